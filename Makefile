@@ -26,7 +26,6 @@ check: $(VENV)/installed-$(EXTRAS)
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
 	$(BIN)/lint-imports
-	$(BIN)/python tools/style.py
 	$(BIN)/python tools/registry_index.py --check
 	$(BIN)/python tools/public_stub.py --check
 	$(BIN)/python tools/reference.py --check

@@ -1,4 +1,6 @@
-"""The optional compiled kernel, and the metadata that holds the project's address; everything else stands in pyproject.toml."""
+"""The optional compiled kernel, and the metadata that holds the project's address; everything else
+stands in pyproject.toml.
+"""
 
 import os
 import re
@@ -12,16 +14,25 @@ from setuptools import Extension, setup
 # Fused multiplication would give other last digits than NumPy.
 FLAGS = ["/O2"] if sys.platform == "win32" else ["-O3", "-ffp-contract=off", "-fno-math-errno"]
 FOLDER = Path("src/rankwell/core/kernels")
-REPOSITORY = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["tool"]["rankwell"]["repository"]
-VERSION = re.findall(r'^__version__ = "(.+)"', Path("src/rankwell/__init__.py").read_text(encoding="utf-8"), re.MULTILINE)[0]
+REPOSITORY = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["tool"]["rankwell"][
+    "repository"
+]
+VERSION = re.findall(
+    r'^__version__ = "(.+)"',
+    Path("src/rankwell/__init__.py").read_text(encoding="utf-8"),
+    re.MULTILINE,
+)[0]
 FILES = f"{REPOSITORY}/blob/v{VERSION}"
-STABLE = not sysconfig.get_config_var("Py_GIL_DISABLED")  # builds without the lock have no stable ABI, and use the fallback
+# Builds without the lock have no stable ABI, and use the fallback.
+STABLE = not sysconfig.get_config_var("Py_GIL_DISABLED")
 
 
 def description() -> str:
     """The README, whose links and pictures would lead nowhere outside the repository."""
     text = Path("README.md").read_text(encoding="utf-8")
-    text = re.sub(r'(!\[[^\]]*\]\(|<img[^>]* src=")(?!https?:)', rf"\1{REPOSITORY}/raw/v{VERSION}/", text)
+    text = re.sub(
+        r'(!\[[^\]]*\]\(|<img[^>]* src=")(?!https?:)', rf"\1{REPOSITORY}/raw/v{VERSION}/", text
+    )
     return re.sub(r"(\]\()(?!https?:|#)", rf"\1{FILES}/", text)
 
 

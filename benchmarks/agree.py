@@ -2,8 +2,9 @@
 
     python benchmarks/agree.py [--turns 7]
 
-The script makes the similarities of all papers with scikit-learn, masks the diagonal, sorts every row, and walks over the sampled
-queries with sets, as the source of the convention scholar-stream does. Both print mean and standard deviation per model and k.
+The script makes the similarities of all papers with scikit-learn, masks the diagonal, sorts every
+row, and walks over the sampled queries with sets, as the source of the convention scholar-stream
+does. Both print mean and standard deviation per model and k.
 A third process, `rankwell --version` with NumPy imported, shows what starting costs.
 """
 
@@ -46,11 +47,13 @@ for model in models:
             precisions = [sum(hits[: place + 1]) / (place + 1) for place, hit in enumerate(hits) if hit]
             maps.append(np.mean(precisions) if precisions else 0.0)
         print(k, *(f"{np.mean(values):.3f}±{np.std(values):.3f}" for values in (recalls, ndcgs, mrrs, maps)))
-"""
+"""  # noqa: E501
 
 
 def main() -> None:
-    """Makes the files, lets the processes take turns, prints times, peaks of memory, and the ratio."""
+    """Makes the files, lets the processes take turns, prints times, peaks of memory, and the
+    ratio.
+    """
     parser = argparse.ArgumentParser()
     parser.add_argument("--turns", type=int, default=7)
     turns = parser.parse_args().turns
@@ -58,7 +61,16 @@ def main() -> None:
         files = make(Path(folder))
         script = Path(folder) / "naive.py"
         script.write_text(NAIVE)
-        rankwell = [sys.executable, "-m", "rankwell", "agree", "--convention", "scholar-stream", "--intervals", "none"]
+        rankwell = [
+            sys.executable,
+            "-m",
+            "rankwell",
+            "agree",
+            "--convention",
+            "scholar-stream",
+            "--intervals",
+            "none",
+        ]
         commands = {
             "scikit-learn script": [sys.executable, str(script), *files],
             "rankwell agree": [*rankwell, "--reference", *files],
@@ -71,20 +83,35 @@ def main() -> None:
                 seconds, peak, said[name] = measure(command)
                 found[name].append((seconds, peak))
     naive = [line for line in said["scikit-learn script"].splitlines() if "±" in line]
-    ours = [line for line in said["rankwell agree"].splitlines() if "±" in line and line[0].isdigit()]
+    ours = [
+        line for line in said["rankwell agree"].splitlines() if "±" in line and line[0].isdigit()
+    ]
     alike = [line.split() for line in naive] == [line.split() for line in ours]
     for name, each in found.items():
         seconds = [one for one, _ in each]
         print(
-            f"{name:20} min {min(seconds):6.3f} s  median {statistics.median(seconds):6.3f} s  {max(p for _, p in each):5.0f} MiB"
+            f"{name:20} min {min(seconds):6.3f} s  median {statistics.median(seconds):6.3f} s "
+            f" {max(p for _, p in each):5.0f} MiB"
         )
-    ratios = [a / b for (a, _), (b, _) in zip(found["scikit-learn script"], found["rankwell agree"], strict=True)]
-    best = min(s for s, _ in found["scikit-learn script"]) / min(s for s, _ in found["rankwell agree"])
-    print(f"ratio: median of turns {statistics.median(ratios):.1f}, of the best times {best:.1f}; the same tables: {alike}")
+    ratios = [
+        a / b
+        for (a, _), (b, _) in zip(
+            found["scikit-learn script"], found["rankwell agree"], strict=True
+        )
+    ]
+    best = min(s for s, _ in found["scikit-learn script"]) / min(
+        s for s, _ in found["rankwell agree"]
+    )
+    print(
+        f"ratio: median of turns {statistics.median(ratios):.1f}, of the best times "
+        f"{best:.1f}; the same tables: {alike}"
+    )
 
 
 def make(folder: Path) -> list[str]:
-    """5,000 papers: a reference of 1,536 dimensions, and two candidates of 384 that know part of it."""
+    """5,000 papers: a reference of 1,536 dimensions, and two candidates of 384 that know part of
+    it.
+    """
     random = np.random.default_rng(0)
     topics = random.normal(size=(5000, 40)).astype(np.float32)
     files = []
@@ -101,7 +128,9 @@ def measure(command: list[str]) -> tuple[float, float, str]:
     import time
 
     begin = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
     assert process.stdout is not None
     said = process.stdout.read()
     _, status, usage = os.wait4(process.pid, 0)

@@ -1,9 +1,11 @@
-"""Ranks of positives against sorting every row: python benchmarks/captions.py [--rounds 5] [--large] [--against REV]
+"""Ranks of positives against sorting every row: python benchmarks/captions.py [--rounds 5]
+[--large] [--against REV]
 
-The peer is the way of most papers' code: argsort of each row, then where each positive stands; it is timed on the first rows and
-scaled to all of them. All candidates take turns in one process, so that only the ratios of one round count; the median of the
-rounds is printed. --large also compares 100,000 captions with 100,000 videos, in a process of its own with its peak of memory.
---against REV races rankwell's candidates with those of an earlier revision.
+The peer is the way of most papers' code: argsort of each row, then where each positive stands; it
+is timed on the first rows and scaled to all of them. All candidates take turns in one process, so
+that only the ratios of one round count; the median of the rounds is printed. --large also compares
+100,000 captions with 100,000 videos, in a process of its own with its peak of memory. --against REV
+races rankwell's candidates with those of an earlier revision.
 """
 
 import argparse
@@ -47,7 +49,9 @@ def sorting(scores: np.ndarray, right: Positives) -> np.ndarray:
     return ranks + 1
 
 
-def counting(scores: Scores, right: Positives, *, best: bool, transposed: bool = False) -> np.ndarray:
+def counting(
+    scores: Scores, right: Positives, *, best: bool, transposed: bool = False
+) -> np.ndarray:
     found = ComparedScores(scores).count(right, transposed=transposed, best=best)
     return found.above + found.before + 1
 
@@ -60,7 +64,9 @@ def product(queries: np.ndarray, items: np.ndarray) -> None:
         some = items[start : start + columns]
         for top in range(0, len(queries), rows):
             block = queries[top : top + rows]
-            np.matmul(block, some.T, out=space[: len(block) * len(some)].reshape(len(block), len(some)))
+            np.matmul(
+                block, some.T, out=space[: len(block) * len(some)].reshape(len(block), len(some))
+            )
 
 
 def seconds(work: Callable[[], object]) -> float:
@@ -74,7 +80,9 @@ def race(candidates: "Candidates", rounds: int, title: str, base: str) -> None:
     for _ in range(rounds):
         for name, (work, scale) in candidates.items():
             taken[name].append(scale * seconds(work))
-    print(f"\n{title}, {rounds} rounds\n{'':44}{'median s':>9}  time of {base!r} / its time: median")
+    print(
+        f"\n{title}, {rounds} rounds\n{'':44}{'median s':>9}  time of {base!r} / its time: median"
+    )
     for name, times in taken.items():
         ratio = median(reference / own for reference, own in zip(taken[base], times, strict=True))
         print(f"{name:44}{median(times):9.2f}  {ratio:6.2f}")
@@ -94,10 +102,22 @@ def of_matrix(scores: Scores, each: int) -> Candidates:
     right = positives(N, each)
     turned = right.transposed
     return {
-        f"argsort and where ({TIMED} rows, scaled)": (lambda: sorting(scores.matrix, right), N / TIMED),
-        "rankwell, best positive, rows are queries": (lambda: counting(scores, right, best=True), 1.0),
-        "rankwell, best positive, columns are queries": (lambda: counting(scores, turned, best=True, transposed=True), 1.0),
-        "rankwell, every positive, rows are queries": (lambda: counting(scores, right, best=False), 1.0),
+        f"argsort and where ({TIMED} rows, scaled)": (
+            lambda: sorting(scores.matrix, right),
+            N / TIMED,
+        ),
+        "rankwell, best positive, rows are queries": (
+            lambda: counting(scores, right, best=True),
+            1.0,
+        ),
+        "rankwell, best positive, columns are queries": (
+            lambda: counting(scores, turned, best=True, transposed=True),
+            1.0,
+        ),
+        "rankwell, every positive, rows are queries": (
+            lambda: counting(scores, right, best=False),
+            1.0,
+        ),
     }
 
 
@@ -105,7 +125,9 @@ def matrices(rounds: int) -> None:
     scores = matrix()
     for each in (1, 20):
         right = positives(N, each)
-        assert (sorting(scores.matrix, right) == first_ranks(scores, right)).all(), "the two disagree"
+        assert (sorting(scores.matrix, right) == first_ranks(scores, right)).all(), (
+            "the two disagree"
+        )
         title = f"{N:,} x {N:,} float32, {each} positive{'s' if each > 1 else ''} per query"
         race(of_matrix(scores, each), rounds, title, f"argsort and where ({TIMED} rows, scaled)")
 
@@ -131,7 +153,12 @@ def of_embeddings() -> Candidates:
 
 
 def embeddings(rounds: int) -> None:
-    race(of_embeddings(), rounds, f"{N:,} x {N:,} from embeddings of {DIMENSIONS} numbers", "product alone, same blocks")
+    race(
+        of_embeddings(),
+        rounds,
+        f"{N:,} x {N:,} from embeddings of {DIMENSIONS} numbers",
+        "product alone, same blocks",
+    )
 
 
 REVISION_CASES: dict[str, Callable[[], Candidates]] = {
@@ -149,20 +176,29 @@ def alone(n: int, d: int) -> None:
         "from rankwell.neighbours.positive_counts import by_vectors\n"
         "from rankwell.core.tables.matrices import Embeddings, Positives\n"
         "n, d = map(int, sys.argv[1:])\n"
-        "tables = [Embeddings(None, np.random.default_rng(s).standard_normal((n, d), dtype=np.float32)) for s in (3, 4)]\n"
+        "tables = [Embeddings(None, np.random.default_rng(s).standard_normal((n, d), "
+        "dtype=np.float32)) for s in (3, 4)]\n"
         "start = time.perf_counter()\n"
-        "by_vectors(*tables, 'cosine').count(Positives.diagonal(n, n), transposed=False, best=True, order=None, progress=None)\n"
+        "by_vectors(*tables, 'cosine').count(Positives.diagonal(n, n), transposed=False, "
+        "best=True, order=None, progress=None)\n"
         "taken = time.perf_counter() - start\n"
         "peak = next(line for line in open('/proc/self/status') if line.startswith('VmHWM'))\n"
         "print(taken, int(peak.split()[1]) / 1024)\n"
     )
-    done = subprocess.run([sys.executable, "-c", script, str(n), str(d)], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(n), str(d)], capture_output=True, text=True, check=True
+    )
     taken, peak = map(float, done.stdout.split())
-    print(f"{n:,} x {n:,} from embeddings of {d} numbers, one direction: {taken:.1f} s, peak of the process {peak:,.0f} MiB")
+    print(
+        f"{n:,} x {n:,} from embeddings of {d} numbers, one direction: {taken:.1f} s, peak of "
+        f"the process {peak:,.0f} MiB"
+    )
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--large", action="store_true")
     parser.add_argument("--against", metavar="REV")

@@ -1,11 +1,13 @@
-"""Commands as whole processes, seconds and peak memory: python benchmarks/commands.py [--rounds 5] [--against REV]
+"""Commands as whole processes, seconds and peak memory: python benchmarks/commands.py [--rounds 5]
+[--against REV]
 
     [--large] [--only WORDS]
 
-Start-up, the commands of a small evaluation, and what reads 700,000 lines: convert, check, fuse, and lines in a random order with
-and without a folder of results; --large adds the run of 6.98 million lines. With --against the same commands of an earlier
-revision, built in build/versions/REV, take turns with those of this checkout; `×` is the median over the rounds of our time
-divided by its time.
+Start-up, the commands of a small evaluation, and what reads 700,000 lines: convert, check, fuse,
+and lines in a random order with and without a folder of results; --large adds the run of 6.98
+million lines. With --against the same commands of an earlier revision, built in build/versions/REV,
+take turns with those of this checkout; `×` is the median over the rounds of our time divided by its
+time.
 """
 
 import argparse
@@ -35,7 +37,12 @@ def run_file(path: Path, queries: int, depth: int, seed: int, scattered: bool = 
         f"{query} Q0 {item} {rank} {score:.6f} r{seed}\n"
         for query in make_cases.query_ids(queries)
         for rank, (item, score) in enumerate(
-            zip(make_cases.item_numbers(query, depth), -np.sort(-rng.random(depth) * 30), strict=True), 1
+            zip(
+                make_cases.item_numbers(query, depth),
+                -np.sort(-rng.random(depth) * 30),
+                strict=True,
+            ),
+            1,
         )
     ]
     if scattered:
@@ -58,7 +65,10 @@ def judgments(path: Path, queries: int, depth: int) -> Path:
 def commands(folder: Path, large: bool) -> dict[str, list[str]]:
     """Every command by its name; `OUT` becomes a new path in each turn."""
     small = [str(make_cases.make("qrels-small")), str(make_cases.make("small"))]
-    few = [str(judgments(folder / "few.qrels", FEW, 100)), *(str(run_file(folder / f"{n}.run", FEW, 100, n)) for n in (1, 2))]
+    few = [
+        str(judgments(folder / "few.qrels", FEW, 100)),
+        *(str(run_file(folder / f"{n}.run", FEW, 100, n)) for n in (1, 2)),
+    ]
     truth = str(judgments(folder / "many.qrels", MANY, 1_000))
     first, second = (str(run_file(folder / f"many{n}.run", MANY, 1_000, n)) for n in (1, 2))
     shuffled = str(run_file(folder / "shuffled.run", MANY, 1_000, 1, scattered=True))
@@ -92,7 +102,11 @@ def turn(source: Path | None, words: list[str], folder: Path) -> tuple[float, fl
     start = time.perf_counter()
     # The usage of one child, which the sum over all children does not tell.
     process = subprocess.Popen(
-        [sys.executable, "-m", "rankwell", *given], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-m", "rankwell", *given],
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     complaint = process.stderr.read() if process.stderr else ""
     _, status, usage = os.wait4(process.pid, 0)
@@ -105,21 +119,32 @@ def turn(source: Path | None, words: list[str], folder: Path) -> tuple[float, fl
 
 def main() -> None:
     """Lets the processes take turns and prints their times."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--against", metavar="REV")
     parser.add_argument("--large", action="store_true")
     parser.add_argument("--only", default="", help="commands whose name has this in it")
     given = parser.parse_args()
-    sources = [built(ROOT), source_of(given.against)] if given.against else [None]  # the installed package
-    print(f"{'':34} {'median s':>9} {'MiB':>5}" + (f" {given.against:>12} {'MiB':>5} {'×':>6}" if given.against else ""))
+    # The installed package.
+    sources = [built(ROOT), source_of(given.against)] if given.against else [None]
+    print(
+        f"{'':34} {'median s':>9} {'MiB':>5}"
+        + (f" {given.against:>12} {'MiB':>5} {'×':>6}" if given.against else "")
+    )
     with tempfile.TemporaryDirectory() as place:
-        with ProcessPoolExecutor(1) as pool:  # what this process holds would count as the peak of every process that it starts
+        with (
+            ProcessPoolExecutor(1) as pool
+        ):  # what this process holds would count as the peak of every process that it starts
             listed = pool.submit(commands, Path(place), given.large).result()
         for name, words in listed.items():
             if given.only not in name:
                 continue
-            rounds = [[turn(source, words, Path(place)) for source in sources] for _ in range(given.rounds + 1)][1:]
+            rounds = [
+                [turn(source, words, Path(place)) for source in sources]
+                for _ in range(given.rounds + 1)
+            ][1:]
             line = f"{name:34}"
             for each, width in zip(range(len(sources)), (9, 12), strict=False):
                 line += f" {statistics.median(found[each][0] for found in rounds):{width}.3f}"

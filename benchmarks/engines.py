@@ -1,12 +1,15 @@
-"""`rankwell retrieve` beside a bare loop: python benchmarks/engines.py [--items 100000] [--postgres URL] [--chroma URL] [-o DIR]
+"""`rankwell retrieve` beside a bare loop: python benchmarks/engines.py [--items 100000] [--postgres
+URL] [--chroma URL] [-o DIR]
 
-Each engine indexes the same structured vectors once. Then rankwell and a bare loop take turns over all settings and engines,
-round after round: the bare loop calls the engine's own package, or sends the request itself, on the same index. Printed are the
-microseconds that rankwell adds to the median, those that a second bare loop with a connection of its own adds to the first (the
-noise), and the median at recall .90, .95 and .99, interpolated, as a ratio to hnswlib by both. The first round is left out. With
--o the results are folders for `rankwell report`.
+Each engine indexes the same structured vectors once. Then rankwell and a bare loop take turns over
+all settings and engines, round after round: the bare loop calls the engine's own package, or sends
+the request itself, on the same index. Printed are the microseconds that rankwell adds to the
+median, those that a second bare loop with a connection of its own adds to the first (the noise),
+and the median at recall .90, .95 and .99, interpolated, as a ratio to hnswlib by both. The first
+round is left out. With -o the results are folders for `rankwell report`.
 
-PostgreSQL with pgvector and Chroma are measured where --postgres and --chroma name one, the others where they are installed.
+PostgreSQL with pgvector and Chroma are measured where --postgres and --chroma name one, the others
+where they are installed.
 """
 
 import argparse
@@ -40,9 +43,13 @@ Ask = Callable[[Any, int], Any]
 def vectors(n: int, seed: int) -> NDArray[np.float32]:
     """Points of 200 clusters on a curved surface of 16 dimensions."""
     shape, own = np.random.default_rng(5), np.random.default_rng(seed)
-    centres, first, second = (shape.normal(size=size) for size in ((200, LATENT), (LATENT, 128), (128, DIMENSIONS)))
+    centres, first, second = (
+        shape.normal(size=size) for size in ((200, LATENT), (LATENT, 128), (128, DIMENSIONS))
+    )
     latent = 0.7 * centres[own.integers(0, 200, n)] + own.normal(size=(n, LATENT))
-    return (np.tanh(latent @ first / 4) @ second / 10 + 0.02 * own.normal(size=(n, DIMENSIONS))).astype(np.float32)
+    return (
+        np.tanh(latent @ first / 4) @ second / 10 + 0.02 * own.normal(size=(n, DIMENSIONS))
+    ).astype(np.float32)
 
 
 def hnswlib(engine: Any) -> Ask:
@@ -76,7 +83,9 @@ def qdrant(engine: Any) -> Ask:
 
     def ask(vector: Any, value: int) -> Any:
         nearest = package.Query.Nearest(vector.tolist())
-        points = shard.search(package.SearchRequest(nearest, K, params=package.SearchParams(hnsw_ef=value)))
+        points = shard.search(
+            package.SearchRequest(nearest, K, params=package.SearchParams(hnsw_ef=value))
+        )
         return [ids[int(point.id)] for point in points], [point.score for point in points]
 
     return ask
@@ -87,7 +96,10 @@ def pgvector(engine: Any) -> Ask:
 
     connection = psycopg.connect(engine.opening.connect["url"], autocommit=True)
     connection.execute("SELECT '[1]'::vector")
-    statement: Any = f"SELECT id, -(embedding <-> %s::vector) FROM {engine.table} ORDER BY embedding <-> %s::vector LIMIT {K}"
+    statement: Any = (
+        f"SELECT id, -(embedding <-> %s::vector) FROM {engine.table} ORDER BY embedding <-> "
+        f"%s::vector LIMIT {K}"
+    )
     now: list[int] = []
 
     def ask(vector: Any, value: int) -> Any:
@@ -107,7 +119,12 @@ def chroma(engine: Any) -> Ask:
 
     def ask(vector: Any, _: int) -> Any:
         body = {"query_embeddings": [vector.tolist()], "n_results": K, "include": ["distances"]}
-        connection.request("POST", f"{engine.folder}/{engine.key}/query", json.dumps(body), {"Content-Type": "application/json"})
+        connection.request(
+            "POST",
+            f"{engine.folder}/{engine.key}/query",
+            json.dumps(body),
+            {"Content-Type": "application/json"},
+        )
         found = json.loads(connection.getresponse().read())
         return found["ids"][0], found["distances"][0]
 
@@ -115,7 +132,9 @@ def chroma(engine: Any) -> Ask:
 
 
 class Candidate(NamedTuple):
-    """An engine: its name on the command line, its options, the parameter that is tried, and its bare loop."""
+    """An engine: its name on the command line, its options, the parameter that is tried, and its
+    bare loop.
+    """
 
     name: str
     options: Mapping[str, Any]
@@ -130,24 +149,48 @@ def candidates(given: argparse.Namespace) -> list[Candidate]:
     if importlib.util.find_spec("hnswlib"):
         found.append(Candidate("hnswlib", {**graph, "ef_construction": 100}, "ef", hnswlib))
     if importlib.util.find_spec("faiss"):
-        found.append(Candidate("faiss", {**graph, "index": "hnsw", "ef_construction": 100}, "ef_search", faiss))
+        found.append(
+            Candidate(
+                "faiss", {**graph, "index": "hnsw", "ef_construction": 100}, "ef_search", faiss
+            )
+        )
     if importlib.util.find_spec("qdrant_edge"):
-        found.append(Candidate("qdrant", {**graph, "url": "edge", "ef_construct": 100}, "hnsw_ef", qdrant))
+        found.append(
+            Candidate("qdrant", {**graph, "url": "edge", "ef_construct": 100}, "hnsw_ef", qdrant)
+        )
     if given.postgres:
-        found.append(Candidate("pgvector", {**graph, "url": given.postgres, "ef_construction": 100}, "ef_search", pgvector))
+        found.append(
+            Candidate(
+                "pgvector",
+                {**graph, "url": given.postgres, "ef_construction": 100},
+                "ef_search",
+                pgvector,
+            )
+        )
     if given.chroma:
-        found.append(Candidate("chroma", {**graph, "url": given.chroma, "ef_construction": 100}, "ef_search", chroma))
+        found.append(
+            Candidate(
+                "chroma",
+                {**graph, "url": given.chroma, "ef_construction": 100},
+                "ef_search",
+                chroma,
+            )
+        )
     return [each for each in found if not given.only or each.name in given.only]
 
 
 class Run:
-    """An engine in this process, asked in turns by rankwell and by its bare loop. bare: setting -> (rounds, queries) seconds."""
+    """An engine in this process, asked in turns by rankwell and by its bare loop. bare: setting ->
+    (rounds, queries) seconds.
+    """
 
     def __init__(self, candidate: Candidate, options: RetrieveOptions) -> None:
         sweep = {candidate.parameter: list(VALUES)}
         self.name, self.parameter = candidate.name, candidate.parameter
         self.options = replace(options, option=dict(candidate.options), sweep=sweep)
-        self.evaluation = RetrieveEvaluation(read_inputs(self.options), self.options, candidate.name)
+        self.evaluation = RetrieveEvaluation(
+            read_inputs(self.options), self.options, candidate.name
+        )
         self.work = measuring.plan_work(candidate.name, self.evaluation.inputs, self.options, None)
         started = time.perf_counter()
         self.work.open()
@@ -155,14 +198,24 @@ class Run:
         engines: list[Any] = self.work.hosts[0]._engines  # pyright: ignore[reportAttributeAccessIssue]
         # One engine serves all values of a setting, or each value is a build of its own.
         copies = len(VALUES) if len(engines) == 1 else 1
-        self.asks, self.again = ([candidate.bare(engine) for engine in engines] * copies for _ in range(2))
-        self.bare, self.second = ({place: list[list[float]]() for place in range(len(VALUES))} for _ in range(2))
+        self.asks, self.again = (
+            [candidate.bare(engine) for engine in engines] * copies for _ in range(2)
+        )
+        self.bare, self.second = (
+            {place: list[list[float]]() for place in range(len(VALUES))} for _ in range(2)
+        )
 
     def turn(self, rounds: Any, place: int) -> None:
-        """A bare loop, rankwell at its next setting, the other bare loop; each asks all queries once before it is timed."""
+        """A bare loop, rankwell at its next setting, the other bare loop; each asks all queries
+        once before it is timed.
+        """
         queries, value = self.evaluation.inputs.listed, VALUES[place]
-        # In an order of its own, as rankwell asks: a bare loop over neighbouring rows has them in its cache.
-        rows: list[Any] = [queries[row].vector for row in np.random.default_rng(place).permutation(len(queries)).tolist()]
+        # In an order of its own, as rankwell asks: a bare loop over neighbouring rows has them in
+        # its cache.
+        rows: list[Any] = [
+            queries[row].vector
+            for row in np.random.default_rng(place).permutation(len(queries)).tolist()
+        ]
         before = set(self.work.journal.batches)
         loops = [(self.asks[place], self.bare[place]), (self.again[place], self.second[place])]
         # Who goes first alternates: a server may serve the later ones faster.
@@ -181,12 +234,23 @@ class Run:
         found: list[float] = []
         for ask, value in zip(self.asks, VALUES, strict=True):
             lists = [set(map(int, ask(vector, value)[0])) for vector in rows]
-            found.append(float(np.mean([len(own & set(best)) / K for own, best in zip(lists, exact.tolist(), strict=True)])))
+            found.append(
+                float(
+                    np.mean(
+                        [
+                            len(own & set(best)) / K
+                            for own, best in zip(lists, exact.tolist(), strict=True)
+                        ]
+                    )
+                )
+            )
         return found
 
 
 def measured(ask: Ask, times: list[list[float]], rows: list[Any], value: int) -> None:
-    """Appends the seconds of each query to the times of a bare loop; before, all queries are asked once."""
+    """Appends the seconds of each query to the times of a bare loop; before, all queries are asked
+    once.
+    """
     for vector in rows:
         ask(vector, value)
     found = list[float]()
@@ -210,12 +274,16 @@ def nearest(queries: NDArray[Any], items: NDArray[Any]) -> NDArray[Any]:
 
 
 def at(target: float, recalls: list[float], times: list[float]) -> float:
-    """The time at a recall, interpolated between settings in the logarithm of time; NaN outside of them."""
+    """The time at a recall, interpolated between settings in the logarithm of time; NaN outside of
+    them.
+    """
     for place in range(1, len(recalls)):
         low, high = recalls[place - 1], recalls[place]
         if low <= target <= high:
             share = 0.0 if high == low else (target - low) / (high - low)
-            return float(np.exp((1 - share) * np.log(times[place - 1]) + share * np.log(times[place])))
+            return float(
+                np.exp((1 - share) * np.log(times[place - 1]) + share * np.log(times[place]))
+            )
     return float("nan")
 
 
@@ -239,7 +307,11 @@ def main() -> None:
     runs = [Run(each, shared) for each in candidates(given)]
     for number in range(1, given.rounds + 1):
         turns = [(run, run.work.round(number)) for run in runs]
-        order = np.random.Generator(np.random.PCG64([shared.seed, number])).permutation(len(VALUES)).tolist()
+        order = (
+            np.random.Generator(np.random.PCG64([shared.seed, number]))
+            .permutation(len(VALUES))
+            .tolist()
+        )
         for place in order:
             for run, rounds in turns:
                 run.turn(rounds, place)
@@ -253,7 +325,10 @@ def report(runs: list[Run], exact: NDArray[Any], output: Path | None) -> None:
     for run in runs:
         taken = run.work.measurement()
         result = run.evaluation.results(taken)
-        recalls, by_hand = [float(row[f"Recall@{K}"]) for row in result.tables["settings"]], run.recalls(exact)
+        recalls, by_hand = (
+            [float(row[f"Recall@{K}"]) for row in result.tables["settings"]],
+            run.recalls(exact),
+        )
         timed, bare = list[float](), list[float]()
         for place, value in enumerate(VALUES):
             kept = taken.rounds[1:]
@@ -261,9 +336,17 @@ def report(runs: list[Run], exact: NDArray[Any], output: Path | None) -> None:
             other, again = (np.median(each[place][1:], axis=1) for each in (run.bare, run.second))
             timed.append(1000 * float(np.median(own)))
             bare.append(1000 * float(np.median(other)))
-            added, noise = (1e6 * float(np.median(each)) for each in (own - (other + again) / 2, again - other))
-            print(f"{run.name:10} {value:8} {recalls[place]:7.4f} {bare[-1]:10.4f} {timed[-1]:12.4f} {added:9.2f} {noise:9.2f}")
-        both[run.name] = [at(each, recalls, timed) for each in TARGETS], [at(each, by_hand, bare) for each in TARGETS]
+            added, noise = (
+                1e6 * float(np.median(each)) for each in (own - (other + again) / 2, again - other)
+            )
+            print(
+                f"{run.name:10} {value:8} {recalls[place]:7.4f} {bare[-1]:10.4f} "
+                f"{timed[-1]:12.4f} {added:9.2f} {noise:9.2f}"
+            )
+        both[run.name] = (
+            [at(each, recalls, timed) for each in TARGETS],
+            [at(each, by_hand, bare) for each in TARGETS],
+        )
         if output is not None:
             output.mkdir(parents=True, exist_ok=True)
             write(result, taken, output / run.name)

@@ -1,10 +1,12 @@
-"""Fusion of three runs of 6,980 queries × 1,000 items in memory, against ranx; the fused scores of both are compared.
+"""Fusion of three runs of 6,980 queries × 1,000 items in memory, against ranx; the fused scores of
+both are compared.
 
     python benchmarks/fuse.py [--queries 6980] [--depth 1000] [--turns 3]
 
-ranx is optional; it is compiled before it is timed, and its runs are built before. It runs on all processors, we on one. Times
-are the best of the turns, all in one process. Min-max of ranx differs for lists in which all scores are the same, which are not
-among these; its Borda looks every item up in a list, and takes minutes.
+ranx is optional; it is compiled before it is timed, and its runs are built before. It runs on all
+processors, we on one. Times are the best of the turns, all in one process. Min-max of ranx differs
+for lists in which all scores are the same, which are not among these; its Borda looks every item up
+in a list, and takes minutes.
 """
 
 import argparse
@@ -21,15 +23,22 @@ METHODS = {"rrf": (None, "rrf"), "combsum": ("min-max", "sum"), "combmnz": ("min
 
 
 def made(queries: int, depth: int) -> list[Scores]:
-    """Three runs that share about half of their items; ids as in MS MARCO, no scores tied, whose order ranx leaves open."""
+    """Three runs that share about half of their items; ids as in MS MARCO, no scores tied, whose
+    order ranx leaves open.
+    """
     runs: list[Scores] = [{} for _ in range(3)]
     for query in range(queries):
         random = np.random.default_rng(query)
-        pool = [str(item) for item in random.choice(8_841_823, size=int(2.5 * depth), replace=False).tolist()]
+        pool = [
+            str(item)
+            for item in random.choice(8_841_823, size=int(2.5 * depth), replace=False).tolist()
+        ]
         for run in runs:
             own = random.permutation(len(pool))[:depth].tolist()
             scores = np.sort(random.gamma(2, 5, depth))[::-1].tolist()
-            run[str(1_000_000 + query)] = {pool[item]: score for item, score in zip(own, scores, strict=True)}
+            run[str(1_000_000 + query)] = {
+                pool[item]: score for item, score in zip(own, scores, strict=True)
+            }
     return runs
 
 
@@ -71,7 +80,9 @@ def main() -> None:
     runs = made(given.queries, given.depth)
     rankings = [rankwell.Ranking.from_dict(run) for run in runs]
     peer = ranx_fuse(runs)
-    print(f"3 runs × {given.queries:,} queries × {given.depth:,} items, best of {given.turns} turns")
+    print(
+        f"3 runs × {given.queries:,} queries × {given.depth:,} items, best of {given.turns} turns"
+    )
     for method in METHODS:
         ours = theirs = float("inf")
         fused: Any = None
@@ -85,7 +96,9 @@ def main() -> None:
                 other = peer(method)
                 theirs = min(theirs, time.perf_counter() - begin)
         beside = "" if peer is None else f"  ranx {theirs:7.2f} s  {theirs / ours:6.1f}x"
-        apart = "" if peer is None else f"  scores differ by at most {difference(fused, other, 50):.1e}"
+        apart = (
+            "" if peer is None else f"  scores differ by at most {difference(fused, other, 50):.1e}"
+        )
         print(f"{method:8} rankwell {ours:7.2f} s, {len(fused.items):,} fused items{beside}{apart}")
 
 

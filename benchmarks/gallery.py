@@ -1,9 +1,11 @@
-"""Ranks and searches in a large gallery, in processor seconds: python benchmarks/gallery.py [--against REV] [--rounds 3]
+"""Ranks and searches in a large gallery, in processor seconds: python benchmarks/gallery.py
+[--against REV] [--rounds 3]
 
     [--only WORDS]
 
-Each case is a process of its own. With --against an earlier revision takes turns and must give the same bytes; `×` is the median
-over the rounds of its processor seconds divided by ours. `reads` is the number of times that this checkout reads an item.
+Each case is a process of its own. With --against an earlier revision takes turns and must give the
+same bytes; `×` is the median over the rounds of its processor seconds divided by ours. `reads` is
+the number of times that this checkout reads an item.
 """
 
 import argparse
@@ -41,12 +43,15 @@ class Counting(np.ndarray):
 
 
 def run(kind: str, n: int, d: int, n_queries: int, k: int) -> None:
-    """One case in this process; prints its processor seconds, the digest of its result, and the reads of an item."""
+    """One case in this process; prints its processor seconds, the digest of its result, and the
+    reads of an item.
+    """
     from rankwell.neighbours import ranks_of, search
 
     rng = np.random.default_rng(20)
     items, queries = (rng.standard_normal((rows, d), dtype=np.float32) for rows in (n, n_queries))
-    # Isotropic vectors of many dimensions are about orthogonal, so that an item at random is in the middle.
+    # Isotropic vectors of many dimensions are about orthogonal, so that an item at random is in the
+    # middle.
     wanted = rng.integers(0, n, (n_queries, k))
     search(queries[:10], items[:100], k=1)
     counted, before = items.view(Counting), _seconds()
@@ -68,11 +73,15 @@ def _seconds() -> float:
 def timed(source: Path, case: str) -> dict[str, float | str]:
     words = [sys.executable, __file__, "--case", case]
     environment = {**os.environ, "PYTHONPATH": str(source)}
-    return json.loads(subprocess.run(words, env=environment, check=True, capture_output=True, text=True).stdout)
+    return json.loads(
+        subprocess.run(words, env=environment, check=True, capture_output=True, text=True).stdout
+    )
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--against")
     parser.add_argument("--only", default="")
@@ -94,7 +103,11 @@ def main() -> None:
                 theirs.append(float(other["seconds"]))
                 if other["digest"] != mine["digest"]:
                     raise SystemExit(f"{case}: the results differ")
-        ratio = f"{statistics.median(b / a for a, b in zip(ours, theirs, strict=True)):7.2f}" if theirs else ""
+        ratio = (
+            f"{statistics.median(b / a for a, b in zip(ours, theirs, strict=True)):7.2f}"
+            if theirs
+            else ""
+        )
         print(f"{case:58}{statistics.median(ours):8.2f}{reads:7.2f}{ratio}", flush=True)
 
 

@@ -1,12 +1,14 @@
-"""Search on a GPU against a plain half-precision product on the same card: python benchmarks/gpu.py [--rounds 5] [--k 100]
+"""Search on a GPU against a plain half-precision product on the same card: python benchmarks/gpu.py
+[--rounds 5] [--k 100]
 
     [--items 4000000] [--queries 200000] [--growth 20000]
 
-The share is that of the rate of `queries @ items.T` in float16, 768 dimensions, written to memory and not looked at. Candidates
-take turns; the median of the rounds counts. Beside them faiss and cuVS where they are installed with GPU support, and plain
-product and topk, which is not exact. The lists must have the bytes of the NumPy backend. Without a GPU only the growth of
-shortlists is printed: candidates per query that are scored exactly, divided by k, for a bound of the worst case and for measured
-residuals; `--growth 0` leaves it out.
+The share is that of the rate of `queries @ items.T` in float16, 768 dimensions, written to memory
+and not looked at. Candidates take turns; the median of the rounds counts. Beside them faiss and
+cuVS where they are installed with GPU support, and plain product and topk, which is not exact. The
+lists must have the bytes of the NumPy backend. Without a GPU only the growth of shortlists is
+printed: candidates per query that are scored exactly, divided by k, for a bound of the worst case
+and for measured residuals; `--growth 0` leaves it out.
 """
 
 import argparse
@@ -52,7 +54,9 @@ def documented(n: int) -> np.ndarray:
             continue
         named = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
         texts += [
-            text for node in ast.walk(tree) if isinstance(node, named) and (text := ast.get_docstring(node)) and len(text) > 40
+            text
+            for node in ast.walk(tree)
+            if isinstance(node, named) and (text := ast.get_docstring(node)) and len(text) > 40
         ]
     texts = list(dict.fromkeys(texts))[:n]
     vectors = TfidfSvd(dimensions=256, normalize=False).fit(texts).encode(texts)
@@ -60,7 +64,9 @@ def documented(n: int) -> np.ndarray:
 
 
 def growth(items: np.ndarray, k: int) -> list[str]:
-    """Candidates per query divided by k: in float32, in float16 by the worst case, and by measured residuals."""
+    """Candidates per query divided by k: in float32, in float16 by the worst case, and by measured
+    residuals.
+    """
     import torch
 
     from rankwell.neighbours.torch_device.vectors import HALF, SINGLE, Vectors
@@ -68,19 +74,31 @@ def growth(items: np.ndarray, k: int) -> list[str]:
     queries = items[:64]
     space = Space(Embeddings(None, queries), Embeddings(None, items), "cosine")
     vectors = Vectors(space, torch.device("cpu"))
-    left, right = vectors.ready(torch.from_numpy(queries.copy())), vectors.ready(torch.from_numpy(items))
+    left, right = (
+        vectors.ready(torch.from_numpy(queries.copy())),
+        vectors.ready(torch.from_numpy(items)),
+    )
     products = (vectors.products(left, right, SINGLE)).double().numpy()
     kth = np.partition(products, len(items) - k, axis=1)[:, len(items) - k]
     measured = vectors.slack(left, right, HALF).numpy()
     worst = measured - (left.residual + float(right.residual.max())).numpy() + 2 * HALF_ROUNDING
     slacks = (vectors.slack(left, right, SINGLE).numpy(), worst, measured)
-    return [f"{(products >= (kth - 2 * slack)[:, None]).sum() / (k * len(queries)):8.2f}" for slack in slacks]
+    return [
+        f"{(products >= (kth - 2 * slack)[:, None]).sum() / (k * len(queries)):8.2f}"
+        for slack in slacks
+    ]
 
 
 def print_growth(n: int, k: int) -> None:
-    print(f"\nGrowth of shortlists, k = {k}, {n:,} vectors at most, cosine: candidates per query / k")
+    print(
+        f"\nGrowth of shortlists, k = {k}, {n:,} vectors at most, cosine: candidates per query / k"
+    )
     print(f"{'':34}{'float32':>8}{'float16, worst case':>21}{'float16, measured':>19}")
-    for name, make in (("clustered, 384", clustered), ("isotropic, 768", isotropic), ("SVD of docstrings, 256", documented)):
+    for name, make in (
+        ("clustered, 384", clustered),
+        ("isotropic, 768", isotropic),
+        ("SVD of docstrings, 256", documented),
+    ):
         items = make(n)
         single, worst, measured = growth(items, min(k, len(items)))
         print(f"{f'{name}, {len(items):,} vectors':34}{single}{worst:>21}{measured:>19}")
@@ -114,7 +132,9 @@ def peers(queries: Any, items: Any, k: int) -> dict[str, Callable[[], object]]:
 
         if hasattr(faiss, "StandardGpuResources"):
             resources, metric = faiss.StandardGpuResources(), faiss.METRIC_INNER_PRODUCT
-            found["faiss knn_gpu, float16"] = lambda: faiss.knn_gpu(resources, queries, items, k, metric=metric)
+            found["faiss knn_gpu, float16"] = lambda: faiss.knn_gpu(
+                resources, queries, items, k, metric=metric
+            )
     if importlib.util.find_spec("cuvs"):
         from cuvs.neighbors import brute_force  # pyright: ignore[reportMissingImports]
 
@@ -130,7 +150,10 @@ def race(n: int, n_queries: int, k: int, rounds: int) -> None:
     import torch
 
     generator = torch.Generator("cuda").manual_seed(3)
-    left, right = (torch.randn(size, D, generator=generator, dtype=torch.float16, device="cuda") for size in (n_queries, n))
+    left, right = (
+        torch.randn(size, D, generator=generator, dtype=torch.float16, device="cuda")
+        for size in (n_queries, n)
+    )
     right[1::50] = right[::50]
     queries, items = left.cpu().numpy(), right.cpu().numpy()
 
@@ -157,23 +180,42 @@ def race(n: int, n_queries: int, k: int, rounds: int) -> None:
             if number:  # the first round compiles and warms up
                 taken[name].append(time.perf_counter() - start)
     print(
-        f"\n{torch.cuda.get_device_name()}, {n:,} x {D} float16 from host memory, {n_queries:,} queries, k = {k}, {rounds} rounds"
+        f"\n{torch.cuda.get_device_name()}, {n:,} x {D} float16 from host memory, "
+        f"{n_queries:,} queries, k = {k}, {rounds} rounds"
     )
     print(f"{'':28}{'median s':>9}{'TFLOP/s':>9}{'share of the product':>22}")
     for name, times in taken.items():
         shares = [alone / own for alone, own in zip(taken["plain product"], times, strict=True)]
-        print(f"{name:28}{median(times):9.3f}{2e-12 * n * D * n_queries / median(times):9.0f}{median(shares):22.0%}")
+        print(
+            f"{name:28}{median(times):9.3f}{2e-12 * n * D * n_queries / median(times):9.0f}{median(shares):22.0%}"  # noqa: E501
+        )
     some = queries[:200]
-    ours, numpys = (search(some, items, k=k, metric="dot", backend=name) for name in ("torch", "numpy"))
-    same = ours.positions.tobytes() + ours.scores.tobytes() == numpys.positions.tobytes() + numpys.scores.tobytes()
-    print(f"lists of {len(some)} queries {'have' if same else 'DO NOT HAVE'} the bytes of the NumPy backend")
+    ours, numpys = (
+        search(some, items, k=k, metric="dot", backend=name) for name in ("torch", "numpy")
+    )
+    same = (
+        ours.positions.tobytes() + ours.scores.tobytes()
+        == numpys.positions.tobytes() + numpys.scores.tobytes()
+    )
+    print(
+        f"lists of {len(some)} queries {'have' if same else 'DO NOT HAVE'} the bytes of the "
+        "NumPy backend"
+    )
     if not same:
         sys.exit(1)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name, default in (("rounds", 5), ("k", 100), ("items", 4_000_000), ("queries", 200_000), ("growth", 20_000)):
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    for name, default in (
+        ("rounds", 5),
+        ("k", 100),
+        ("items", 4_000_000),
+        ("queries", 200_000),
+        ("growth", 20_000),
+    ):
         parser.add_argument(f"--{name}", type=int, default=default)
     options = parser.parse_args()
     if not importlib.util.find_spec("torch"):

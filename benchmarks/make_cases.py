@@ -17,7 +17,9 @@ ITEMS = 8_841_823
 
 
 def query_ids(count: int) -> list[int]:
-    return np.sort(np.random.default_rng(1).choice(1_200_000, count, replace=False) + 1_000).tolist()
+    return np.sort(
+        np.random.default_rng(1).choice(1_200_000, count, replace=False) + 1_000
+    ).tolist()
 
 
 def item_numbers(query: int, depth: int) -> list[int]:
@@ -39,11 +41,17 @@ def guid(number: int) -> str:
 
 
 def lines(
-    queries: int, depth: int, item: Callable[[int], object], score: Callable[[np.ndarray], list[str]]
+    queries: int,
+    depth: int,
+    item: Callable[[int], object],
+    score: Callable[[np.ndarray], list[str]],
 ) -> Iterator[list[str]]:
     for query in query_ids(queries):
         listed = zip(item_numbers(query, depth), score(scores(query, depth)), strict=True)
-        yield [f"{query} Q0 {item(number)} {rank} {text} Anserini\n" for rank, (number, text) in enumerate(listed, 1)]
+        yield [
+            f"{query} Q0 {item(number)} {rank} {text} Anserini\n"
+            for rank, (number, text) in enumerate(listed, 1)
+        ]
 
 
 def six(values: np.ndarray) -> list[str]:
@@ -147,7 +155,9 @@ def make(name: str) -> Path:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     names = [*RUNS, "shuf", *QRELS]
     parser.add_argument("cases", nargs="*", metavar="CASE", help="default: all")
     parser.add_argument("--list", action="store_true", help="name the cases and stop")

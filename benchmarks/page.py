@@ -1,9 +1,10 @@
-"""Time and memory of `rankwell report`, and the size of its page: python benchmarks/page.py [--queries 7000]
+"""Time and memory of `rankwell report`, and the size of its page: python benchmarks/page.py
+[--queries 7000]
 
-10 systems with 30 results each over 7,000 queries, 4 measures, no snippets. Each command runs in a process of its own, its start
-included; the best of the rounds counts. `compared` has systems tested on the way, each against the first, `again` finds them
-tested, as `rankwell compare -o` leaves them, and `first` has no kept script of the charts either, which vl-convert puts together
-once.
+10 systems with 30 results each over 7,000 queries, 4 measures, no snippets. Each command runs in a
+process of its own, its start included; the best of the rounds counts. `compared` has systems tested
+on the way, each against the first, `again` finds them tested, as `rankwell compare -o` leaves them,
+and `first` has no kept script of the charts either, which vl-convert puts together once.
 """
 
 import argparse
@@ -26,23 +27,42 @@ SYSTEMS, DEPTH, ITEMS, MEASURES = 10, 30, 300, ("nDCG@10", "AP", "RR", "R@20")
 
 
 def make(folder: Path, n: int) -> None:
-    """The folder that `rankwell evaluate -o` writes, without charts, and the same with its comparison."""
+    """The folder that `rankwell evaluate -o` writes, without charts, and the same with its
+    comparison.
+    """
     random = np.random.default_rng(1)
     names = [f"d{at:06}" for at in range(ITEMS)]
     queries = [f"q{at:05}" for at in range(n)]
-    qrels = {query: {names[at]: int(random.integers(1, 4)) for at in random.choice(ITEMS, 3, replace=False)} for query in queries}
+    qrels = {
+        query: {
+            names[at]: int(random.integers(1, 4)) for at in random.choice(ITEMS, 3, replace=False)
+        }
+        for query in queries
+    }
     runs = {
         f"system {run}": {
-            query: dict(zip((names[at] for at in random.permutation(ITEMS)[:DEPTH]), random.random(DEPTH).tolist(), strict=True))
+            query: dict(
+                zip(
+                    (names[at] for at in random.permutation(ITEMS)[:DEPTH]),
+                    random.random(DEPTH).tolist(),
+                    strict=True,
+                )
+            )
             for query in queries
         }
         for run in range(SYSTEMS)
     }
-    result = evaluate(qrels, runs, MEASURES, details=True, texts=dict.fromkeys(queries, "the text of a query"))
+    result = evaluate(
+        qrels, runs, MEASURES, details=True, texts=dict.fromkeys(queries, "the text of a query")
+    )
     write_result(result, folder / "plain", charts=False, notes=result.notes)
     source = page_source([("", read_results(folder / "plain"))])
     tables = {"verdicts": [{"text": text} for text in source.verdicts]}
-    tested: dict[str, Any] = {"summary": source.rows, "tables": tables, "manifest": {**result.manifest(), "rules": source.rules}}
+    tested: dict[str, Any] = {
+        "summary": source.rows,
+        "tables": tables,
+        "manifest": {**result.manifest(), "rules": source.rules},
+    }
     write_result(result, folder / "tested", charts=False, notes=result.notes, **tested)
 
 
@@ -50,7 +70,9 @@ def timed(folder: Path, cache: str) -> tuple[float, float, float]:
     """Seconds of the wall clock and of processors, and the peak of memory in MB, of one command."""
     command = [sys.executable, "-m", "rankwell", "report", str(folder)]
     start = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, env={**os.environ, "XDG_CACHE_HOME": cache})
+    process = subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, env={**os.environ, "XDG_CACHE_HOME": cache}
+    )
     _, status, used = os.wait4(process.pid, 0)
     assert status == 0
     return time.perf_counter() - start, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
@@ -65,8 +87,15 @@ def main() -> None:
         folder = Path(place)
         make(folder, options.queries)
         print("page      seconds  processor  peak MB  page MB")
-        for name, kind, fresh in (("first", "plain", True), ("compared", "plain", False), ("again", "tested", False)):
-            found = [timed(folder / kind, str(folder / (f"cache{each}" if fresh else "cache"))) for each in range(options.rounds)]
+        for name, kind, fresh in (
+            ("first", "plain", True),
+            ("compared", "plain", False),
+            ("again", "tested", False),
+        ):
+            found = [
+                timed(folder / kind, str(folder / (f"cache{each}" if fresh else "cache")))
+                for each in range(options.rounds)
+            ]
             wall, processor, peak = (min(column) for column in zip(*found, strict=True))
             size = (
                 sum(each.stat().st_size for each in (folder / kind).glob("report*/*"))

@@ -1,10 +1,12 @@
-"""Work in parts against one process: python benchmarks/parts.py [--rounds 5] [--queries 2000] [--dimensions 256] [--large]
+"""Work in parts against one process: python benchmarks/parts.py [--rounds 5] [--queries 2000]
+[--dimensions 256] [--large]
     [--against REV]
 
-Processor seconds of one thread, in this process for both, which take turns: starting an executor is not counted. The median of
-the ratios is printed, and that of the least seconds, which other work on the machine disturbs least; results are compared.
---large adds shards of a million items. Last comes the peak of memory of a command that only merges, with few and many queries.
---against REV races work in parts with that of an earlier revision.
+Processor seconds of one thread, in this process for both, which take turns: starting an executor is
+not counted. The median of the ratios is printed, and that of the least seconds, which other work on
+the machine disturbs least; results are compared. --large adds shards of a million items. Last comes
+the peak of memory of a command that only merges, with few and many queries. --against REV races
+work in parts with that of an earlier revision.
 """
 
 import argparse
@@ -36,7 +38,9 @@ def saved(path: Path, n: int, dimensions: int, seed: int) -> str:
     rng, step = np.random.default_rng(seed), 100_000
     table = np.lib.format.open_memmap(path, "w+", np.float32, (n, dimensions))
     for start in range(0, n, step):
-        table[start : start + step] = rng.standard_normal((min(step, n - start), dimensions), dtype=np.float32)
+        table[start : start + step] = rng.standard_normal(
+            (min(step, n - start), dimensions), dtype=np.float32
+        )
     table.flush()
     return str(path)
 
@@ -51,13 +55,19 @@ def race(case: "Case", rounds: int) -> None:
     case.one()
     times: list[tuple[float, float]] = []
     for _ in range(rounds):
-        (alone, expected), (divided, found) = processor_seconds(case.one), processor_seconds(case.parts)
+        (alone, expected), (divided, found) = (
+            processor_seconds(case.one),
+            processor_seconds(case.parts),
+        )
         if found != expected:
             raise SystemExit(f"{case.name}: parts give another result")
         times.append((alone, divided))
     least = [min(column) for column in zip(*times, strict=True)]
     ratio = median(divided / alone for alone, divided in times)
-    print(f"{case.name:66}{least[0]:8.2f}{least[1]:8.2f}{ratio:8.2f}{least[1] / least[0]:8.2f}", flush=True)
+    print(
+        f"{case.name:66}{least[0]:8.2f}{least[1]:8.2f}{ratio:8.2f}{least[1] / least[0]:8.2f}",
+        flush=True,
+    )
 
 
 class Case(NamedTuple):
@@ -89,10 +99,16 @@ def captions(folder: Path, options: argparse.Namespace) -> Iterator[Case]:
     np.save(texts, np.load(videos) + 2 * table)
 
     def _found(**parts: Any) -> str:
-        return repr(rankwell.captions(queries=texts, gallery=videos, positives="counts:1", **parts).to_columns("per_query"))
+        return repr(
+            rankwell.captions(
+                queries=texts, gallery=videos, positives="counts:1", **parts
+            ).to_columns("per_query")
+        )
 
     yield Case(
-        f"captions, {CAPTIONS:,} of {CAPTIONS:,} videos, 2 shards x {options.dimensions}", _found, lambda: _found(shards=2)
+        f"captions, {CAPTIONS:,} of {CAPTIONS:,} videos, 2 shards x {options.dimensions}",
+        _found,
+        lambda: _found(shards=2),
     )
 
 
@@ -108,13 +124,26 @@ def peak(folder: Path, n: int) -> int:
         "peak = next(line for line in open('/proc/self/status') if line.startswith('VmHWM'))\n"
         "print(int(peak.split()[1]) // 1024)\n"
     )
-    command = [sys.executable, "-c", script, *words, "--executor", "processes:1", "--shards", "2", "--memory", "4G"]
+    command = [
+        sys.executable,
+        "-c",
+        script,
+        *words,
+        "--executor",
+        "processes:1",
+        "--shards",
+        "2",
+        "--memory",
+        "4G",
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     return int(done.stdout.split()[-1])
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--queries", type=int, default=2000)
     parser.add_argument("--dimensions", type=int, default=256)
@@ -128,12 +157,19 @@ def main() -> None:
         folder = Path(name)
         if options.case:
             cases = {
-                case.name: case for make in chosen if options.case.startswith(make.__name__) for case in make(folder, options)
+                case.name: case
+                for make in chosen
+                if options.case.startswith(make.__name__)
+                for case in make(folder, options)
             }
             revisions.take_turns(cases[options.case].parts)
             return
         if options.against:
-            arguments = [f"--queries={options.queries}", f"--dimensions={options.dimensions}", *(["--large"] * options.large)]
+            arguments = [
+                f"--queries={options.queries}",
+                f"--dimensions={options.dimensions}",
+                *(["--large"] * options.large),
+            ]
             names = [case.name for make in chosen for case in make(folder, options)]
             revisions.race(__file__, names, options.against, options.rounds, arguments)
             return
@@ -143,7 +179,10 @@ def main() -> None:
                 race(case, options.rounds)
         if options.only in (None, "peak"):
             few, many = peak(folder, 4000), peak(folder, 400_000)
-            print(f"peak of the command that merges: {few} MiB at 4,000 queries, {many} MiB at 400,000: {many / few:.2f} times")
+            print(
+                f"peak of the command that merges: {few} MiB at 4,000 queries, {many} MiB at "
+                f"400,000: {many / few:.2f} times"
+            )
 
 
 if __name__ == "__main__":

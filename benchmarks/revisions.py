@@ -1,7 +1,9 @@
-"""Earlier revisions of this project, built in build/versions/REV, and races of this checkout with one of them.
+"""Earlier revisions of this project, built in build/versions/REV, and races of this checkout with
+one of them.
 
-A benchmark with --against REV names its cases and the work of each: `race` starts a process for each revision, which prepares
-the case and does its work whenever it is asked, so that both take turns on the same files.
+A benchmark with --against REV names its cases and the work of each: `race` starts a process for
+each revision, which prepares the case and does its work whenever it is asked, so that both take
+turns on the same files.
 """
 
 import os
@@ -25,7 +27,9 @@ def source_of(revision: str) -> Path:
     """The source of an earlier revision, its reader compiled."""
     place = ROOT / "build" / "versions" / revision
     if not place.exists():
-        archive = subprocess.run(["git", "archive", revision], cwd=ROOT, capture_output=True, check=True).stdout
+        archive = subprocess.run(
+            ["git", "archive", revision], cwd=ROOT, capture_output=True, check=True
+        ).stdout
         with tarfile.open(fileobj=BytesIO(archive)) as files:
             files.extractall(place, filter="data")
     return built(place)
@@ -34,8 +38,12 @@ def source_of(revision: str) -> Path:
 def built(place: Path) -> Path:
     """The folder of the package in a tree, its reader and its bytecode compiled."""
     for words in (["setup.py", "-q", "build_ext", "--inplace"], ["-m", "compileall", "-q", "src"]):
-        environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-        subprocess.run([sys.executable, *words], cwd=place, env=environment, check=True, capture_output=True)
+        environment = {
+            name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
+        }
+        subprocess.run(
+            [sys.executable, *words], cwd=place, env=environment, check=True, capture_output=True
+        )
     return place / "src"
 
 
@@ -46,20 +54,34 @@ class Taken(NamedTuple):
     processor: float
 
 
-def race(script: str, cases: Iterable[str], revision: str, rounds: int, arguments: Sequence[str] = ()) -> None:
-    """Prints, for each case, our median time and the ratio to the revision's in alternating rounds, with 95 % intervals.
+def race(
+    script: str, cases: Iterable[str], revision: str, rounds: int, arguments: Sequence[str] = ()
+) -> None:
+    """Prints, for each case, our median time and the ratio to the revision's in alternating rounds,
+    with 95 % intervals.
 
     script: the benchmark. arguments: its options that a case depends on.
     """
     sources = [built(ROOT), source_of(revision)]
-    print(f"{'':44} {'s':>8} {revision:>9} {'× clock':>8} {'95 %':>14} {'× processor':>12} {'95 %':>14}", flush=True)
+    print(
+        f"{'':44} {'s':>8} {revision:>9} {'× clock':>8} {'95 %':>14} {'× processor':>12} "
+        f"{'95 %':>14}",
+        flush=True,
+    )
     for case in cases:
-        contenders = [_started([sys.executable, script, CASE, case, *arguments], source) for source in sources]
+        contenders = [
+            _started([sys.executable, script, CASE, case, *arguments], source) for source in sources
+        ]
         turns = [[_turn(contender) for contender in contenders] for _ in range(rounds + 1)][1:]
         for contender in contenders:
             contender.communicate()
-        line = f"{case:44}" + "".join(f" {statistics.median(turn[place].clock for turn in turns):8.3f}" for place in (0, 1))
-        for measured in zip(*([ours / theirs for ours, theirs in zip(*turn, strict=True)] for turn in turns), strict=True):
+        line = f"{case:44}" + "".join(
+            f" {statistics.median(turn[place].clock for turn in turns):8.3f}" for place in (0, 1)
+        )
+        for measured in zip(
+            *([ours / theirs for ours, theirs in zip(*turn, strict=True)] for turn in turns),
+            strict=True,
+        ):
             middle, low, high = median_interval(measured)
             line += f" {middle:10.3f} {f'[{low:.3f}, {high:.3f}]':>16}"
         print(line, flush=True)
@@ -67,7 +89,9 @@ def race(script: str, cases: Iterable[str], revision: str, rounds: int, argument
 
 def _started(command: list[str], source: Path) -> subprocess.Popen[str]:
     environment = os.environ | {"PYTHONPATH": str(source)}
-    return subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
 
 
 def _turn(contender: subprocess.Popen[str]) -> Taken:
@@ -102,7 +126,9 @@ def quiet(command: Sequence[str]) -> None:
 
 
 def median_interval(values: Iterable[float]) -> tuple[float, float, float]:
-    """The median, and the order statistics that hold the true one with 95 % (binomial, by its normal limit)."""
+    """The median, and the order statistics that hold the true one with 95 % (binomial, by its
+    normal limit).
+    """
     ordered = sorted(values)
     n = len(ordered)
     reach = 1.96 * n**0.5 / 2

@@ -1,8 +1,10 @@
-"""Runs in eight parts beside one process: python benchmarks/runs_in_parts.py prints processor time, and the peak of what merges.
+"""Runs in eight parts beside one process: python benchmarks/runs_in_parts.py prints processor time,
+and the peak of what merges.
 
-A run of 8 million rows, a thousand a query, ten judged items each, lies in one file, in eight files by query, and in eight files
-over which every query is scattered. All evaluations run in this process, so that no start of a worker counts. For peaks, 4,000
-and 400,000 queries with ten rows and one judged item each are merged by a process of their own.
+A run of 8 million rows, a thousand a query, ten judged items each, lies in one file, in eight files
+by query, and in eight files over which every query is scattered. All evaluations run in this
+process, so that no start of a worker counts. For peaks, 4,000 and 400,000 queries with ten rows and
+one judged item each are merged by a process of their own.
 """
 
 import random
@@ -24,7 +26,7 @@ import resource, sys
 import rankwell
 rankwell.evaluate(sys.argv[1], sys.argv[2], ["nDCG@10", "AP", "RR"], executor="processes:2", shards=8)
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
-"""
+"""  # noqa: E501
 
 
 def write(folder: Path, queries: int, rows: int, judged: int) -> None:
@@ -36,11 +38,17 @@ def write(folder: Path, queries: int, rows: int, judged: int) -> None:
         for layout in LAYOUTS:
             (folder / layout).mkdir()
             shards = range(1 if layout == "one" else SHARDS)
-            files[layout] = [opened.enter_context((folder / layout / f"part-{each}.run").open("w")) for each in shards]
+            files[layout] = [
+                opened.enter_context((folder / layout / f"part-{each}.run").open("w"))
+                for each in shards
+            ]
         for query in range(queries):
             items = draw.sample(range(8_000_000), rows)
             qrels.writelines(f"q{query} 0 d{item} 1\n" for item in draw.sample(items, judged))
-            lines = [f"q{query} Q0 d{item} {place} {(rows - place) / 100} t\n" for place, item in enumerate(items)]
+            lines = [
+                f"q{query} Q0 d{item} {place} {(rows - place) / 100} t\n"
+                for place, item in enumerate(items)
+            ]
             files["one"][0].writelines(lines)
             files["whole"][query * SHARDS // queries].writelines(lines)
             for line in lines:
@@ -55,7 +63,9 @@ def seconds(folder: Path, run: str, shards: int | None = None) -> float:
 
 
 def times(folder: Path) -> None:
-    """Prints processor time in parts, and of folders in one process, as multiples of that of one file."""
+    """Prints processor time in parts, and of folders in one process, as multiples of that of one
+    file.
+    """
     write(folder, ROWS // PER_QUERY, PER_QUERY, 10)
     ratios: dict[str, list[float]] = {}
     alone = 0.0

@@ -1,8 +1,10 @@
-"""Paired randomisation test and bootstrap intervals of 20 measures against scipy: python benchmarks/significance.py [--rounds 3]
+"""Paired randomisation test and bootstrap intervals of 20 measures against scipy: python
+benchmarks/significance.py [--rounds 3]
 
-6,980 queries and 10,000 resamples, as for MS MARCO dev. `scipy.stats.permutation_test` (paired, vectorised) is timed on one
-measure and 1,000 resamples and scaled to all, for it takes them one after the other; `scipy.stats.bootstrap` (percentile) on one
-measure. The p values and intervals of both stand beside each other.
+6,980 queries and 10,000 resamples, as for MS MARCO dev. `scipy.stats.permutation_test` (paired,
+vectorised) is timed on one measure and 1,000 resamples and scaled to all, for it takes them one
+after the other; `scipy.stats.bootstrap` (percentile) on one measure. The p values and intervals of
+both stand beside each other.
 """
 
 import argparse
@@ -27,7 +29,9 @@ def seconds(work: Callable[[], object]) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
     from scipy import stats
@@ -45,7 +49,13 @@ def main() -> None:
             return np.mean(x - y, axis=axis)
 
         tested: Any = stats.permutation_test(
-            pairs[0], statistic, permutation_type="samples", vectorized=True, n_resamples=resamples, batch=250, rng=rng
+            pairs[0],
+            statistic,
+            permutation_type="samples",
+            vectorized=True,
+            n_resamples=resamples,
+            batch=250,
+            rng=rng,
         )
         return tested.pvalue
 
@@ -53,11 +63,23 @@ def main() -> None:
     for _ in range(options.rounds):
         own.append(seconds(ours))
         other_times.append(seconds(theirs) * MEASURES * RESAMPLES / TIMED)
-    print(f"{QUERIES:,} queries, {MEASURES} measures, {RESAMPLES:,} resamples, {options.rounds} rounds")
+    print(
+        f"{QUERIES:,} queries, {MEASURES} measures, {RESAMPLES:,} resamples, {options.rounds} "
+        "rounds"
+    )
     print(f"rankwell, all measures at once  {median(own):8.3f} s")
-    print(f"scipy.stats.permutation_test    {median(other_times):8.3f} s, scaled from {TIMED:,} resamples of one measure")
-    print(f"ratio                           {median(b / a for a, b in zip(own, other_times, strict=True)):8.0f}")
-    print(f"p of the first measure          {ours()[0]:.4f} and {theirs(RESAMPLES):.4f}, equal except for the drawing")
+    print(
+        f"scipy.stats.permutation_test    {median(other_times):8.3f} s, scaled from {TIMED:,} "
+        "resamples of one measure"
+    )
+    print(
+        "ratio                           "
+        f"{median(b / a for a, b in zip(own, other_times, strict=True)):8.0f}"
+    )
+    print(
+        f"p of the first measure          {ours()[0]:.4f} and {theirs(RESAMPLES):.4f}, equal "
+        "except for the drawing"
+    )
     compare_intervals(first, options.rounds)
 
 
@@ -66,7 +88,15 @@ def compare_intervals(table: np.ndarray, rounds: int) -> None:
 
     queries = tuple(f"q{number}" for number in range(QUERIES))
     columns = [
-        Values("run", f"measure {place}", f"measure {place}", "share", "mean", queries, table[:, place].copy())
+        Values(
+            "run",
+            f"measure {place}",
+            f"measure {place}",
+            "share",
+            "mean",
+            queries,
+            table[:, place].copy(),
+        )
         for place in range(MEASURES)
     ]
 
@@ -89,8 +119,14 @@ def compare_intervals(table: np.ndarray, rounds: int) -> None:
     row, scipys = summarise(columns, resamples=RESAMPLES)[0], theirs()
     print(f"\nrankwell, bootstrap intervals    {median(own):8.3f} s")
     print(f"scipy.stats.bootstrap           {median(other):8.3f} s, scaled from one measure")
-    print(f"ratio                           {median(b / a for a, b in zip(own, other, strict=True)):8.0f}")
-    print(f"interval of the first measure   {row.ci_low:.4f} to {row.ci_high:.4f} and {scipys[0]:.4f} to {scipys[1]:.4f}")
+    print(
+        "ratio                           "
+        f"{median(b / a for a, b in zip(own, other, strict=True)):8.0f}"
+    )
+    print(
+        f"interval of the first measure   {row.ci_low:.4f} to {row.ci_high:.4f} and "
+        f"{scipys[0]:.4f} to {scipys[1]:.4f}"
+    )
 
 
 if __name__ == "__main__":

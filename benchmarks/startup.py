@@ -1,11 +1,14 @@
-"""Time of whole processes that have little to do, in turns: python benchmarks/startup.py [--rounds 11]
+"""Time of whole processes that have little to do, in turns: python benchmarks/startup.py [--rounds
+11]
 
-The files are 50 queries × 1,000 lines. Beside rankwell's commands stand what no program in Python with NumPy can go below, and
-peers that read the same files, where they are installed. `×`: median over the rounds of a time divided by `import numpy`'s.
+The files are 50 queries × 1,000 lines. Beside rankwell's commands stand what no program in Python
+with NumPy can go below, and peers that read the same files, where they are installed. `×`: median
+over the rounds of a time divided by `import numpy`'s.
 
-python benchmarks/startup.py --tricks [--rounds 200] prints what each start-up trick saves. Processes with and without it take
-turns; the table has the median of the differences with its 95 % interval by order statistics, as time that passes and as
-processor time, which other processes disturb less. A trick goes whose interval ends below 5 ms.
+python benchmarks/startup.py --tricks [--rounds 200] prints what each start-up trick saves.
+Processes with and without it take turns; the table has the median of the differences with its 95 %
+interval by order statistics, as time that passes and as processor time, which other processes
+disturb less. A trick goes whose interval ends below 5 ms.
 
 --against REV races rankwell's commands with those of an earlier revision.
 """
@@ -55,7 +58,9 @@ TRICKS = {
     "is_small": (["trec-eval", "-q"], SWITCHED + "is_small = lambda values: False"),
     "stats.special_functions": (["evaluate", "--intervals", "t"], "import scipy.special"),
 }
-"""Every trick by its function in rankwell.core.startup: the command that it is for, and the Python that switches it off."""
+"""Every trick by its function in rankwell.core.startup: the command that it is for, and the Python
+that switches it off.
+"""
 
 
 def tricks(rounds: int, files: list[str]) -> None:
@@ -66,11 +71,19 @@ def tricks(rounds: int, files: list[str]) -> None:
         start = "import sys; from rankwell.cli import script; sys.exit(script())"
         found: list[tuple[float, float]] = []
         for turn in range(rounds + 1):
-            pair = [_taken([sys.executable, "-c", code, *arguments]) for code in (f"{off}; {start}", start)]
+            pair = [
+                _taken([sys.executable, "-c", code, *arguments])
+                for code in (f"{off}; {start}", start)
+            ]
             if turn:
                 found.append((pair[0][0] - pair[1][0], pair[0][1] - pair[1][1]))
         cells = [median_interval([1000 * each[place] for each in found]) for place in (0, 1)]
-        print(f"{name:36}" + "".join(f" {middle:7.1f} {f'[{low:.1f}, {high:.1f}]':>18}" for middle, low, high in cells))
+        print(
+            f"{name:36}"
+            + "".join(
+                f" {middle:7.1f} {f'[{low:.1f}, {high:.1f}]':>18}" for middle, low, high in cells
+            )
+        )
 
 
 def _taken(command: list[str]) -> tuple[float, float]:
@@ -98,7 +111,12 @@ def main() -> None:
         take_turns(lambda: quiet(processes[given.case]))
         return
     if given.against:
-        race(__file__, [name for name in processes if name.startswith("rankwell")], given.against, rounds)
+        race(
+            __file__,
+            [name for name in processes if name.startswith("rankwell")],
+            given.against,
+            rounds,
+        )
         return
     taken: dict[str, list[float]] = {name: [] for name in processes}
     for turn in range(rounds + 1):

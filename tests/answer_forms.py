@@ -1,4 +1,6 @@
-"""Files of questions and answers, made small; tables of them as plain values or by places alone; figures that others computed."""
+"""Files of questions and answers, made small; tables of them as plain values or by places alone;
+figures that others computed.
+"""
 
 import hashlib
 import json
@@ -18,42 +20,67 @@ CONTEXT = "Paris is the capital of France."
 
 def squad(*qas: Any, **more: Any) -> dict[str, Any]:
     """One article of one paragraph, as SQuAD has it."""
-    return {"version": "v2.0", "data": [{"title": "France", "paragraphs": [{"context": CONTEXT, "qas": list(qas), **more}]}]}
+    return {
+        "version": "v2.0",
+        "data": [
+            {"title": "France", "paragraphs": [{"context": CONTEXT, "qas": list(qas), **more}]}
+        ],
+    }
 
 
 def qa(name: Any = "q1", question: str = "Which capital?", **more: Any) -> dict[str, Any]:
-    return {"id": name, "question": question, "answers": [{"text": "Paris", "answer_start": 0}], **more}
+    return {
+        "id": name,
+        "question": question,
+        "answers": [{"text": "Paris", "answer_start": 0}],
+        **more,
+    }
 
 
 def written(path: Path, content: Any) -> Path:
-    path.write_text(content if isinstance(content, str) else json.dumps(content, ensure_ascii=False), encoding="utf-8")
+    path.write_text(
+        content if isinstance(content, str) else json.dumps(content, ensure_ascii=False),
+        encoding="utf-8",
+    )
     return path
 
 
 def lines(path: Path, *records: Any) -> Path:
-    return written(path, "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records))
+    return written(
+        path, "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+    )
 
 
 def answers_of(table: Questions | Predictions) -> dict[str, list[Any]]:
     """The texts of every question's answers."""
     texts = table.answers if isinstance(table, Questions) else table.texts
-    return {name: list(texts[table.offsets[row] : table.offsets[row + 1]]) for row, name in enumerate(table.ids)}
+    return {
+        name: list(texts[table.offsets[row] : table.offsets[row + 1]])
+        for row, name in enumerate(table.ids)
+    }
 
 
 def columns(table: Any) -> dict[str, Any]:
     """A table as plain values, NaN as a text, so that two tables can be compared."""
     return {
-        name: ["nan" if value != value else value for value in column.tolist()] if isinstance(column, np.ndarray) else column
+        name: ["nan" if value != value else value for value in column.tolist()]
+        if isinstance(column, np.ndarray)
+        else column
         for name, column in vars(table).items()
         if not name.startswith("_")
     }
 
 
-# ---- answers that are known by their places alone --------------------------------------------------------------------------
+# ---- answers that are known by their places alone
+# --------------------------------------------------------------------------
 
 
-def questions_by_place(golds: dict[str, list[Span]], documents: dict[str, str] | None = None) -> Questions:
-    """Questions whose right answers are these places, with the documents of questions without any; those are impossible."""
+def questions_by_place(
+    golds: dict[str, list[Span]], documents: dict[str, str] | None = None
+) -> Questions:
+    """Questions whose right answers are these places, with the documents of questions without any;
+    those are impossible.
+    """
     golds, known = dict(sorted(golds.items())), documents or {}
     rows = [span for spans in golds.values() for span in spans]
     return Questions(
@@ -69,7 +96,9 @@ def questions_by_place(golds: dict[str, list[Span]], documents: dict[str, str] |
 
 
 def answers_by_place(given: dict[str, list[Span | None]]) -> Predictions:
-    """Ranked answers at these places; None says that there is none. Their letters are no right answer's."""
+    """Ranked answers at these places; None says that there is none. Their letters are no right
+    answer's.
+    """
     given = dict(sorted(given.items()))
     rows = [span for spans in given.values() for span in spans]
     return Predictions(
@@ -88,12 +117,19 @@ def in_order(items: Sequence[str]) -> dict[str, float]:
     return {item: -float(rank) for rank, item in enumerate(items)}
 
 
-# ---- the worked fixture of qa-evaluation.md 1.6, checked there against the code of Haystack 0.9 ------------------------------
+# ---- the worked fixture of qa-evaluation.md 1.6, checked there against the code of Haystack 0.9
+# ------------------------------
 
 RELEVANT = {"q1": ["d1"], "q2": ["d2", "d3"], "q3": ["d4"], "q4": ["d5"], "q5": ["d6"]}
 RETURNED = {"q1": ["d1", "d2"], "q2": ["d9", "d3"], "q3": ["d7", "d8"], "q4": ["d5"], "q5": []}
 GOLD = questions_by_place(
-    {"q1": [("d1", 10, 20)], "q2": [("d2", 0, 8), ("d3", 5, 13)], "q3": [("d4", 30, 40)], "q4": [], "q5": []},
+    {
+        "q1": [("d1", 10, 20)],
+        "q2": [("d2", 0, 8), ("d3", 5, 13)],
+        "q3": [("d4", 30, 40)],
+        "q4": [],
+        "q5": [],
+    },
     {"q4": "d5", "q5": "d6"},
 )
 GIVEN = answers_by_place(
@@ -105,7 +141,8 @@ GIVEN = answers_by_place(
         "q5": [],
     }
 )
-PART = 2 * 6 / (8 + 6)  # (d3, 5, 11) against (d3, 5, 13): six characters shared, of eight and of six.
+# (d3, 5, 11) against (d3, 5, 13): six characters shared, of eight and of six.
+PART = 2 * 6 / (8 + 6)
 # q2 has two relevant documents, of which the second is found.
 RETRIEVER = {"recall": 3 / 5, "map": (1 + 1 / 2 * 1 / 2 + 1) / 5, "mrr": (1 + 1 / 2 + 1) / 5}
 READER_PIAF = {
@@ -143,33 +180,57 @@ READER_FINDER = {
 }
 
 
-# ---- real questions and answers ----------------------------------------------------------------------------------------------
+# ---- real questions and answers
+# ----------------------------------------------------------------------------------------------
 
 
-# What PIAF's own test finds in its sample of sixteen questions: thirteen paragraphs first, two second, one nowhere.
+# What PIAF's own test finds in its sample of sixteen questions: thirteen paragraphs first, two
+# second, one nowhere.
 PIAF_SAMPLE = {"recall": 15 / 16, "map": (13 + 2 / 2) / 16, "mrr": (13 + 2 / 2) / 16}
 
 
 def piafs_own_lists(own: Mapping[str, str], nowhere: str) -> dict[str, list[str]]:
-    """Lists of paragraphs as the retriever of that test returns them, from question -> its own paragraph."""
+    """Lists of paragraphs as the retriever of that test returns them, from question -> its own
+    paragraph.
+    """
     asked = [name for name in own if name != nowhere]
-    before = {name: [next(other for other in sorted({*own.values()}) if other != own[name])] for name in asked[:2]}
+    before = {
+        name: [next(other for other in sorted({*own.values()}) if other != own[name])]
+        for name in asked[:2]
+    }
     return {name: [*before.get(name, []), own[name]] for name in asked} | {nowhere: []}
 
 
 def squad2_files(shared: Path) -> tuple[Path, Path]:
-    """626 questions of SQuAD 2.0 on the Normans and on computational complexity, and BERT's answers to them."""
-    questions, answers = (shared / "qa" / f"squad2_normans_complexity{more}.json" for more in ("", "_bert_predictions"))
+    """626 questions of SQuAD 2.0 on the Normans and on computational complexity, and BERT's answers
+    to them.
+    """
+    questions, answers = (
+        shared / "qa" / f"squad2_normans_complexity{more}.json"
+        for more in ("", "_bert_predictions")
+    )
     return questions, answers
 
 
-# What SQuAD's evaluate-v2.0.py prints of these two files (shared/data/README.md), each as exact as it is known there.
+# What SQuAD's evaluate-v2.0.py prints of these two files (shared/data/README.md), each as exact as
+# it is known there.
 SQUAD2_OFFICIAL = {"exact": 76.8370607028754, "f1": 79.76284553235601}
-SQUAD2_OFFICIAL_BY_GROUP = {"HasAns_exact": 64.505119, "HasAns_f1": 70.756114, "NoAns_exact": 87.687688, "NoAns_f1": 87.687688}
-# With the no-answer numbers of `made_up_numbers`: the best value and its threshold (qa-evaluation.md, worked case 7).
+SQUAD2_OFFICIAL_BY_GROUP = {
+    "HasAns_exact": 64.505119,
+    "HasAns_f1": 70.756114,
+    "NoAns_exact": 87.687688,
+    "NoAns_f1": 87.687688,
+}
+# With the no-answer numbers of `made_up_numbers`: the best value and its threshold
+# (qa-evaluation.md, worked case 7).
 SQUAD2_BEST = {"exact": (76.99680511182109, 0.986), "f1": (79.92258994130171, 0.986)}
 
 
 def made_up_numbers(ids: Sequence[str]) -> dict[str, float]:
     """How likely a question has no answer, by nothing but its id."""
-    return {name: int(hashlib.md5(name.encode(), usedforsecurity=False).hexdigest()[:8], 16) % 1000 / 1000 for name in ids}
+    return {
+        name: int(hashlib.md5(name.encode(), usedforsecurity=False).hexdigest()[:8], 16)
+        % 1000
+        / 1000
+        for name in ids
+    }

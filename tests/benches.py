@@ -1,6 +1,8 @@
-"""A bench of all six protocols on tiny inputs, written into a folder: two systems, `high` the better one.
+"""A bench of all six protocols on tiny inputs, written into a folder: two systems, `high` the
+better one.
 
-`python tests/benches.py` writes the golden figures of a new `RESULTS_VERSION`; it never replaces those of an earlier one.
+`python tests/benches.py` writes the golden figures of a new `RESULTS_VERSION`; it never replaces
+those of an earlier one.
 """
 
 import json
@@ -89,14 +91,27 @@ def make_bench(folder: Path, text: str = TOML) -> Path:
     words = ["red", "green", "blue", "brown", "black", "white"]
     right = {f"q{place:02}": random.choice(words) for place in range(QUERIES)}
     (folder / "gold.json").write_text(json.dumps(_gold(right)))
-    (folder / "qrels.txt").write_text("".join(f"q{place:02} 0 d{place % 7} 1\n" for place in range(QUERIES)))
+    (folder / "qrels.txt").write_text(
+        "".join(f"q{place:02} 0 d{place % 7} 1\n" for place in range(QUERIES))
+    )
     for seed, (system, noise) in enumerate(NOISE.items(), 1):
         draw = np.random.default_rng(seed)
-        _vectors(folder / "vectors" / f"{system}.npy", teacher + noise * draw.standard_normal(teacher.shape), names)
-        np.save(folder / "scores" / f"{system}.npy", np.eye(QUERIES) + noise * draw.standard_normal((QUERIES, QUERIES)))
-        given = {name: word if draw.random() > noise / 2 else "purple" for name, word in right.items()}
+        _vectors(
+            folder / "vectors" / f"{system}.npy",
+            teacher + noise * draw.standard_normal(teacher.shape),
+            names,
+        )
+        np.save(
+            folder / "scores" / f"{system}.npy",
+            np.eye(QUERIES) + noise * draw.standard_normal((QUERIES, QUERIES)),
+        )
+        given = {
+            name: word if draw.random() > noise / 2 else "purple" for name, word in right.items()
+        }
         (folder / "answers" / f"{system}.json").write_text(json.dumps(given))
-        (folder / "runs" / f"{system}.run").write_text("".join(_run(place, noise, draw) for place in range(QUERIES)))
+        (folder / "runs" / f"{system}.run").write_text(
+            "".join(_run(place, noise, draw) for place in range(QUERIES))
+        )
     path = folder / "bench.toml"
     path.write_text(text)
     return path
@@ -108,13 +123,21 @@ def _vectors(path: Path, vectors: np.ndarray, names: list[str]) -> None:
 
 
 def _run(place: int, noise: float, draw: np.random.Generator) -> str:
-    scores = {f"d{item}": float(item == place % 7) + noise * draw.standard_normal() for item in range(7)}
+    scores = {
+        f"d{item}": float(item == place % 7) + noise * draw.standard_normal() for item in range(7)
+    }
     ranked = sorted(scores, key=lambda item: -scores[item])
-    return "".join(f"q{place:02} Q0 {item} {rank} {scores[item]:.6f} x\n" for rank, item in enumerate(ranked, 1))
+    return "".join(
+        f"q{place:02} Q0 {item} {rank} {scores[item]:.6f} x\n"
+        for rank, item in enumerate(ranked, 1)
+    )
 
 
 def _clips(names: list[str], vectors: np.ndarray) -> str:
-    rows = [f"{name},{'car' if vector[0] > 0 else 'bus'}" for name, vector in zip(names, vectors, strict=True)]
+    rows = [
+        f"{name},{'car' if vector[0] > 0 else 'bus'}"
+        for name, vector in zip(names, vectors, strict=True)
+    ]
     return "\n".join(["slice_id,object_type", *rows]) + "\n"
 
 
@@ -131,14 +154,21 @@ def _gold(right: dict[str, str]) -> dict[str, object]:
     for name, word in right.items():
         context = f"The colour is {word}."
         answers = [{"text": word, "answer_start": context.index(word)}]
-        asked.append({"context": context, "qas": [{"id": name, "question": "Which?", "answers": answers}]})
+        asked.append(
+            {"context": context, "qas": [{"id": name, "question": "Which?", "answers": answers}]}
+        )
     return {"version": "1.1", "data": [{"title": "colours", "paragraphs": asked}]}
 
 
 def golden_rows(summary: Sequence[Mapping[str, object]]) -> list[list[object]]:
-    """The figures of a bench with nine digits, which no other processor or library of matrices changes."""
+    """The figures of a bench with nine digits, which no other processor or library of matrices
+    changes.
+    """
     names = ("dataset", "run", "measure", "mean", "sd", "ci_low", "ci_high", "n", "better_than")
-    return [[float(f"{cell:.9g}") if isinstance(cell, float) else cell for cell in map(row.get, names)] for row in summary]
+    return [
+        [float(f"{cell:.9g}") if isinstance(cell, float) else cell for cell in map(row.get, names)]
+        for row in summary
+    ]
 
 
 if __name__ == "__main__":

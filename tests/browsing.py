@@ -19,18 +19,27 @@ from selenium.webdriver.remote.webelement import WebElement
 
 __all__ = ["CHROMIUM", "DRIVER", "ActionChains", "Keys", "Page", "chromium"]
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+CHROMIUM = (
+    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+)
 DRIVER = shutil.which("chromedriver")
 
 
 def chromium(downloads: Path, *, profile: Path | None = None) -> webdriver.Chrome:
-    """Chromium with the driver that is installed: selenium is kept from fetching another. Nothing outside can be reached.
+    """Chromium with the driver that is installed: selenium is kept from fetching another. Nothing
+    outside can be reached.
 
     profile: a folder whose data outlive the browser.
     """
     options = webdriver.ChromeOptions()
     options.binary_location = CHROMIUM or ""
-    for flag in ("headless=new", "no-sandbox", "disable-gpu", "disable-background-networking", "disable-dev-shm-usage"):
+    for flag in (
+        "headless=new",
+        "no-sandbox",
+        "disable-gpu",
+        "disable-background-networking",
+        "disable-dev-shm-usage",
+    ):
         options.add_argument(f"--{flag}")
     options.add_argument("--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1")
     options.add_argument("--window-size=1440,900")
@@ -39,7 +48,9 @@ def chromium(downloads: Path, *, profile: Path | None = None) -> webdriver.Chrom
     options.add_experimental_option("prefs", {"download.default_directory": str(downloads)})
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     os.environ["SE_OFFLINE"] = "true"
-    return webdriver.Chrome(options=options, service=webdriver.ChromeService(executable_path=DRIVER))
+    return webdriver.Chrome(
+        options=options, service=webdriver.ChromeService(executable_path=DRIVER)
+    )
 
 
 class Page:
@@ -64,7 +75,10 @@ class Page:
         self.find(selector).click()
 
     def texts(self, selector: str) -> list[str]:
-        return self.run("Array.from(document.querySelectorAll(arguments[0]), each => each.textContent)", selector)
+        return self.run(
+            "Array.from(document.querySelectorAll(arguments[0]), each => each.textContent)",
+            selector,
+        )
 
     def column(self, name: str) -> list[str]:
         return self.texts(f"#table tbody .col-{name}")

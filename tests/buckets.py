@@ -1,4 +1,6 @@
-"""An object store on loopback for tests: moto's S3 behind a layer that counts what is read and can misbehave."""
+"""An object store on loopback for tests: moto's S3 behind a layer that counts what is read and can
+misbehave.
+"""
 
 import threading
 import time
@@ -10,13 +12,18 @@ import pytest
 
 BUCKET = "bucket"
 SECRET = "very-secret-key-0123456789"
-DENIED = {"expired": ("400 Bad Request", "ExpiredToken"), "denied": ("403 Forbidden", "AccessDenied")}
+DENIED = {
+    "expired": ("400 Bad Request", "ExpiredToken"),
+    "denied": ("403 Forbidden", "AccessDenied"),
+}
 """The answers to every request with such credentials, as S3 gives them."""
 
 
 class Bucket:
-    """A bucket of a running server. mode: how it misbehaves from now on; times: to how many reads, all by default, or to how
-    many requests where it denies them. reads, puts: what was asked so far. on_put: is called with the name of each object."""
+    """A bucket of a running server. mode: how it misbehaves from now on; times: to how many reads,
+    all by default, or to how many requests where it denies them. reads, puts: what was asked so
+    far. on_put: is called with the name of each object.
+    """
 
     def __init__(self, url: str) -> None:
         self.url, self.mode, self.times = url, "", 1 << 30
@@ -35,7 +42,9 @@ class Bucket:
     def ask(self, method: str, path: str) -> None:
         import urllib.request
 
-        request = urllib.request.Request(f"{self.url}/{path}", b"", {"Content-Type": "application/octet-stream"}, method=method)
+        request = urllib.request.Request(
+            f"{self.url}/{path}", b"", {"Content-Type": "application/octet-stream"}, method=method
+        )
         urllib.request.urlopen(request, timeout=10).close()
 
     def bytes_read(self, key: str) -> int:
@@ -45,7 +54,11 @@ class Bucket:
         def _answer(environ: Any, start: Any) -> Iterator[bytes]:
             is_read = environ["REQUEST_METHOD"] == "GET" and environ["PATH_INFO"].count("/") > 1
             is_object = environ["PATH_INFO"].startswith(f"/{BUCKET}")
-            mode = self.mode if (is_object if self.mode in DENIED else is_read) and self.times > 0 else ""
+            mode = (
+                self.mode
+                if (is_object if self.mode in DENIED else is_read) and self.times > 0
+                else ""
+            )
             self.times -= bool(mode)
             asked = environ.get("HTTP_RANGE")
             if mode == "delay":
@@ -58,7 +71,7 @@ class Bucket:
             if mode in DENIED:
                 status, code = DENIED[mode]
                 start(status, [("Content-Type", "application/xml")])
-                yield f"<Error><Code>{code}</Code><AWSAccessKeyId>{SECRET}</AWSAccessKeyId></Error>".encode()
+                yield f"<Error><Code>{code}</Code><AWSAccessKeyId>{SECRET}</AWSAccessKeyId></Error>".encode()  # noqa: E501
                 return
             if mode == "busy":
                 start("503 Slow Down", [])

@@ -13,7 +13,9 @@ Result = TypeVar("Result")
 def with_fields(command: Callable[..., Result]) -> Callable[..., Result]:
     """The command as a function that takes the fields of its options as keywords."""
     owners = {each.name: each.owner for each in arguments_of(command)}
-    kinds: dict[str, Any] = {name: hint for name, hint in get_type_hints(command).items() if is_dataclass(hint)}
+    kinds: dict[str, Any] = {
+        name: hint for name, hint in get_type_hints(command).items() if is_dataclass(hint)
+    }
 
     def _call(*places: Any, **named: Any) -> Result:
         given: dict[str, dict[str, Any]] = {name: {} for name in ("", *kinds)}

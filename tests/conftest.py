@@ -1,4 +1,6 @@
-"""What every test shares: real data and a real model where they are present, and skips that may not hide a missing extra."""
+"""What every test shares: real data and a real model where they are present, and skips that may not
+hide a missing extra.
+"""
 
 import os
 import sys
@@ -14,7 +16,9 @@ from rankwell.errors import MissingExtra
 from rankwell.store import places
 
 SLOW_FIXTURES = {"minilm", "browser", "demo"}
-"""A real model, a real browser, and a demo run again whose bytes a golden holds: only `make test-full` runs their tests."""
+"""A real model, a real browser, and a demo run again whose bytes a golden holds: only `make
+test-full` runs their tests.
+"""
 SHARED = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 
 
@@ -36,7 +40,9 @@ def no_measures_of_other_tests() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def fuzzer_of() -> Callable[[str], Fuzzer]:
-    """The fuzzer of a reader; the test is skipped where the reader needs a package that is missing."""
+    """The fuzzer of a reader; the test is skipped where the reader needs a package that is
+    missing.
+    """
 
     def fuzzer(reader: str) -> Fuzzer:
         package = PACKAGES.get(reader.partition(": ")[2].removeprefix("python ").split()[0])
@@ -80,7 +86,9 @@ def minilm(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> s
 
 @pytest.fixture
 def one_torch_thread() -> Iterator[None]:
-    """On a busy machine the threads of one small product wait for each other longer than they work."""
+    """On a busy machine the threads of one small product wait for each other longer than they
+    work.
+    """
     torch = pytest.importorskip("torch")
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
@@ -90,7 +98,9 @@ def one_torch_thread() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """A headless Chromium for all tests of a process, which take seconds to start one: a `browsing.Page`."""
+    """A headless Chromium for all tests of a process, which take seconds to start one: a
+    `browsing.Page`.
+    """
     pytest.importorskip("selenium")
     from browsing import CHROMIUM, DRIVER, Page, chromium
 
@@ -125,7 +135,13 @@ def pytest_runtest_call() -> Iterator[None]:
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
     """With RANKWELL_REQUIRE_ALL a test that skips for a missing package fails."""
     report = yield
-    if report.skipped and os.environ.get("RANKWELL_REQUIRE_ALL") and "could not import" in str(report.longrepr):
+    if (
+        report.skipped
+        and os.environ.get("RANKWELL_REQUIRE_ALL")
+        and "could not import" in str(report.longrepr)
+    ):
         report.outcome = "failed"
-        report.longrepr = f"skipped for a missing package, and RANKWELL_REQUIRE_ALL is set: {report.longrepr}"
+        report.longrepr = (
+            f"skipped for a missing package, and RANKWELL_REQUIRE_ALL is set: {report.longrepr}"
+        )
     return report

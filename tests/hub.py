@@ -1,4 +1,6 @@
-"""A Hugging Face Hub on loopback for tests: a data set whose files are read by ranges, and which counts what is read."""
+"""A Hugging Face Hub on loopback for tests: a data set whose files are read by ranges, and which
+counts what is read.
+"""
 
 import hashlib
 import json
@@ -16,7 +18,9 @@ REPOSITORY = "datasets/owner/name"
 
 
 class Hub:
-    """The data set of a running server. status: with which it answers every request, where it is not 200."""
+    """The data set of a running server. status: with which it answers every request, where it is
+    not 200.
+    """
 
     def __init__(self) -> None:
         self.url, self.status = "", 200
@@ -39,7 +43,10 @@ class Hub:
         """The files of a folder, and the folders in it."""
         inside = [path.removeprefix(folder) for path in self.files if path.startswith(folder)]
         folders = {name.partition("/")[0] for name in inside if "/" in name}
-        found = [{"type": "directory", "path": folder + name, "size": 0, "oid": "0"} for name in sorted(folders)]
+        found = [
+            {"type": "directory", "path": folder + name, "size": 0, "oid": "0"}
+            for name in sorted(folders)
+        ]
         return [*found, *(self.entry(folder + name) for name in inside if "/" not in name)]
 
 
@@ -70,10 +77,16 @@ def _handler(hub: Hub) -> type[BaseHTTPRequestHandler]:
             path = unquote(self.path.partition("?")[0])
             if found := re.fullmatch(rf"/api/{REPOSITORY}/tree/main(?:/(.*))?", path):
                 entries = hub.entries(f"{found[1]}/" if found[1] else "")
-                self.answer_json(entries) if entries else self.answer(404, b"", X_Error_Code="EntryNotFound")
+                self.answer_json(entries) if entries else self.answer(
+                    404, b"", X_Error_Code="EntryNotFound"
+                )
             elif re.fullmatch(rf"/api/{REPOSITORY}(/revision/main)?", path):
-                self.answer_json({"id": "owner/name", "sha": "0" * 40, "private": False, "tags": []})
-            elif (found := re.fullmatch(rf"/{REPOSITORY}/resolve/main/(.*)", path)) and found[1] in hub.files:
+                self.answer_json(
+                    {"id": "owner/name", "sha": "0" * 40, "private": False, "tags": []}
+                )
+            elif (found := re.fullmatch(rf"/{REPOSITORY}/resolve/main/(.*)", path)) and found[
+                1
+            ] in hub.files:
                 span = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range", ""))
                 content = hub.files[found[1]]
                 some = content if span is None else content[int(span[1]) : int(span[2]) + 1]
@@ -81,14 +94,18 @@ def _handler(hub: Hub) -> type[BaseHTTPRequestHandler]:
                 self.answer(200 if span is None else 206, some)
             else:
                 other = f"/api/{REPOSITORY}/revision/"
-                self.answer(404, b"", X_Error_Code="RevisionNotFound" if path.startswith(other) else "RepoNotFound")
+                self.answer(
+                    404,
+                    b"",
+                    X_Error_Code="RevisionNotFound" if path.startswith(other) else "RepoNotFound",
+                )
 
         def refused(self) -> bool:
             if hub.status != 200:
                 self.answer(hub.status, b"{}")
             return hub.status != 200
 
-        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+        def log_message(self, format: str, *args: Any) -> None:
             pass
 
     return Handler
@@ -96,7 +113,9 @@ def _handler(hub: Hub) -> type[BaseHTTPRequestHandler]:
 
 @contextmanager
 def hub(monkeypatch: pytest.MonkeyPatch) -> Generator[Hub]:
-    """An empty data set, and an environment that leads to it. Skips the test without huggingface_hub."""
+    """An empty data set, and an environment that leads to it. Skips the test without
+    huggingface_hub.
+    """
     constants = pytest.importorskip("huggingface_hub.constants")
 
     from rankwell.store import remote
@@ -109,7 +128,11 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Generator[Hub]:
     monkeypatch.setenv("HF_ENDPOINT", found.url)
     monkeypatch.setenv("HF_HUB_OFFLINE", "0")
     monkeypatch.setattr(constants, "ENDPOINT", found.url)
-    monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", found.url + "/{repo_id}/resolve/{revision}/{filename}")
+    monkeypatch.setattr(
+        constants,
+        "HUGGINGFACE_CO_URL_TEMPLATE",
+        found.url + "/{repo_id}/resolve/{revision}/{filename}",
+    )
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
     monkeypatch.setattr(remote, "_FIRST_PAUSE", 0.01)
     remote.forget()

@@ -1,9 +1,10 @@
-"""The guides to migration: a script of another tool and rankwell's, on the same files, and the table of their figures.
+"""The guides to migration: a script of another tool and rankwell's, on the same files, and the
+table of their figures.
 
-A page `docs/guides/migrate-from-TOOL.md` has two marked blocks. That after `<!-- theirs -->` leaves its figures in `scores`, by
-rankwell's labels; that after `<!-- ours -->` leaves `result`, and `own` by rankwell's own rules where the files are vectors.
-`tools/migrations.py` runs the first in an environment of its own and records `golden/migrations.json`; `test_migrations.py` runs
-the second.
+A page `docs/guides/migrate-from-TOOL.md` has two marked blocks. That after `<!-- theirs -->` leaves
+its figures in `scores`, by rankwell's labels; that after `<!-- ours -->` leaves `result`, and `own`
+by rankwell's own rules where the files are vectors. `tools/migrations.py` runs the first in an
+environment of its own and records `golden/migrations.json`; `test_migrations.py` runs the second.
 """
 
 import contextlib
@@ -40,7 +41,9 @@ Scores = dict[str, float]
 
 
 class Row(NamedTuple):
-    """A figure: theirs (or the error with which their script stops), rankwell's by the page's script, and by its own rules."""
+    """A figure: theirs (or the error with which their script stops), rankwell's by the page's
+    script, and by its own rules.
+    """
 
     case: str
     label: str
@@ -61,7 +64,11 @@ def page_of(tool: str) -> Path:
 
 def script_of(tool: str, side: str) -> str:
     """The marked block of a guide; side: `theirs` or `ours`."""
-    found = re.search(rf"^<!-- {side} -->\n+```\w+\n(.*?)^```", page_of(tool).read_text(encoding="utf-8"), re.M | re.S)
+    found = re.search(
+        rf"^<!-- {side} -->\n+```\w+\n(.*?)^```",
+        page_of(tool).read_text(encoding="utf-8"),
+        re.M | re.S,
+    )
     assert found is not None, (tool, side)
     return found[1]
 
@@ -80,13 +87,23 @@ def rows_of(tool: str, scores: Mapping[str, Scores | str]) -> list[Row]:
             exec(compile(renamed(script, CASES[case]), page_of(tool).name, "exec"), room)
         ours = {row.label: row for row in room["result"].summary}
         # Under its own rules rankwell's IPrec is that without a rounding.
-        names = {row.measure: row.measure.replace("(rounding='floor')", "") for row in ours.values()}
+        names = {
+            row.measure: row.measure.replace("(rounding='floor')", "") for row in ours.values()
+        }
         files = f"{CASES[case].qrels}.txt", f"{CASES[case].run}.run"
         own = room.get("own") or rw.evaluate(*files, [*names.values()], intervals="none")
         plain = {row.measure: row.mean for row in own.summary}
         for label, row in ours.items():
             value = theirs if isinstance(theirs, str) else _rounded(tool, theirs[label])
-            rows.append(Row(case, label, value, _rounded(tool, row.mean), _rounded(tool, plain[names[row.measure]])))
+            rows.append(
+                Row(
+                    case,
+                    label,
+                    value,
+                    _rounded(tool, row.mean),
+                    _rounded(tool, plain[names[row.measure]]),
+                )
+            )
     return rows
 
 
@@ -99,30 +116,50 @@ def table_of(tool: str, version: str, rows: list[Row], why: Mapping[str, str]) -
     """The table of a guide: figures that differ between the three, with their reasons."""
     names = ", ".join(f"`{row.label}`" for row in rows if row.case == "plain")
     compared = f"{len(rows)} figures of {version} were compared, {names}" + (
-        "" if tool in ONLY_PLAIN else f" on {len(CASES)} pairs of files (240 queries; unjudged items in every list)"
+        ""
+        if tool in ONLY_PLAIN
+        else f" on {len(CASES)} pairs of files (240 queries; unjudged items in every list)"
     )
-    different = [row for row in rows if differs(row.theirs, row.ours) or differs(row.theirs, row.plain)]
+    different = [
+        row for row in rows if differs(row.theirs, row.ours) or differs(row.theirs, row.plain)
+    ]
     same = len(rows) - len(different)
     if not different:
         return f"{compared}; all are the same by all three.\n"
     lines = [
         f"{compared}; {same} are the same by all three. The others:",
         "",
-        f"| files | measure | {tool} | rankwell, this page's script | rankwell, its own rules | reason |",
+        f"| files | measure | {tool} | rankwell, this page's script | rankwell, its own rules "
+        "| reason |",
         "|---|---|---:|---:|---:|---|",
     ]
     for row in different:
         ours = "the same" if not differs(row.theirs, row.ours) else _shown(row.ours)
         plain = "the same" if not differs(row.theirs, row.plain) else _shown(row.plain)
-        reason = next((why[name] for name in (f"{row.case}/{row.label}", row.label, row.case) if name in why), "")
-        title = CASES[row.case].title if tool not in ONLY_PLAIN else "vectors of small integers, of which many products tie"
-        lines.append(f"| {title} | `{row.label}` | {_shown(row.theirs)} | {ours} | {plain} | {reason} |")
+        reason = next(
+            (why[name] for name in (f"{row.case}/{row.label}", row.label, row.case) if name in why),
+            "",
+        )
+        title = (
+            CASES[row.case].title
+            if tool not in ONLY_PLAIN
+            else "vectors of small integers, of which many products tie"
+        )
+        lines.append(
+            f"| {title} | `{row.label}` | {_shown(row.theirs)} | {ours} | {plain} | {reason} |"
+        )
     return "\n".join([*lines, ""])
 
 
 def reasons_of(tool: str) -> dict[str, str]:
-    """The reasons of a page's differences, its lines `<!-- reason NAME: text -->`; NAME is a case, a measure, or CASE/MEASURE."""
-    return dict(re.findall(r"^<!-- reason (\S+): (.*?) -->$", page_of(tool).read_text(encoding="utf-8"), re.M))
+    """The reasons of a page's differences, its lines `<!-- reason NAME: text -->`; NAME is a case,
+    a measure, or CASE/MEASURE.
+    """
+    return dict(
+        re.findall(
+            r"^<!-- reason (\S+): (.*?) -->$", page_of(tool).read_text(encoding="utf-8"), re.M
+        )
+    )
 
 
 FIGURES = re.compile(r"(?<=<!-- figures -->\n).*?(?=<!-- /figures -->)", re.DOTALL)

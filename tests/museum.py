@@ -1,8 +1,9 @@
-"""A data set of images with instance labels, made of the real pictures that come with scikit-learn or scikit-image.
+"""A data set of images with instance labels, made of the real pictures that come with scikit-learn
+or scikit-image.
 
-Instances are sub-regions of the pictures; references are photographs of them as a museum takes them, queries as visitors do:
-cropped, askew, blurred, too dark or too bright. Among the references are pictures without content, among the queries some of
-instances that no reference shows.
+Instances are sub-regions of the pictures; references are photographs of them as a museum takes
+them, queries as visitors do: cropped, askew, blurred, too dark or too bright. Among the references
+are pictures without content, among the queries some of instances that no reference shows.
 """
 
 from pathlib import Path
@@ -17,7 +18,9 @@ from rankwell.tasks.instances.drawn_museum import nothing, photograph
 
 
 class Museum(NamedTuple):
-    """Where it lies, and what is in it: instance -> (references, queries); absent instances have no references."""
+    """Where it lies, and what is in it: instance -> (references, queries); absent instances have no
+    references.
+    """
 
     folder: Path
     instances: dict[str, tuple[int, int]]
@@ -38,7 +41,9 @@ class Museum(NamedTuple):
 
 
 def real_pictures() -> dict[str, Image.Image]:
-    """Name -> picture, of whatever is installed without a download; the test is skipped where nothing is."""
+    """Name -> picture, of whatever is installed without a download; the test is skipped where
+    nothing is.
+    """
     pictures: dict[str, Image.Image] = {}
     datasets = pytest.importorskip("sklearn.datasets", reason="could not import sklearn")
     loaded = datasets.load_sample_images()
@@ -56,8 +61,18 @@ def real_pictures() -> dict[str, Image.Image]:
     return pictures
 
 
-def build_museum(folder: Path, *, across: int = 3, down: int = 2, absent: int = 2, contentless: int = 4, seed: int = 7) -> Museum:
-    """Cuts each picture into across x down instances; the last `absent` of all have no reference."""
+def build_museum(
+    folder: Path,
+    *,
+    across: int = 3,
+    down: int = 2,
+    absent: int = 2,
+    contentless: int = 4,
+    seed: int = 7,
+) -> Museum:
+    """Cuts each picture into across x down instances; the last `absent` of all have no
+    reference.
+    """
     random = Random(seed)
     regions: dict[str, Image.Image] = {}
     for name, picture in sorted(real_pictures().items()):
@@ -72,7 +87,10 @@ def build_museum(folder: Path, *, across: int = 3, down: int = 2, absent: int = 
         counts[name] = (here, 1 + place % 2)
         for side, number, badness in (("references", here, 0.3), ("queries", counts[name][1], 0.9)):
             for shot in range(number):
-                _save(photograph(region, random, badness=badness), folder / side / name / f"{shot}.jpg")
+                _save(
+                    photograph(region, random, badness=badness),
+                    folder / side / name / f"{shot}.jpg",
+                )
     for shot in range(contentless):
         _save(nothing(random), folder / "references" / "contentless" / f"{shot}.jpg")
     return Museum(folder, counts, contentless)

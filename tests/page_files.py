@@ -1,4 +1,6 @@
-"""The files and names that pages of the documentation take for their reader's own, by page; see test_pages.py."""
+"""The files and names that pages of the documentation take for their reader's own, by page; see
+test_pages.py.
+"""
 
 import json
 import shutil
@@ -21,7 +23,20 @@ from tasks.logs import smallest as logs_smallest
 from tasks.study import studies
 
 QUERIES = [f"q{number}" for number in range(1, 13)]
-WORDS = ["rain", "river", "night", "bridge", "market", "train", "field", "cloud", "stone", "paper", "light", "winter"]
+WORDS = [
+    "rain",
+    "river",
+    "night",
+    "bridge",
+    "market",
+    "train",
+    "field",
+    "cloud",
+    "stone",
+    "paper",
+    "light",
+    "winter",
+]
 GRADER = "def grade(query, document):\n    return len(document) % 4\n"
 
 
@@ -42,7 +57,10 @@ def searches(folder: Path) -> None:
     runs = {"bm25": lambda place: place % 3 > 0, "dense": lambda place: place % 2 > 0}
     pairs = list(zip(QUERIES, WORDS, strict=True))
     for name, is_right in runs.items():
-        lists = {query: [word, f"no-{word}"][:: 1 if is_right(place) else -1] for place, (query, word) in enumerate(pairs)}
+        lists = {
+            query: [word, f"no-{word}"][:: 1 if is_right(place) else -1]
+            for place, (query, word) in enumerate(pairs)
+        }
         write(folder, {f"{name}.run": run_lines(lists)})
     items = [item for word in WORDS for item in (word, f"no-{word}")]
     write(
@@ -50,8 +68,12 @@ def searches(folder: Path) -> None:
         {
             "qrels.txt": "".join(f"{query} 0 {word} 1\n" for query, word in pairs),
             "queries.tsv": "".join(f"{query}\tabout {word}\n" for query, word in pairs),
-            "docs.jsonl": "".join(json.dumps({"id": item, "text": item.replace("-", " ")}) + "\n" for item in items),
-            "my_app.py": "def search(query, k):\n    return [query.split()[-1]][:k]\n\n\nretriever = search\n",
+            "docs.jsonl": "".join(
+                json.dumps({"id": item, "text": item.replace("-", " ")}) + "\n" for item in items
+            ),
+            "my_app.py": "def search(query, k):\n    return "
+            "[query.split()[-1]][:k]\n\n\nretriever = "
+            "search\n",
         },
     )
 
@@ -69,14 +91,19 @@ def searches_for_mteb(folder: Path) -> None:
     searches(folder)
     judged = "".join(f"{query}\t{word}\t1\n" for query, word in zip(QUERIES, WORDS, strict=True))
     found = {query: {word: 1.0} for query, word in zip(QUERIES, WORDS, strict=True)}
-    write(folder, {"qrels.tsv": f"query-id\tcorpus-id\tscore\n{judged}", "run.json": json.dumps(found)})
+    write(
+        folder,
+        {"qrels.tsv": f"query-id\tcorpus-id\tscore\n{judged}", "run.json": json.dumps(found)},
+    )
 
 
 def results(folder: Path) -> None:
     """Three folders of results."""
     searches(folder)
     for name, runs in (("results", ("bm25", "dense")), ("a", ("bm25",)), ("b", ("dense",))):
-        found = rw.evaluate(folder / "qrels.txt", [folder / f"{run}.run" for run in runs], "RR", details=True)
+        found = rw.evaluate(
+            folder / "qrels.txt", [folder / f"{run}.run" for run in runs], "RR", details=True
+        )
         found.save(folder / name, charts=False)
     (folder / "img").mkdir()
 
@@ -89,7 +116,9 @@ def run_with_scores(folder: Path) -> None:
         scores = np.sort(random.normal(2, 1, 20))[::-1] + random.normal(0, 0.5)
         right = set(random.choice(20, 5, replace=False, p=np.arange(20, 0, -1) / 210).tolist())
         judged += [f"q{number} 0 d{item} 1\n" for item in sorted(right)]
-        lines += [f"q{number} Q0 d{item} {item + 1} {score:.4f} r\n" for item, score in enumerate(scores)]
+        lines += [
+            f"q{number} Q0 d{item} {item + 1} {score:.4f} r\n" for item, score in enumerate(scores)
+        ]
     labels = [place % 4 for place in range(16)]
     names = [f"i{place}.jpg" for place in range(16)]
     write(
@@ -113,13 +142,25 @@ def run_with_scores(folder: Path) -> None:
 def clips(folder: Path) -> None:
     """Vectors of the two clips of the page, and two texts."""
     write(folder, {"queries.csv": "id,text\nt1,a bicyclist\nt2,a pedestrian at night\n"})
-    for name, ids in (("clips", ["drive1_clip003.mp4", "drive1_clip007.mp4"]), ("texts", ["t1", "t2"])):
-        pq.write_table(pa.table({"id": ids, "embedding": np.eye(2).tolist()}), folder / f"{name}.parquet")
+    for name, ids in (
+        ("clips", ["drive1_clip003.mp4", "drive1_clip007.mp4"]),
+        ("texts", ["t1", "t2"]),
+    ):
+        pq.write_table(
+            pa.table({"id": ids, "embedding": np.eye(2).tolist()}), folder / f"{name}.parquet"
+        )
 
 
 def questions(folder: Path) -> None:
-    """The questions of the page's own answers, of SQuAD's form with and without what the command needs besides."""
-    contexts = ["Paris is the capital of France.", "It is large.", "It is old.", "The city of Lyon is large, too."]
+    """The questions of the page's own answers, of SQuAD's form with and without what the command
+    needs besides.
+    """
+    contexts = [
+        "Paris is the capital of France.",
+        "It is large.",
+        "It is old.",
+        "The city of Lyon is large, too.",
+    ]
     asked = {
         "q1": ("What is the capital of France?", 0, "Paris", 0),
         "q2": ("Who founded it?", 1, None, None),
@@ -151,14 +192,22 @@ def questions(folder: Path) -> None:
             "predictions.json": '{"q1": "Paris", "q2": "", "q3": "a city"}',
             "na_prob.json": '{"q1": 0.1, "q2": 0.9, "q3": 0.2}',
             "bm25.run": run_lines(lists),
-            "from_gold.jsonl": '{"id": "q1", "text": "Paris", "document": "France#0", "start": 0, "end": 5}\n'
-            '{"id": "q2", "text": null}\n{"id": "q3", "text": "Lyon", "document": "France#3", "start": 12, "end": 16}\n',
+            "from_gold.jsonl": '{"id": "q1", "text": "Paris", "document": "France#0", "start": '
+            '0, "end": 5}\n'
+            '{"id": "q2", "text": null}\n{"id": "q3", "text": "Lyon", "document": "France#3", '
+            '"start": 12, "end": 16}\n',
         },
     )
 
 
 def chunks(folder: Path) -> None:
-    write(folder, {"dense.jsonl": '{"id": "q1", "chunks": [{"document": "guide", "start": 100, "end": 160}]}\n'})
+    write(
+        folder,
+        {
+            "dense.jsonl": '{"id": "q1", "chunks": [{"document": "guide", "start": 100, "end": '
+            "160}]}\n"
+        },
+    )
 
 
 def lists(folder: Path) -> None:
@@ -175,8 +224,14 @@ def experiment(folder: Path) -> None:
         (folder / name).mkdir()
         shutil.copy(folder / "qrels.txt", folder / name)
         for system in ("bm25", "dense", "sparse"):
-            shutil.copy(folder / f"{'dense' if system == 'sparse' else system}.run", folder / "runs" / name / f"{system}.run")
-    for place, source in (("elsewhere/sparse.run", "dense.run"), ("faq/questions.json", "questions.json")):
+            shutil.copy(
+                folder / f"{'dense' if system == 'sparse' else system}.run",
+                folder / "runs" / name / f"{system}.run",
+            )
+    for place, source in (
+        ("elsewhere/sparse.run", "dense.run"),
+        ("faq/questions.json", "questions.json"),
+    ):
         (folder / place).parent.mkdir()
         shutil.copy(folder / source, folder / place)
     for system in ("bm25", "dense"):
@@ -187,19 +242,39 @@ def vectors(folder: Path) -> None:
     """Small vectors for every command that works in parts, and a bench."""
     searches(folder)
     random = np.random.default_rng(2)
-    named = {"base": (400, 8), "queries": (5, 8), "captions": (40, 8), "videos": (2, 8), "big": (200, 8), "small": (200, 4)}
+    named = {
+        "base": (400, 8),
+        "queries": (5, 8),
+        "captions": (40, 8),
+        "videos": (2, 8),
+        "big": (200, 8),
+        "small": (200, 4),
+    }
     for name, shape in named.items():
         np.save(folder / f"{name}.npy", random.normal(size=shape).astype(np.float32))
     rows = [line.split() for line in (folder / "bm25.run").read_text(encoding="utf-8").splitlines()]
-    table = {"query": [row[0] for row in rows], "item": [row[2] for row in rows], "score": [float(row[4]) for row in rows]}
+    table = {
+        "query": [row[0] for row in rows],
+        "item": [row[2] for row in rows],
+        "score": [float(row[4]) for row in rows],
+    }
     pq.write_table(pa.table(table), folder / "bm25.parquet")
     for part in range(2):
-        write(folder, {f"runs/part-{part}.run": "".join(" ".join(row) + "\n" for row in rows[12 * part : 12 * part + 12])})
+        write(
+            folder,
+            {
+                f"runs/part-{part}.run": "".join(
+                    " ".join(row) + "\n" for row in rows[12 * part : 12 * part + 12]
+                )
+            },
+        )
     write(
         folder,
         {
             "corpus.jsonl": (folder / "docs.jsonl").read_text(encoding="utf-8"),
-            "bench.toml": '[[dataset]]\nname = "mine"\ncommand = "evaluate"\nqrels = "qrels.txt"\nruns = "{system}.run"\n'
+            "bench.toml": '[[dataset]]\nname = "mine"\ncommand = "evaluate"\nqrels = '
+            '"qrels.txt"\nruns = '
+            '"{system}.run"\n'
             'measure = ["RR"]\n[[system]]\nname = "bm25"\n[[system]]\nname = "dense"\n',
         },
     )
@@ -217,7 +292,9 @@ def huge_vectors(folder: Path, items: int = 10**9, queries: int = 10**6) -> None
     """The heads of files of vectors in half precision, behind which there is nothing but a hole."""
     for name, rows in (("base", items), ("queries", queries)):
         with (folder / f"{name}.npy").open("wb") as file:
-            np.lib.format.write_array_header_1_0(file, {"descr": "<f2", "fortran_order": False, "shape": (rows, 768)})
+            np.lib.format.write_array_header_1_0(
+                file, {"descr": "<f2", "fortran_order": False, "shape": (rows, 768)}
+            )
             file.truncate(file.tell() + rows * 768 * 2)
 
 
@@ -236,7 +313,13 @@ def finish_batch(folder: Path) -> None:
     study = read_study(folder / "study")
     batch = lease_batch(study, "anna")
     assert batch is not None
-    append_lines(study, [JournalLine(now(), "anna", *pair, float(number % 3)) for number, pair in enumerate(batch.pairs)])
+    append_lines(
+        study,
+        [
+            JournalLine(now(), "anna", *pair, float(number % 3))
+            for number, pair in enumerate(batch.pairs)
+        ],
+    )
 
 
 def ask_model(folder: Path) -> None:
@@ -271,7 +354,9 @@ BEFORE = {
 }
 """What writes the files of a command line with these words."""
 STAND_INS = {"processes:16": "here", "--executor ray": "--executor here"}
-"""What stands in for executors that start processes: the bytes are the same, as tests/executors shows."""
+"""What stands in for executors that start processes: the bytes are the same, as tests/executors
+shows.
+"""
 
 
 def names(page: str) -> dict[str, Any]:
@@ -282,5 +367,17 @@ def names(page: str) -> dict[str, Any]:
 
     grades = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 0]] * 3)
     scores = np.random.default_rng(1).normal(size=grades.shape)
-    samples = {"relevant": grades.ravel(), "scores": scores.ravel(), "qid": np.repeat(np.arange(12), 3)}
-    return {"rankwell": rw, "y_true": grades, "y_score": scores, **samples, "model": LinearRegression(), "X": scores, "Y": grades}
+    samples = {
+        "relevant": grades.ravel(),
+        "scores": scores.ravel(),
+        "qid": np.repeat(np.arange(12), 3),
+    }
+    return {
+        "rankwell": rw,
+        "y_true": grades,
+        "y_score": scores,
+        **samples,
+        "model": LinearRegression(),
+        "X": scores,
+        "Y": grades,
+    }

@@ -1,4 +1,6 @@
-"""Data of pages for the tests of the page: small, known in every place, and one full of what must not be run."""
+"""Data of pages for the tests of the page: small, known in every place, and one full of what must
+not be run.
+"""
 
 import json
 from pathlib import Path
@@ -34,16 +36,33 @@ def world(n: int = 40, runs: list[str] = RUNS, listed: int = 40) -> dict[str, An
         "inputs": [["judgments", "sha256:00"]],
         "runs": runs,
         "measures": [
-            {"name": name, "label": name, "unit": "share", "better": "higher", "of": None, "definition": f"what {name} is"}
+            {
+                "name": name,
+                "label": name,
+                "unit": "share",
+                "better": "higher",
+                "of": None,
+                "definition": f"what {name} is",
+            }
             for name in MEASURES
         ],
         "summary": [
-            {"run": run, "measure": measure, "mean": 0.5, "low": 0.4, "high": 0.6, "sd": 0.2, "n": n}
+            {
+                "run": run,
+                "measure": measure,
+                "mean": 0.5,
+                "low": 0.4,
+                "high": 0.6,
+                "sd": 0.2,
+                "n": n,
+            }
             for run in range(len(runs))
             for measure in range(len(MEASURES))
         ],
         "differences": [_difference()] if several else [],
-        "groups": [{"name": "type", "value": "odd", "n": n // 2, "verdict": "not decisive", "small": True}],
+        "groups": [
+            {"name": "type", "value": "odd", "n": n // 2, "verdict": "not decisive", "small": True}
+        ],
         "charts": [{"id": "c", "title": "A chart", "note": "says a thing", "spec": _chart()}],
         "queries": _queries(n, runs),
         "items": {
@@ -51,19 +70,33 @@ def world(n: int = 40, runs: list[str] = RUNS, listed: int = 40) -> dict[str, An
             "text": [f"document of the Númber {item}" for item in range(ITEMS)],
             "thumbnail": [None] * ITEMS,
         },
-        "shown": {"queries": min(n, listed), "of": n, "results": 20, "rule": "The first ones have lists."},
-        "lists": {str(query): [_list(query, run) for run in range(len(runs))] for query in range(min(n, listed))},
+        "shown": {
+            "queries": min(n, listed),
+            "of": n,
+            "results": 20,
+            "rule": "The first ones have lists.",
+        },
+        "lists": {
+            str(query): [_list(query, run) for run in range(len(runs))]
+            for query in range(min(n, listed))
+        },
     }
 
 
 def hostile_world() -> dict[str, Any]:
-    """The same with texts that would run, or disturb the page, if they were taken for more than texts."""
+    """The same with texts that would run, or disturb the page, if they were taken for more than
+    texts.
+    """
     data = world(runs=["<b>run</b>", HOSTILE[0]])
     queries, items = data["queries"], data["items"]
     for place, text in enumerate(HOSTILE):
         for ids, texts in ((queries["id"], queries["text"]), (items["id"], items["text"])):
             ids[place], texts[place] = text, f"{text} number"
-    items["thumbnail"][:3] = ["javascript:window.ran = 1", "https://example.org/x.png", f"data:text/html,{HOSTILE[0]}"]
+    items["thumbnail"][:3] = [
+        "javascript:window.ran = 1",
+        "https://example.org/x.png",
+        f"data:text/html,{HOSTILE[0]}",
+    ]
     data["verdicts"] = [f"{HOSTILE[0]} is better, {HOSTILE[1]}"]
     queries["flags"][HOSTILE[1]] = [[0], [0]]
     queries["attributes"][HOSTILE[0]] = [HOSTILE[1]] * len(queries["id"])
@@ -79,9 +112,15 @@ def written(folder: Path, data: dict[str, Any], *, parted: bool = False) -> Path
 
 
 def _queries(n: int, runs: list[str]) -> dict[str, Any]:
-    """Values that spread over 0 to 1; the first and the last run are equal in every fifth query by the first measure."""
+    """Values that spread over 0 to 1; the first and the last run are equal in every fifth query by
+    the first measure.
+    """
     values = [
-        [[((7 * query + 13 * run + measure) % 101) / 100 for query in range(n)] for run in range(len(runs))] for measure in (0, 1)
+        [
+            [((7 * query + 13 * run + measure) % 101) / 100 for query in range(n)]
+            for run in range(len(runs))
+        ]
+        for measure in (0, 1)
     ]
     for query in range(0, n, 5):
         values[0][-1][query] = values[0][0][query]
@@ -97,10 +136,19 @@ def _queries(n: int, runs: list[str]) -> dict[str, Any]:
 
 
 def _list(query: int, run: int) -> list[list[Any]]:
-    """Six results in the three states in turn, of which runs share some, and a relevant item that is not retrieved."""
+    """Six results in the three states in turn, of which runs share some, and a relevant item that
+    is not retrieved.
+    """
     states = ("nonrelevant", "unjudged", "relevant")
     results = [
-        [(query + step * (run + 1)) % (ITEMS - 3), step + 1, 9.5 - step, 1.0 if step == 2 else None, states[step % 3], None]
+        [
+            (query + step * (run + 1)) % (ITEMS - 3),
+            step + 1,
+            9.5 - step,
+            1.0 if step == 2 else None,
+            states[step % 3],
+            None,
+        ]
         for step in range(6)
     ]
     return [*results, [ITEMS - 1 - run, None, None, 2.0, "relevant", None]]

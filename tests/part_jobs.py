@@ -1,4 +1,6 @@
-"""A command of each kind of work in parts, with small inputs of its own, and what a user sees who types it."""
+"""A command of each kind of work in parts, with small inputs of its own, and what a user sees who
+types it.
+"""
 
 import contextlib
 import io
@@ -42,14 +44,34 @@ def captioned() -> list[str]:
     np.save("captions.npy", vectors(60, 5, 2))
     np.save("videos.npy", vectors(20, 5, 3))
     Path("positives.json").write_text(json.dumps([[caption % 20] for caption in range(60)]))
-    tables = ["--queries", "captions.npy", "--gallery", "videos.npy", "--positives", "positives.json"]
+    tables = [
+        "--queries",
+        "captions.npy",
+        "--gallery",
+        "videos.npy",
+        "--positives",
+        "positives.json",
+    ]
     return ["captions", *tables, "--direction", "t2v", "-o", "{}/found", "--shards", "3"]
 
 
 def agreed() -> list[str]:
     np.save("big.npy", vectors(ROWS, 5, 4))
     np.save("small.npy", vectors(ROWS, 4, 5))
-    return ["agree", "--reference", "big.npy", "small.npy", "--samples", "20", "-k", "3", "-o", "{}/found", "--shards", "3"]
+    return [
+        "agree",
+        "--reference",
+        "big.npy",
+        "small.npy",
+        "--samples",
+        "20",
+        "-k",
+        "3",
+        "-o",
+        "{}/found",
+        "--shards",
+        "3",
+    ]
 
 
 def evaluated() -> list[str]:
@@ -59,7 +81,9 @@ def evaluated() -> list[str]:
 
 
 def encoded() -> list[str]:
-    texts = "".join(f'{{"_id": "{row}", "text": "a word{row % 61} word{row % 47}"}}\n' for row in range(90))
+    texts = "".join(
+        f'{{"_id": "{row}", "text": "a word{row % 61} word{row % 47}"}}\n' for row in range(90)
+    )
     Path("texts.jsonl").write_text(texts)
     model = ["--model", "tfidf-svd:4", "--fit", "texts.jsonl", "--batch-size", "1"]
     return ["encode", "texts.jsonl", *model, "-o", "{}/found.npy", "--shards", "3"]
@@ -70,19 +94,34 @@ def benched() -> list[str]:
 
 
 JOBS: dict[str, Callable[[], list[str]]] = {
-    "search": searched, "captions": captioned, "agree": agreed, "evaluate": evaluated, "encode": encoded, "bench": benched,
-}  # fmt: skip
-"""What writes the inputs into the working directory, and returns the words of the command, with {} for the output's folder."""
+    "search": searched,
+    "captions": captioned,
+    "agree": agreed,
+    "evaluate": evaluated,
+    "encode": encoded,
+    "bench": benched,
+}
+"""What writes the inputs into the working directory, and returns the words of the command, with {}
+for the output's folder.
+"""
 
 
 def typed(*words: str) -> tuple[int, str, str]:
     """What a user sees who types this: exit code, standard output, standard error."""
     out, err = io.StringIO(), io.StringIO()
-    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
         patch.setattr("sys.argv", ["rankwell", *words])
         code = main()
     return code, out.getvalue(), err.getvalue()
 
 
 def files(folder: str) -> dict[str, bytes]:
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in Path(folder).rglob("*") if path.is_file()}
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in Path(folder).rglob("*")
+        if path.is_file()
+    }

@@ -1,4 +1,6 @@
-"""A Ray cluster of two nodes on this machine for the tests of every kind of part, and processes to look for and kill."""
+"""A Ray cluster of two nodes on this machine for the tests of every kind of part, and processes to
+look for and kill.
+"""
 
 import os
 import socket
@@ -21,7 +23,11 @@ def children_of(process: int, word: bytes = b"") -> list[int]:
     for place in Path("/proc").glob("[0-9]*"):
         try:
             parent = int((place / "stat").read_text().rpartition(")")[2].split()[1])
-            found += [int(place.name)] if parent == process and word in (place / "cmdline").read_bytes() else []
+            found += (
+                [int(place.name)]
+                if parent == process and word in (place / "cmdline").read_bytes()
+                else []
+            )
         except OSError:
             continue
     return found
@@ -37,7 +43,9 @@ def wait_for(found: Callable[[], Any], seconds: float = 120) -> Any:
 
 
 class RayCluster:
-    """A cluster whose nodes are processes of this one, each with one processor, so that parts at once are on several nodes."""
+    """A cluster whose nodes are processes of this one, each with one processor, so that parts at
+    once are on several nodes.
+    """
 
     def __init__(self) -> None:
         with socket.socket() as free:
@@ -48,10 +56,25 @@ class RayCluster:
     def add_node(self) -> int:
         """Starts a node; the process that starts its workers."""
         port = self.address.rpartition(":")[2]
-        words = ["--address", self.address] if self._nodes else ["--head", "--port", port, "--include-dashboard", "false"]
-        every = [sys.executable, "-m", "ray.scripts.scripts", "start", "--block", "--num-cpus", "1", "--disable-usage-stats"]
+        words = (
+            ["--address", self.address]
+            if self._nodes
+            else ["--head", "--port", port, "--include-dashboard", "false"]
+        )
+        every = [
+            sys.executable,
+            "-m",
+            "ray.scripts.scripts",
+            "start",
+            "--block",
+            "--num-cpus",
+            "1",
+            "--disable-usage-stats",
+        ]
         every += ["--object-store-memory", str(80 << 20), *words]
-        node = subprocess.Popen(every, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={**os.environ, **TOKEN})
+        node = subprocess.Popen(
+            every, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={**os.environ, **TOKEN}
+        )
         self._nodes.append(node)
         return wait_for(lambda: children_of(node.pid, b"raylet/raylet"))[0]
 
@@ -61,10 +84,23 @@ class RayCluster:
         return all(children_of(node.pid, b"raylet/raylet") for node in self._nodes[:2])
 
     def start(self, *words: str, cwd: Path, memory: str = "64M") -> "subprocess.Popen[str]":
-        """A command of rankwell that joins it, in a process of its own: Ray reads its environment when it is imported."""
-        every = [sys.executable, "-m", "rankwell", *words, "--executor", f"ray:{self.address}", "--memory", memory]
+        """A command of rankwell that joins it, in a process of its own: Ray reads its environment
+        when it is imported.
+        """
+        every = [
+            sys.executable,
+            "-m",
+            "rankwell",
+            *words,
+            "--executor",
+            f"ray:{self.address}",
+            "--memory",
+            memory,
+        ]
         pipe = subprocess.PIPE
-        return subprocess.Popen(every, cwd=cwd, env={**os.environ, **TOKEN}, stdout=pipe, stderr=pipe, encoding="utf-8")
+        return subprocess.Popen(
+            every, cwd=cwd, env={**os.environ, **TOKEN}, stdout=pipe, stderr=pipe, encoding="utf-8"
+        )
 
     def run(self, *words: str, cwd: Path, memory: str = "64M") -> tuple[int, str]:
         """The same to its end: exit code and standard error."""
@@ -81,11 +117,17 @@ class RayCluster:
 
 @contextmanager
 def two_nodes() -> Generator[RayCluster]:
-    """A cluster of two nodes. Skips the test without Ray, and where processes cannot be looked for."""
+    """A cluster of two nodes. Skips the test without Ray, and where processes cannot be looked
+    for.
+    """
     pytest.importorskip("ray")
     if not Path("/proc/self").exists():
         pytest.skip("looks for processes in /proc")
-    subprocess.run([sys.executable, "-m", "ray.scripts.scripts", "get-auth-token", "--generate"], check=True, capture_output=True)
+    subprocess.run(
+        [sys.executable, "-m", "ray.scripts.scripts", "get-auth-token", "--generate"],
+        check=True,
+        capture_output=True,
+    )
     cluster = RayCluster()
     try:
         cluster.add_node()

@@ -1,4 +1,6 @@
-"""An HTTP server on loopback that does what a test tells it to: delays, errors, half answers, nonsense, death on demand."""
+"""An HTTP server on loopback that does what a test tells it to: delays, errors, half answers,
+nonsense, death on demand.
+"""
 
 import json
 import socket
@@ -12,7 +14,9 @@ from typing import Any, NamedTuple
 
 
 class Reply(NamedTuple):
-    """What is sent. delay: seconds before; sent: bytes of the body that leave; dies: whether the server ends unanswered."""
+    """What is sent. delay: seconds before; sent: bytes of the body that leave; dies: whether the
+    server ends unanswered.
+    """
 
     body: Any = ""
     status: int = 200
@@ -34,7 +38,9 @@ class Received(NamedTuple):
 
 @dataclass
 class ScriptedServer:
-    """Answers each request with `answer(number, request)`; used in a `with` statement. received: the requests so far."""
+    """Answers each request with `answer(number, request)`; used in a `with` statement. received:
+    the requests so far.
+    """
 
     answer: Callable[[int, Received], Reply]
     port: int = 0
@@ -54,7 +60,11 @@ class ScriptedServer:
             def answer(self) -> None:
                 raw = self.rfile.read(int(self.headers.get("Content-Length") or 0))
                 request = Received(
-                    self.command, self.path, dict(self.headers), json.loads(raw) if raw else None, time.monotonic()
+                    self.command,
+                    self.path,
+                    dict(self.headers),
+                    json.loads(raw) if raw else None,
+                    time.monotonic(),
                 )
                 script.received.append(request)
                 reply = script.answer(len(script.received) - 1, request)
@@ -64,7 +74,9 @@ class ScriptedServer:
                     self.close_connection = True
                     script.die()
                     return
-                body = reply.body if isinstance(reply.body, bytes) else json.dumps(reply.body).encode()
+                body = (
+                    reply.body if isinstance(reply.body, bytes) else json.dumps(reply.body).encode()
+                )
                 self.send_response(reply.status)
                 for name, value in {
                     "Content-Type": "application/json",
@@ -79,7 +91,7 @@ class ScriptedServer:
 
             do_GET = do_POST = do_PUT = do_DELETE = answer  # noqa: N815 - http.server's names
 
-            def log_message(self, format: str, *args: Any) -> None: ...  # noqa: A002
+            def log_message(self, format: str, *args: Any) -> None: ...
 
         class Server(ThreadingHTTPServer):
             def handle_error(self, request: Any, client_address: Any) -> None: ...  # clients may go
@@ -95,7 +107,9 @@ class ScriptedServer:
         return f"http://127.0.0.1:{self.port}"
 
     def die(self) -> None:
-        """Closes everything at once, as a killed process does; its port refuses connections afterwards."""
+        """Closes everything at once, as a killed process does; its port refuses connections
+        afterwards.
+        """
         threading.Thread(target=self._server.shutdown, daemon=True).start()
         with suppress(OSError):
             self._server.socket.shutdown(socket.SHUT_RDWR)

@@ -1,4 +1,4 @@
-"""Each check of `make check` fails on a planted fault; test_style.py plants banned phrases, test_links.py dead links."""
+"""Each check of `make check` fails on a planted fault; test_links.py plants dead links."""
 
 import re
 import shutil
@@ -19,7 +19,9 @@ ROOT = Path(__file__).parent.parent
 @pytest.fixture
 def docs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of the pages, which the check reads instead."""
-    shutil.copytree(ROOT / "docs", tmp_path, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.png", "*.svg"))
+    shutil.copytree(
+        ROOT / "docs", tmp_path, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.png", "*.svg")
+    )
     monkeypatch.setattr(reference, "DOCS", tmp_path)
     monkeypatch.setattr(sys, "argv", ["reference.py", "--check"])
     return tmp_path
@@ -44,7 +46,9 @@ def test_an_undocumented_command_measure_and_public_function_fail(docs, capsys):
 def test_a_public_function_without_types_or_a_docstring_fails(tmp_path, monkeypatch, capsys):
     stub = tmp_path / "__init__.pyi"
     text = public_stub.PUBLIC.read_text(encoding="utf-8")
-    shown = next(line for line in text.splitlines(keepends=True) if line.startswith("def evaluate("))
+    shown = next(
+        line for line in text.splitlines(keepends=True) if line.startswith("def evaluate(")
+    )
     stub.write_text(text.replace(shown, ""), encoding="utf-8")
     monkeypatch.setattr(public_stub, "PUBLIC", stub)
     monkeypatch.setattr(public_stub, "ROOT", tmp_path)
@@ -54,9 +58,19 @@ def test_a_public_function_without_types_or_a_docstring_fails(tmp_path, monkeypa
     assert public_stub.main() == 1
     assert capsys.readouterr().err.splitlines()[0] == "__init__.pyi is not what `make docs` writes."
 
-    words = [sys.executable, "-m", "ruff", "check", "--stdin-filename", "src/rankwell/workflow/planted.py", "-"]
+    words = [
+        sys.executable,
+        "-m",
+        "ruff",
+        "check",
+        "--stdin-filename",
+        "src/rankwell/workflow/planted.py",
+        "-",
+    ]
     planted = '"""A module."""\n\n\ndef measure_all(number: int) -> int:\n    return number\n'
-    done = subprocess.run(words, input=planted, cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        words, input=planted, cwd=ROOT, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 1
     assert "D103" in done.stdout
 
@@ -73,23 +87,38 @@ def test_a_release_needs_an_address_a_date_and_its_own_tag(tmp_path):
         "pyproject.toml",
         *("docs/compat.md", "docs/guides/gate-in-continuous-integration.md"),  # OWNER
         *("docs/guides/gate-in-continuous-integration.md", "integrations/gitlab.yml"),  # https://…
-        *("docs/compat.md", "docs/guides/gate-in-continuous-integration.md"),  # the tag of another version
+        # The tag of another version.
+        *("docs/compat.md", "docs/guides/gate-in-continuous-integration.md"),
         "CHANGELOG.md",
         "the tag is v1.2.1, but src/rankwell/__init__.py has the version 1.2.0",
     ]
 
     changelog.write_text("# Changelog\n\n## 1.2.0 — 2026-12-01\n", encoding="utf-8")
-    project.write_text(project.read_text(encoding="utf-8").replace("repository.invalid", "example.org"), encoding="utf-8")
+    project.write_text(
+        project.read_text(encoding="utf-8").replace("repository.invalid", "example.org"),
+        encoding="utf-8",
+    )
     for name in with_address:
-        text = (tmp_path / name).read_text(encoding="utf-8").replace("OWNER/rankwell@v0.1.0", "us/rankwell@v1.2.0")
-        (tmp_path / name).write_text(text.replace("https://…/", "https://example.org/us/"), encoding="utf-8")
+        text = (
+            (tmp_path / name)
+            .read_text(encoding="utf-8")
+            .replace("OWNER/rankwell@v0.1.0", "us/rankwell@v1.2.0")
+        )
+        (tmp_path / name).write_text(
+            text.replace("https://…/", "https://example.org/us/"), encoding="utf-8"
+        )
     assert list(release.problems(tmp_path, "1.2.0", "v1.2.0")) == []
 
 
 def test_make_check_runs_each_of_these_checks():
-    recipe = (ROOT / "Makefile").read_text(encoding="utf-8").partition("\ncheck: ")[2].partition("\n\n")[0]
+    recipe = (
+        (ROOT / "Makefile")
+        .read_text(encoding="utf-8")
+        .partition("\ncheck: ")[2]
+        .partition("\n\n")[0]
+    )
 
-    for command in ("ruff check .", "style.py", "public_stub.py --check", "reference.py --check", "links.py"):
+    for command in ("ruff check .", "public_stub.py --check", "reference.py --check", "links.py"):
         assert command in recipe
 
 
@@ -113,16 +142,23 @@ def test_the_page_for_maintainers_lists_every_action_with_its_tag():
 def test_the_conda_recipe_has_the_dependencies_of_the_project():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     recipe = (ROOT / "conda" / "recipe.yaml").read_text(encoding="utf-8")
-    run = re.findall(r"^    - (.+)$", recipe.partition("\n  run:\n")[2].partition("\n\n")[0], re.MULTILINE)
+    run = re.findall(
+        r"^    - (.+)$", recipe.partition("\n  run:\n")[2].partition("\n\n")[0], re.MULTILINE
+    )
 
     names = {"duckdb": "python-duckdb"}
-    expected = [re.sub(r"^[\w-]+", lambda found: f"{names.get(found[0], found[0])} ", each) for each in project["dependencies"]]
+    expected = [
+        re.sub(r"^[\w-]+", lambda found: f"{names.get(found[0], found[0])} ", each)
+        for each in project["dependencies"]
+    ]
 
     assert run == [f"python {project['requires-python']}", *expected]
 
 
 def test_the_page_of_extras_lists_each_and_whether_all_has_it():
-    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
+        "optional-dependencies"
+    ]
     inside = re.findall(r"[\w-]+", extras["all"][0].partition("[")[2])
     page = (ROOT / "docs" / "reference" / "extras.md").read_text(encoding="utf-8")
 
@@ -130,4 +166,6 @@ def test_the_page_of_extras_lists_each_and_whether_all_has_it():
     listed = {name: word for names, word in rows for name in re.findall(r"[\w-]+", names)}
 
     developers = {"all", "dev", "dev-all", "docs"}
-    assert listed == {name: "yes" if name in inside else "no" for name in extras.keys() - developers}
+    assert listed == {
+        name: "yes" if name in inside else "no" for name in extras.keys() - developers
+    }

@@ -20,7 +20,13 @@ def test_between_commas_a_cell_in_quotation_marks_may_have_lines():
 
 
 @pytest.mark.parametrize(
-    ("text", "line"), [('a,b\n"x,1\ny,2\n', 2), ('a,b\nx,1\n"y,2', 3), ('a,b\n"x,1\ny,2\n"z",3\n', 2), ('a,b\nx,"1\ny,2" 3\n', 2)]
+    ("text", "line"),
+    [
+        ('a,b\n"x,1\ny,2\n', 2),
+        ('a,b\nx,1\n"y,2', 3),
+        ('a,b\n"x,1\ny,2\n"z",3\n', 2),
+        ('a,b\nx,"1\ny,2" 3\n', 2),
+    ],
 )
 def test_a_mark_that_takes_in_lines_by_mistake_is_refused(text: str, line: int):
     with pytest.raises(BadLine, match=f"^t:{line}: .* has a quote that is not closed on its line"):

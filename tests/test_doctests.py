@@ -11,7 +11,10 @@ import rankwell
 
 ROOT = Path(rankwell.__file__).parent
 EXAMPLE = re.compile(r"^ *>>> ", re.MULTILINE)
-TEXTS = {path.relative_to(ROOT.parent): path.read_text(encoding="utf-8") for path in sorted(ROOT.rglob("*.py"))}
+TEXTS = {
+    path.relative_to(ROOT.parent): path.read_text(encoding="utf-8")
+    for path in sorted(ROOT.rglob("*.py"))
+}
 FILES = [path for path, text in TEXTS.items() if EXAMPLE.search(text) and "add_figure" not in text]
 """Modules with examples; those of figures, which are no docstrings, are on the page of measures."""
 PAGE = (Path(__file__).parents[1] / "docs" / "measures.md").read_text(encoding="utf-8")
@@ -44,11 +47,15 @@ def test_the_examples_of_a_module_give_what_they_show(name: str) -> None:
     assert not found.failed
 
 
-@pytest.mark.parametrize("block", [block for _, block in EXAMPLES], ids=[name for name, _ in EXAMPLES])
+@pytest.mark.parametrize(
+    "block", [block for _, block in EXAMPLES], ids=[name for name, _ in EXAMPLES]
+)
 def test_an_example_of_the_page_of_measures_runs_when_pasted(block: str) -> None:
     need_packages(block)
 
-    found = doctest.DocTestRunner(verbose=False).run(doctest.DocTestParser().get_doctest(block, {}, "measures.md", None, None))
+    found = doctest.DocTestRunner(verbose=False).run(
+        doctest.DocTestParser().get_doctest(block, {}, "measures.md", None, None)
+    )
 
     assert found.attempted
     assert not found.failed

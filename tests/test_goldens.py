@@ -19,25 +19,39 @@ def runner() -> Iterator[Runner]:
         yield each
 
 
-@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in CASES])
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in CASES]
+)
 def test_what_a_case_leaves_is_its_golden(name: str, runner: Runner) -> None:
     if reason := runner.absent(name):
         pytest.skip(reason)
 
-    found = runner.check(name) if name not in cases_demos.READ_DOCUMENTATION else _in_a_process(name)
+    found = (
+        runner.check(name) if name not in cases_demos.READ_DOCUMENTATION else _in_a_process(name)
+    )
 
     assert not found, "\n".join(found[:80]).encode("utf-8", "backslashreplace").decode()
 
 
 def _in_a_process(name: str) -> list[str]:
-    """What differs in a process of its own: others' tests import modules, and their texts become part of the demo."""
-    command = [sys.executable, str(Path(__file__).parent.parent / "tools/goldens.py"), "check", f"^{name}$"]
+    """What differs in a process of its own: others' tests import modules, and their texts become
+    part of the demo.
+    """
+    command = [
+        sys.executable,
+        str(Path(__file__).parent.parent / "tools/goldens.py"),
+        "check",
+        f"^{name}$",
+    ]
     done = subprocess.run(command, capture_output=True, text=True, errors="backslashreplace")
     return [] if done.returncode == 0 else [done.stdout, done.stderr]
 
 
 def test_every_golden_belongs_to_a_case() -> None:
-    found = {path.relative_to(comparing.GOLDENS).as_posix() for path in comparing.GOLDENS.rglob("*.golden")}
+    found = {
+        path.relative_to(comparing.GOLDENS).as_posix()
+        for path in comparing.GOLDENS.rglob("*.golden")
+    }
 
     assert found <= {f"{name}{suffix}.golden" for name in CASES for suffix in ("", ".anew")}
 
@@ -45,36 +59,77 @@ def test_every_golden_belongs_to_a_case() -> None:
 def test_no_golden_holds_an_internal_error() -> None:
     texts = {path: path.read_text(encoding="utf-8") for path in comparing.GOLDENS.rglob("*.golden")}
 
-    assert [path.name for path, text in texts.items() if "\nexit 3\n" in text or "\ninternal error\n" in text] == []
+    assert [
+        path.name
+        for path, text in texts.items()
+        if "\nexit 3\n" in text or "\ninternal error\n" in text
+    ] == []
 
 
 def _commands() -> list[tuple[str, ...]]:
     _, out, _ = running.in_process(["--help"])
-    return [tuple(words.split()) for words in re.findall(r"│ ([a-z][a-z-]*(?: [a-z-]+)?) {2,}", out)]
+    return [
+        tuple(words.split()) for words in re.findall(r"│ ([a-z][a-z-]*(?: [a-z-]+)?) {2,}", out)
+    ]
 
 
 WITHOUT_GOLDENS = {
     ("clips", "calibrate"): "needs a model",
-    ("engines",): "has the versions of installed packages; tests/engines/test_conformance.py runs it",
-    ("demo", "retrieve"): "has times of a worker process; tests/tasks/retrieve/test_demo_retrieve.py runs it",
-    ("completion",): "is the text of a library; tests/commands/test_completion.py runs it in the shells",
+    (
+        "engines",
+    ): "has the versions of installed packages; tests/engines/test_conformance.py runs it",
+    (
+        "demo",
+        "retrieve",
+    ): "has times of a worker process; tests/tasks/retrieve/test_demo_retrieve.py runs it",
+    (
+        "completion",
+    ): "is the text of a library; tests/commands/test_completion.py runs it in the shells",
 }
-WITHOUT_DAILY_GOLDENS = {("demo", "agree"): "encodes the whole standard library, which takes most of a minute"}
+WITHOUT_DAILY_GOLDENS = {
+    ("demo", "agree"): "encodes the whole standard library, which takes most of a minute"
+}
 DAILY = {name: text for name, text in LINES.items() if name not in SLOW}
 OPTIONS_WITHOUT_GOLDENS = {
-    "--encoder", "--text-encoder", "--keyword-threshold", "--device", "--weights", "--output-name", "--size", "--mean", "--std",
-    "--channels", "--longest", "--browser", "--help", "--quiet", "--threads", "--workers", "--processes",
-}  # fmt: skip
+    "--encoder",
+    "--text-encoder",
+    "--keyword-threshold",
+    "--device",
+    "--weights",
+    "--output-name",
+    "--size",
+    "--mean",
+    "--std",
+    "--channels",
+    "--longest",
+    "--browser",
+    "--help",
+    "--quiet",
+    "--threads",
+    "--workers",
+    "--processes",
+}
 
 
 @pytest.mark.parametrize("words", _commands(), ids="-".join)
 def test_every_command_has_goldens_and_every_option_stands_in_one(words: tuple[str, ...]) -> None:
     if words in WITHOUT_GOLDENS:
         return
-    lines = [line for text in LINES.values() for line in text.split("\n") if f"{line} ".startswith(f"{' '.join(words)} ")]
+    lines = [
+        line
+        for text in LINES.values()
+        for line in text.split("\n")
+        if f"{line} ".startswith(f"{' '.join(words)} ")
+    ]
     assert lines, f"no golden of `{' '.join(words)}`"
-    daily = any(f"{line} ".startswith(f"{' '.join(words)} ") for text in DAILY.values() for line in text.split("\n"))
-    assert daily or words in WITHOUT_DAILY_GOLDENS, f"no golden of `{' '.join(words)}` runs every day"
+    daily = any(
+        f"{line} ".startswith(f"{' '.join(words)} ")
+        for text in DAILY.values()
+        for line in text.split("\n")
+    )
+    assert daily or words in WITHOUT_DAILY_GOLDENS, (
+        f"no golden of `{' '.join(words)}` runs every day"
+    )
     if words == ("trec-eval",):
         return
     code, out, _ = running.in_process([*words, "--help"])
@@ -83,19 +138,27 @@ def test_every_command_has_goldens_and_every_option_stands_in_one(words: tuple[s
     for row in re.findall(r"^│ (--?[^│]*?) {2}", out, re.MULTILINE):
         names = [name for name in row.split() if name.startswith("-")]
         if not set(names) & OPTIONS_WITHOUT_GOLDENS:
-            assert any(re.search(rf"(^| ){name}( |$|=)", said) for name in names), f"no golden of `{' '.join(words)}` has {row}"
+            assert any(re.search(rf"(^| ){name}( |$|=)", said) for name in names), (
+                f"no golden of `{' '.join(words)}` has {row}"
+            )
 
 
 def test_every_convention_stands_in_a_golden() -> None:
     _, _, err = running.in_process(["evaluate", "x", "y", "-c", "nonsense"])
     said = "\n".join(DAILY.values())
     for name in re.split(r", ", err.split("known are ")[1].rstrip(".\n")):
-        assert re.search(rf"-c {re.escape(name)}( |$)", said, re.MULTILINE), f"no golden has -c {name}"
+        assert re.search(rf"-c {re.escape(name)}( |$)", said, re.MULTILINE), (
+            f"no golden has -c {name}"
+        )
 
 
-# ---- the comparison itself ------------------------------------------------------------------------------------------------
+# ---- the comparison itself
+# ------------------------------------------------------------------------------------------------
 
-GOLDEN = {"1 stdout": ["AP 0.7500", "p: 0.0123456789012345"], "file out/x.csv": ["counted: 3", "mean: exact 00 near 11"]}
+GOLDEN = {
+    "1 stdout": ["AP 0.7500", "p: 0.0123456789012345"],
+    "file out/x.csv": ["counted: 3", "mean: exact 00 near 11"],
+}
 
 
 def _found(part: str, *lines: str) -> comparing.Parts:
@@ -126,7 +189,8 @@ def test_last_bits_matter_where_the_goldens_were_written_and_nowhere_else() -> N
 
 def test_of_two_digests_the_one_of_rounded_numbers_counts_elsewhere() -> None:
     one, two, other = (
-        ["v: exact 0123456789abcde" + last + " near " + near * 16] for last, near in (("0", "a"), ("1", "a"), ("1", "b"))
+        ["v: exact 0123456789abcde" + last + " near " + near * 16]
+        for last, near in (("0", "a"), ("1", "a"), ("1", "b"))
     )
 
     assert differences("c", {"p": one}, {"p": two}, (), exact=True)
@@ -144,9 +208,9 @@ def test_elsewhere_the_last_digits_of_a_value_may_be_more_or_fewer() -> None:
     assert not differences("c", {"p": one}, {"p": longer}, (), exact=False)
     assert differences("c", {"p": one}, {"p": fewer}, (), exact=False)
     known = ["v: 311 characters is " + "0" * 16]
-    assert differences("c", {"p": known}, {"p": ["v: 312 characters is " + "0" * 16]}, (), exact=False), (
-        "no value: every character counts"
-    )
+    assert differences(
+        "c", {"p": known}, {"p": ["v: 312 characters is " + "0" * 16]}, (), exact=False
+    ), "no value: every character counts"
 
 
 def test_permitted_changes_touch_what_they_name_and_nothing_else() -> None:
@@ -154,13 +218,17 @@ def test_permitted_changes_touch_what_they_name_and_nothing_else() -> None:
     found = _found("file out/x.csv", "queries_counted: 3", "mean: exact 00 near 11")
     assert not _said(found, renamed)
     assert not _said(GOLDEN, renamed), "what did not change needs no permission"
-    assert _said(found, Rewritten(reason="", cases="other", pattern="^counted:", by="queries_counted:"))
+    assert _said(
+        found, Rewritten(reason="", cases="other", pattern="^counted:", by="queries_counted:")
+    )
 
     near = Near(reason="", lines="^p:")
     assert not _said(_found("1 stdout", "AP 0.7500", "p: 0.0123456789012349"), near)
     assert _said(_found("1 stdout", "AP 0.7501", "p: 0.0123456789012345"), near)
 
-    assert not _said(_found("1 stdout", *GOLDEN["1 stdout"], "new: 1"), Added(reason="", lines="^new:"))
+    assert not _said(
+        _found("1 stdout", *GOLDEN["1 stdout"], "new: 1"), Added(reason="", lines="^new:")
+    )
     assert not _said(_found("1 stdout", "AP 0.7500"), Dropped(reason="", lines="^p:"))
 
 

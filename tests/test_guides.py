@@ -1,4 +1,6 @@
-"""The guides and explanations as a reader types them: every block of code runs, and prints what stands under it."""
+"""The guides and explanations as a reader types them: every block of code runs, and prints what
+stands under it.
+"""
 
 import contextlib
 import io
@@ -39,9 +41,13 @@ def comparable(text: str) -> list[str]:
 
 
 def run_console(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Types the lines at a prompt; lines below one are its output, and those below `echo $?` its exit code."""
+    """Types the lines at a prompt; lines below one are its output, and those below `echo $?` its
+    exit code.
+    """
     code = 0
-    for command, shown in re.findall(r"^\$ (.*(?:\\\n.*)*)\n((?:(?!\$ ).*\n)*)", text, re.MULTILINE):
+    for command, shown in re.findall(
+        r"^\$ (.*(?:\\\n.*)*)\n((?:(?!\$ ).*\n)*)", text, re.MULTILINE
+    ):
         if command == "echo $?":
             assert shown.strip() == str(code), text
             code = 0
@@ -55,7 +61,9 @@ def run_console(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def run_workflow(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs rankwell's commands of a job."""
-    lines = [line.strip().removeprefix("- ").removeprefix("run: ").strip() for line in text.splitlines()]
+    lines = [
+        line.strip().removeprefix("- ").removeprefix("run: ").strip() for line in text.splitlines()
+    ]
     commands = [line for line in lines if line.startswith("rankwell ")]
     assert commands
     for line in commands:
@@ -98,9 +106,15 @@ def test_every_block_of_a_page_runs_and_prints_what_stands_under_it(
             run_workflow(text, monkeypatch)
         elif language in ("toml", "json"):
             first, _, rest = text.partition("\n")
-            Path(first.lstrip("# ").strip()).write_text(text if language == "toml" else rest, encoding="utf-8")
+            Path(first.lstrip("# ").strip()).write_text(
+                text if language == "toml" else rest, encoding="utf-8"
+            )
         elif language == "latex":
-            assert text in printed if printed else Path("table.tex").read_text(encoding="utf-8") == text
+            assert (
+                text in printed
+                if printed
+                else Path("table.tex").read_text(encoding="utf-8") == text
+            )
         else:
             pytest.fail(f"a block of {language} is not run: {text}")
 
@@ -108,6 +122,8 @@ def test_every_block_of_a_page_runs_and_prints_what_stands_under_it(
 def test_every_page_has_one_title():
     assert len(PAGES) >= 10
     for page in PAGES:
-        text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+        text = re.sub(
+            r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL
+        )
         assert text.startswith("# ")
         assert len(re.findall(r"^# ", text, re.MULTILINE)) == 1, page

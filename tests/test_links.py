@@ -1,4 +1,6 @@
-"""Links between pages: the repository has no dead one, and each kind of dead link is reported by page and line."""
+"""Links between pages: the repository has no dead one, and each kind of dead link is reported by
+page and line.
+"""
 
 from pathlib import Path
 
@@ -7,13 +9,17 @@ import pytest
 import links
 
 
-def report(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, list[str]]:
+def report(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *words: str
+) -> tuple[int, list[str]]:
     monkeypatch.setattr("sys.argv", ["links.py", *words])
     code = links.main()
     return code, capsys.readouterr().out.splitlines()
 
 
-def test_the_repository_has_no_dead_link(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+def test_the_repository_has_no_dead_link(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
     assert report(monkeypatch, capsys) == (0, [])
 
 
@@ -27,7 +33,11 @@ def test_the_repository_has_no_dead_link(monkeypatch: pytest.MonkeyPatch, capsys
     ],
 )
 def test_a_dead_link_is_reported_with_page_and_line(
-    link: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    link: str,
+    reason: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ):
     (tmp_path / "there.md").write_text("# Here\n")
     (tmp_path / "README.md").write_text(f"# A\n\n[good](there.md#here) `[code](none.md)`\n{link}\n")
@@ -41,4 +51,7 @@ def test_external_links_are_listed_with_their_pages(
     for name in ("a.md", "b.md"):
         (tmp_path / name).write_text("[x](https://example.org/y)\n")
 
-    assert report(monkeypatch, capsys, str(tmp_path), "--external") == (0, ["https://example.org/y  a.md, b.md"])
+    assert report(monkeypatch, capsys, str(tmp_path), "--external") == (
+        0,
+        ["https://example.org/y  a.md, b.md"],
+    )

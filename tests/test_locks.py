@@ -36,7 +36,9 @@ def test_the_second_names_the_first_and_a_killed_one_holds_nothing(place: str, t
     (tmp_path / "folder").mkdir()
     with hold(tmp_path / place, 600) as holder:
         with (
-            pytest.raises(BadUsage, match=rf"being written by process {holder.pid} on .*600.*, since 20"),
+            pytest.raises(
+                BadUsage, match=rf"being written by process {holder.pid} on .*600.*, since 20"
+            ),
             locked(tmp_path / place),
         ):
             pass
@@ -77,7 +79,13 @@ def test_a_thread_holds_it_as_often_as_it_likes_and_another_does_not(tmp_path: P
 
 
 def test_a_holder_cannot_write_to_the_terminal_of_another(tmp_path: Path):
-    line = [sys.executable, "-c", HOLDER.replace("sys.argv[2]", "600"), str(tmp_path), "\x1b[31mred"]
+    line = [
+        sys.executable,
+        "-c",
+        HOLDER.replace("sys.argv[2]", "600"),
+        str(tmp_path),
+        "\x1b[31mred",
+    ]
     with subprocess.Popen(line, stdout=subprocess.PIPE, text=True) as holder:
         assert holder.stdout is not None
         holder.stdout.readline()

@@ -1,4 +1,6 @@
-"""The guides to migration: rankwell's figures are those of the other tool, or the difference has a reason on the page."""
+"""The guides to migration: rankwell's figures are those of the other tool, or the difference has a
+reason on the page.
+"""
 
 import importlib.util
 import json
@@ -47,8 +49,13 @@ def test_every_figure_is_theirs_to_nine_decimals_or_has_a_reason(compared: tuple
 
     assert {row.case for row in rows} == set(cases_of(tool))
     different = [row for row in rows if differs(row.theirs, row.ours)]
-    assert [row for row in different if not {row.case, row.label, f"{row.case}/{row.label}"} & reasons.keys()] == []
-    # On plain files, rankwell's script gives their figures; where rounding interferes, the page names the measure.
+    assert [
+        row
+        for row in different
+        if not {row.case, row.label, f"{row.case}/{row.label}"} & reasons.keys()
+    ] == []
+    # On plain files, rankwell's script gives their figures; where rounding interferes, the page
+    # names the measure.
     assert [row for row in different if row.case == "plain" and row.label not in reasons] == []
 
 
@@ -80,13 +87,17 @@ def test_every_environment_is_pinned_and_recorded():
 
     assert versions.keys() == PACKAGES.keys()
     for tool, packages in PACKAGES.items():
-        for name, _, version in (package.partition("==") for package in packages if not package.startswith("torch")):
+        for name, _, version in (
+            package.partition("==") for package in packages if not package.startswith("torch")
+        ):
             assert f"{name} {version}" in versions[tool]
 
 
 @pytest.fixture(scope="module")
 def tool_module() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("run_migrations", ROOT / "tools" / "migrations.py")
+    spec = importlib.util.spec_from_file_location(
+        "run_migrations", ROOT / "tools" / "migrations.py"
+    )
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -94,7 +105,9 @@ def tool_module() -> ModuleType:
     return module
 
 
-def test_a_second_run_writes_the_same_whatever_the_order_of_the_tools_figures(tool_module: ModuleType):
+def test_a_second_run_writes_the_same_whatever_the_order_of_the_tools_figures(
+    tool_module: ModuleType,
+):
     def shuffled(found: dict[str, Any], rng: random.Random) -> dict[str, Any]:
         return dict(rng.sample([*found.items()], len(found)))
 
@@ -102,7 +115,10 @@ def test_a_second_run_writes_the_same_whatever_the_order_of_the_tools_figures(to
     for seed in range(5):
         rng = random.Random(seed)
         scores = {
-            tool: {name: each if isinstance(each, str) else shuffled(each, rng) for name, each in shuffled(cases, rng).items()}
+            tool: {
+                name: each if isinstance(each, str) else shuffled(each, rng)
+                for name, each in shuffled(cases, rng).items()
+            }
             for tool, cases in shuffled(known["scores"], rng).items()
         }
         found = tool_module.in_order({"about": known["about"], "scores": scores})
@@ -132,7 +148,9 @@ def test_the_record_depends_on_figures_and_versions_alone(
 @pytest.mark.slow
 @pytest.mark.server
 @pytest.mark.parametrize("tool", [tool for tool in PACKAGES if tool != "trec_eval"])
-def test_their_script_gives_the_recorded_figures_in_an_environment_of_its_own(tool: str, tool_module: ModuleType, tmp_path: Path):
+def test_their_script_gives_the_recorded_figures_in_an_environment_of_its_own(
+    tool: str, tool_module: ModuleType, tmp_path: Path
+):
     migration_files.write(tmp_path)
     python = tool_module.program(tool, {})
     if python is None:

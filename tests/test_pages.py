@@ -1,4 +1,6 @@
-"""The pages of the site as a reader types them: every block runs, or a comment above it has the reason why it cannot."""
+"""The pages of the site as a reader types them: every block runs, or a comment above it has the
+reason why it cannot.
+"""
 
 import contextlib
 import csv
@@ -39,7 +41,9 @@ ELSEWHERE = {
 """Pages and folders whose blocks another test runs, or which are written from what has run."""
 SITE = [
     path.relative_to(ROOT).as_posix()
-    for path in sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("benchmarks/*.md")])
+    for path in sorted(
+        [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("benchmarks/*.md")]
+    )
     if read_blocks(path.read_text(encoding="utf-8")) or unread(path.read_text(encoding="utf-8"))
 ]
 PAGES = [page for page in SITE if not page.startswith((*ELSEWHERE,))]
@@ -72,19 +76,26 @@ def checked(command: str) -> list[str]:
     words = words_of(command)
     if words[:1] == ["rankwell"]:
         name = find_command(words[1:])
-        bind(command_function(name), [*filter("--quiet".__ne__, without_threads(words[1 + len(name) :]))])
+        bind(
+            command_function(name),
+            [*filter("--quiet".__ne__, without_threads(words[1 + len(name) :]))],
+        )
     return words
 
 
 def typed(command: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The output of a command line; what an earlier one left in the places that it writes is gone."""
+    """The output of a command line; what an earlier one left in the places that it writes is
+    gone.
+    """
     for words, write in page_files.BEFORE.items():
         if words in command:
             write(folder)
     for old, new in page_files.STAND_INS.items():
         command = command.replace(old, new)
     words = words_of(command)
-    assert words[:1] == ["rankwell"], f"{command}: not a command of rankwell, and without a reason why it is not run"
+    assert words[:1] == ["rankwell"], (
+        f"{command}: not a command of rankwell, and without a reason why it is not run"
+    )
     for option, place in pairwise(words):
         if option in ("-o", "--work"):
             shutil.rmtree(place, ignore_errors=True)
@@ -111,7 +122,10 @@ def parse(block: Block) -> None:
     elif block.language == "csv":
         assert len({len(row) for row in csv.reader(block.text.splitlines())}) == 1
     else:
-        raise ValueError(f"a block of {block.language or 'no language'} neither runs nor has a reason why it cannot")
+        raise ValueError(
+            f"a block of {block.language or 'no language'} neither runs nor has a reason why "
+            "it cannot"
+        )
 
 
 def run_page(page: str, text: str, files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,10 +142,16 @@ def run_page(page: str, text: str, files: Path, monkeypatch: pytest.MonkeyPatch)
         monkeypatch.chdir(folder)
         monkeypatch.syspath_prepend(str(folder))
         if block.language in SHELL:
-            lines = [typed(line, folder, monkeypatch) for line in block.commands if checked(line) and block.is_run(line)]
+            lines = [
+                typed(line, folder, monkeypatch)
+                for line in block.commands
+                if checked(line) and block.is_run(line)
+            ]
             printed = "".join(lines) or printed
             is_shown = block.language == "console" and len(lines) > 0
-            shown = [line for line in block.text.splitlines() if is_shown and not line.startswith("$ ")]
+            shown = [
+                line for line in block.text.splitlines() if is_shown and not line.startswith("$ ")
+            ]
         elif not block.is_run():
             continue
         elif block.language == "python":
@@ -144,12 +164,16 @@ def run_page(page: str, text: str, files: Path, monkeypatch: pytest.MonkeyPatch)
         else:
             parse(block)
             continue
-        missing = [line for line in shown if line.rstrip() not in map(str.rstrip, printed.splitlines())]
+        missing = [
+            line for line in shown if line.rstrip() not in map(str.rstrip, printed.splitlines())
+        ]
         assert not missing, f"{where}: not printed: {missing}\n{printed}"
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_every_block_of_a_page_runs_and_prints_what_it_shows(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_every_block_of_a_page_runs_and_prints_what_it_shows(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setenv("COLUMNS", "120")
     monkeypatch.setattr(vl_convert, "vegalite_to_png", lambda *_, **__: b"")
     monkeypatch.setattr(vl_convert, "vegalite_to_svg", lambda *_, **__: "<svg/>")
@@ -166,7 +190,9 @@ def test_a_reason_is_about_words_of_its_block_and_the_test_that_it_names_is_ther
     for block in read_blocks((ROOT / page).read_text(encoding="utf-8")):
         for words in block.reasons:
             assert words in block.text, f"{page}:{block.line}: no line has {words!r}"
-        assert (ROOT / block.elsewhere).exists(), f"{page}:{block.line}: there is no {block.elsewhere}"
+        assert (ROOT / block.elsewhere).exists(), (
+            f"{page}:{block.line}: there is no {block.elsewhere}"
+        )
 
 
 @pytest.mark.parametrize(
@@ -174,7 +200,10 @@ def test_a_reason_is_about_words_of_its_block_and_the_test_that_it_names_is_ther
     [
         ("```sh\nkubectl apply\n```", "kubectl"),
         ("```sh\nrankwell explain nDGC\n```", "exit code 2"),
-        ('<!-- not run "wait": it waits -->\n```sh\nrankwell study wait\n```', "no command 'study wait'"),
+        (
+            '<!-- not run "wait": it waits -->\n```sh\nrankwell study wait\n```',
+            "no command 'study wait'",
+        ),
         ("```perl\nprint 1\n```", "a block of perl neither runs nor has a reason"),
         ("```\nprint 1\n```", "a block of no language neither runs"),
         ("```python\nprint(2)\n```\n\n```text\n1\n```", "not printed"),

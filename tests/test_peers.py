@@ -1,4 +1,6 @@
-"""The recorded comparison with pinned libraries: no value differs, and every method of fusion and normalisation is in it."""
+"""The recorded comparison with pinned libraries: no value differs, and every method of fusion and
+normalisation is in it.
+"""
 
 import json
 from pathlib import Path
@@ -30,7 +32,11 @@ def test_the_versions_are_those_that_are_installed():
 
 
 @pytest.mark.parametrize(
-    "peer", [pytest.param(each, id=each.script, marks=[pytest.mark.slow] if each.script in SLOW else []) for each in PEERS]
+    "peer",
+    [
+        pytest.param(each, id=each.script, marks=[pytest.mark.slow] if each.script in SLOW else [])
+        for each in PEERS
+    ],
 )
 def test_rankwell_measures_a_drawn_case_under_the_recorded_names(peer: Peer):
     if "haystack" in peer.script:
@@ -47,5 +53,9 @@ def test_rankwell_measures_a_drawn_case_under_the_recorded_names(peer: Peer):
 def test_every_fusion_method_and_normalisation_is_compared_with_ranx():
     compared = measures_of("ranx")
 
-    assert [name for name in METHODS if not any(each.split(",")[0].split(" ")[0] == name for each in compared)] == []
+    assert [
+        name
+        for name in METHODS
+        if not any(each.split(",")[0].split(" ")[0] == name for each in compared)
+    ] == []
     assert [name for name in NORMALISATIONS if f"combsum {name}" not in compared] == []

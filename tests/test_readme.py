@@ -1,4 +1,6 @@
-"""README and tour as a newcomer types them: every command line and Python block runs, and prints the figures of the text."""
+"""README and tour as a newcomer types them: every command line and Python block runs, and prints
+the figures of the text.
+"""
 
 import contextlib
 import inspect
@@ -33,7 +35,8 @@ BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
 NOT_TYPED = {
     "pip ": "it installs packages",
     "make ": "it runs all tests, or all benchmarks",
-    "rankwell study judge mine ": "it waits for a judge, whose grades are written before the next line",
+    "rankwell study judge mine ": "it waits for a judge, whose grades are written before the "
+    "next line",
 }
 """Beginnings of lines that no test types, with the reason."""
 
@@ -46,7 +49,9 @@ def small_files(_: Path) -> None:
     """Judgments and two runs of the reader's own."""
     Path("qrels.txt").write_text("q1 0 d1 1\nq2 0 d2 1\n")
     for name, first, second in (("bm25", "d1", "d2"), ("dense", "d2", "d1")):
-        Path(f"{name}.run").write_text(f"q1 Q0 {first} 1 2.0 x\nq1 Q0 {second} 2 1.0 x\nq2 Q0 {second} 1 1.0 x\n")
+        Path(f"{name}.run").write_text(
+            f"q1 Q0 {first} 1 2.0 x\nq1 Q0 {second} 2 1.0 x\nq2 Q0 {second} 1 1.0 x\n"
+        )
 
 
 def column_files(place: Path) -> None:
@@ -60,10 +65,18 @@ def column_files(place: Path) -> None:
 
 def squad_files(_: Path) -> None:
     questions = [
-        {"id": "a", "question": "Where is Nice?", "is_impossible": False, "answers": [{"text": "Monaco", "answer_start": 13}]},
+        {
+            "id": "a",
+            "question": "Where is Nice?",
+            "is_impossible": False,
+            "answers": [{"text": "Monaco", "answer_start": 13}],
+        },
         {"id": "b", "question": "Who is Nice?", "is_impossible": True, "answers": []},
     ]
-    article = {"title": "Nice", "paragraphs": [{"context": "Nice is near Monaco.", "qas": questions}]}
+    article = {
+        "title": "Nice",
+        "paragraphs": [{"context": "Nice is near Monaco.", "qas": questions}],
+    }
     Path("dev-v2.0.json").write_text(json.dumps({"version": "v2.0", "data": [article]}))
     Path("predictions.json").write_text(json.dumps({"a": "Monaco", "b": ""}))
     Path("na_prob.json").write_text(json.dumps({"a": 0.1, "b": 0.9}))
@@ -75,15 +88,23 @@ def answer_files(demos: Path) -> None:
 
 
 def grid_files(_: Path) -> None:
-    dataset = '[[dataset]]\nname = "nice"\ncommand = "answers"\ngold = "dev-v2.0.json"\nconvention = "squad2"\n'
-    Path("grid.toml").write_text(f'{dataset}\n[[system]]\nname = "reader"\npredictions = "predictions.json"\n')
+    dataset = (
+        '[[dataset]]\nname = "nice"\ncommand = "answers"\ngold = "dev-v2.0.json"\nconvention = '
+        '"squad2"\n'
+    )
+    Path("grid.toml").write_text(
+        f'{dataset}\n[[system]]\nname = "reader"\npredictions = "predictions.json"\n'
+    )
 
 
 def clip_files(_: Path) -> None:
     shutil.copy("clips/unified_annotation.csv", "clips.csv")
     shutil.copytree("clips/clips", "videos")
     ids = Path("clips/edges_ahead.ids.txt").read_text().split()
-    pq.write_table(pa.table({"id": ids, "embedding": np.load("clips/edges_ahead.npy").tolist()}), "clips.parquet")
+    pq.write_table(
+        pa.table({"id": ids, "embedding": np.load("clips/edges_ahead.npy").tolist()}),
+        "clips.parquet",
+    )
 
 
 def image_files(_: Path) -> None:
@@ -98,7 +119,13 @@ def judged_study(_: Path) -> None:
     study = read_study("mine")
     batch = lease_batch(study, "me")
     assert batch is not None
-    append_lines(study, [JournalLine(now(), "me", *pair, float(number % 3)) for number, pair in enumerate(batch.pairs)])
+    append_lines(
+        study,
+        [
+            JournalLine(now(), "me", *pair, float(number % 3))
+            for number, pair in enumerate(batch.pairs)
+        ],
+    )
 
 
 OWN_FILES: dict[str, Callable[[Path], None]] = {
@@ -119,8 +146,16 @@ def typed() -> list[tuple[int, str]]:
     """The command lines with the number of their block, in order."""
     found: list[tuple[int, str]] = []
     for number, (kind, text) in enumerate(BLOCKS):
-        lines = [line.removeprefix("$ ") for line in text.splitlines() if kind == "sh" or line.startswith("$ ")]
-        found += [(number, line) for line in lines if kind in ("sh", "console") and not line.startswith((*NOT_TYPED,))]
+        lines = [
+            line.removeprefix("$ ")
+            for line in text.splitlines()
+            if kind == "sh" or line.startswith("$ ")
+        ]
+        found += [
+            (number, line)
+            for line in lines
+            if kind in ("sh", "console") and not line.startswith((*NOT_TYPED,))
+        ]
     return found
 
 
@@ -132,7 +167,8 @@ def test_every_command_line_runs_and_prints_the_figures_that_the_readme_shows(
     lines = typed()
     assert len(lines) >= 25
     for number, line in lines:
-        # Lines at a prompt follow each other; those of other blocks are about files of the reader's own.
+        # Lines at a prompt follow each other; those of other blocks are about files of the reader's
+        # own.
         folder = tmp_path / ("typed" if BLOCKS[number][0] == "console" else str(number))
         folder.mkdir(exist_ok=True)
         monkeypatch.chdir(folder)
@@ -156,18 +192,27 @@ def test_every_command_line_runs_and_prints_the_figures_that_the_readme_shows(
 
     if same_environment():
         # The demo's documents are those of the Python that runs.
-        rules, line = " ".join(blocks("text")[0].split()), "rankwell evaluate demo/qrels.txt demo/whole_docs.run"
-        assert rules in " ".join(printed[next(each for each in printed if each.startswith(line))].split())
+        rules, line = (
+            " ".join(blocks("text")[0].split()),
+            "rankwell evaluate demo/qrels.txt demo/whole_docs.run",
+        )
+        assert rules in " ".join(
+            printed[next(each for each in printed if each.startswith(line))].split()
+        )
         sentence = re.search(r"begins with a sentence such as \*(.*?)\*", README, re.DOTALL)
         assert sentence is not None
-        assert printed[next(line for line in printed if " compare " in line)].startswith(" ".join(sentence[1].split()))
+        assert printed[next(line for line in printed if " compare " in line)].startswith(
+            " ".join(sentence[1].split())
+        )
 
 
 NUMBERS = {"five": 5, "six": 6, "seven": 7}
 SHOWN = {
     r"asks (\d+) hand-judged questions": lambda: len(read_needs()),
     r"\| stated, (\w+) to choose from": lambda: len(TIE_RULES),
-    r"bootstrap of ([\d,]+) resamples": lambda: inspect.signature(summarise).parameters["resamples"].default,
+    r"bootstrap of ([\d,]+) resamples": lambda: (
+        inspect.signature(summarise).parameters["resamples"].default
+    ),
     r"Below (\d+) queries there is none": lambda: MIN_QUERIES,
     r"below (\d+) a note says": lambda: FEW_QUERIES,
     r"hgr_v2t's (\w+) figures": lambda: len(eval_q2m([[0.9, 0.1], [0.8, 0.3]], [[0], [1]])),
@@ -188,8 +233,15 @@ def test_a_figure_of_the_text_is_what_it_is_today(words: str):
 
 
 def test_no_other_figure_stands_in_the_text():
-    """The sentence of `compare` is compared where the command is typed; the table of speeds is what `make bench` writes."""
-    text = re.sub(r"^```\w+\n.*?^```|<!-- speed -->.*?<!-- /speed -->", "", README, flags=re.MULTILINE | re.DOTALL)
+    """The sentence of `compare` is compared where the command is typed; the table of speeds is what
+    `make bench` writes.
+    """
+    text = re.sub(
+        r"^```\w+\n.*?^```|<!-- speed -->.*?<!-- /speed -->",
+        "",
+        README,
+        flags=re.MULTILINE | re.DOTALL,
+    )
     text = re.sub(r"a sentence such as \*.*?\*|`[^`]*`", "", text, flags=re.DOTALL)
 
     assert re.findall(r"\d+\.\d+", re.sub(VERSIONS, "", text)) == []

@@ -12,7 +12,11 @@ def test_every_public_name_is_on_one_page_and_in_the_index():
     pages = python_reference.python_pages()
     index = pages.pop("reference/python/index.md")
 
-    listed = [name for text in pages.values() for name in re.findall(r"^::: rankwell\.(\w+)$", text, re.MULTILINE)]
+    listed = [
+        name
+        for text in pages.values()
+        for name in re.findall(r"^::: rankwell\.(\w+)$", text, re.MULTILINE)
+    ]
 
     assert sorted([*listed, "__version__"]) == rankwell.__all__
     assert set(re.findall(r"^\| \[`(\w+)`\]", index, re.MULTILINE)) == set(listed)

@@ -1,4 +1,6 @@
-"""Remote places and folders of shards: the same bytes as local files, by ranges, or one clear error, whatever the server does."""
+"""Remote places and folders of shards: the same bytes as local files, by ranges, or one clear
+error, whatever the server does.
+"""
 
 import io
 import json
@@ -55,9 +57,9 @@ def test_vectors_are_read_by_ranges_and_once(suffix, write, s3, monkeypatch):
 
 def test_parquet_and_runs_are_read_as_from_disk(s3, tmp_path):
     duckdb = pytest.importorskip("duckdb")
-    duckdb.sql("SELECT 'q' || i // 3 AS query, 'd' || i AS item, 1.0 / (1 + i) AS score FROM range(9) t(i)").write_parquet(
-        str(tmp_path / "a.parquet")
-    )
+    duckdb.sql(
+        "SELECT 'q' || i // 3 AS query, 'd' || i AS item, 1.0 / (1 + i) AS score FROM range(9) t(i)"
+    ).write_parquet(str(tmp_path / "a.parquet"))
     place = s3.put("runs/a.parquet", (tmp_path / "a.parquet").read_bytes())
     text = s3.put("runs/b.run", b"q0 Q0 d1 1 2.0 t\nq0 Q0 d2 2 1.0 t\n")
 
@@ -78,33 +80,51 @@ def test_ids_beside_an_object_are_read_and_parts_of_it_named(s3):
     assert sources_of({"base": place})["base"].digest() == Source(place).digest()
 
 
-def test_the_command_searches_a_remote_folder_with_the_bytes_of_a_local_file(s3, tmp_path, monkeypatch, capsys):
+def test_the_command_searches_a_remote_folder_with_the_bytes_of_a_local_file(
+    s3, tmp_path, monkeypatch, capsys
+):
     monkeypatch.chdir(tmp_path)
     np.save("base.npy", VECTORS)
     np.save("queries.npy", VECTORS[:20])
     # Ten follows two as bytes of names go: the order is that of the listing, whatever the numbers.
-    for name, rows in (("part-1", slice(0, 1000)), ("part-10", slice(1000, 1700)), ("part-2", slice(1700, 3000))):
+    for name, rows in (
+        ("part-1", slice(0, 1000)),
+        ("part-10", slice(1000, 1700)),
+        ("part-2", slice(1700, 3000)),
+    ):
         s3.put(f"gallery/{name}.npy", npy(VECTORS[rows]))
     s3.put("gallery/_SUCCESS", b"")
     queries = s3.put("queries.npy", npy(VECTORS[:20]))
 
-    for base, asked, output in (("base.npy", "queries.npy", "a.run"), ("s3://bucket/gallery/", queries, "b.run")):
-        monkeypatch.setattr(sys, "argv", ["rankwell", "search", base, asked, "-k", "5", "-o", output])
+    for base, asked, output in (
+        ("base.npy", "queries.npy", "a.run"),
+        ("s3://bucket/gallery/", queries, "b.run"),
+    ):
+        monkeypatch.setattr(
+            sys, "argv", ["rankwell", "search", base, asked, "-k", "5", "-o", output]
+        )
         assert main() == 0
 
     assert (tmp_path / "a.run").read_bytes() == (tmp_path / "b.run").read_bytes()
-    assert sum(size for name, _, size in s3.reads if name.startswith("/bucket/gallery/part-")) <= 1.05 * VECTORS.nbytes + 400
+    assert (
+        sum(size for name, _, size in s3.reads if name.startswith("/bucket/gallery/part-"))
+        <= 1.05 * VECTORS.nbytes + 400
+    )
 
 
 def test_the_command_evaluates_a_remote_run(s3, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "qrels.txt").write_text("q0 0 d1 1\n")
     place = s3.put("runs/b.run", b"q0 Q0 d1 1 2.0 t\nq0 Q0 d2 2 1.0 t\n")
-    monkeypatch.setattr(sys, "argv", ["rankwell", "evaluate", "qrels.txt", place, "-m", "RR", "-o", "results"])
+    monkeypatch.setattr(
+        sys, "argv", ["rankwell", "evaluate", "qrels.txt", place, "-m", "RR", "-o", "results"]
+    )
 
     assert main() == 0
     assert "1.0000" in capsys.readouterr().out
-    written = b"".join(path.read_bytes() for path in (tmp_path / "results").rglob("*") if path.is_file())
+    written = b"".join(
+        path.read_bytes() for path in (tmp_path / "results").rglob("*") if path.is_file()
+    )
     assert SECRET.encode() not in written
     assert b"id-of-the-test" not in written
 
@@ -114,7 +134,11 @@ def test_a_remote_folder_is_one_run(s3, tmp_path, monkeypatch, capsys):
     (tmp_path / "qrels.txt").write_text("q0 0 d1 1\n")
     for name, row in (("b", "q0 Q0 d1 1 2.0 t\n"), ("a", "q0 Q0 d2 2 2.5 t\n"), ("_SUCCESS", "")):
         s3.put(f"runs/{name}", row.encode())
-    monkeypatch.setattr(sys, "argv", ["rankwell", "evaluate", "qrels.txt", "s3://bucket/runs/", "-m", "RR", "-o", "results"])
+    monkeypatch.setattr(
+        sys,
+        "argv",
+        ["rankwell", "evaluate", "qrels.txt", "s3://bucket/runs/", "-m", "RR", "-o", "results"],
+    )
 
     assert main() == 0
     assert "0.5000" in capsys.readouterr().out
@@ -141,18 +165,30 @@ def test_a_server_that_fails_now_and_then_gives_the_right_bytes(mode, s3, monkey
     [
         ("drop", "s3://bucket/base.npy cannot be read ("),
         ("truncate", "the answer ended early, after 4 attempts"),
-        ("busy", "s3://bucket/base.npy cannot be read (the server answers with status 503, after 4 attempts)"),
+        (
+            "busy",
+            "s3://bucket/base.npy cannot be read (the server answers with status 503, after 4 "
+            "attempts)",
+        ),
         ("whole", "answers a request for a range with the whole object"),
-        ("expired", "the request is refused (status 400); check the name, the region and the credentials in the environment"),
+        (
+            "expired",
+            "the request is refused (status 400); check the name, the region and the "
+            "credentials in the environment",
+        ),
         ("denied", "access is refused; check the credentials in the environment"),
     ],
 )
-def test_a_server_that_always_fails_is_one_clear_error_without_credentials(mode, says, s3, monkeypatch, capsys, tmp_path):
+def test_a_server_that_always_fails_is_one_clear_error_without_credentials(
+    mode, says, s3, monkeypatch, capsys, tmp_path
+):
     monkeypatch.setattr(remote, "_RANGE", 30_000)
     place = s3.put("base.npy", npy(VECTORS))
     s3.mode = mode
     output = tmp_path / "out.run"
-    monkeypatch.setattr(sys, "argv", ["rankwell", "search", place, place, "-k", "5", "-o", str(output)])
+    monkeypatch.setattr(
+        sys, "argv", ["rankwell", "search", place, place, "-k", "5", "-o", str(output)]
+    )
 
     assert main() == 2
     said = capsys.readouterr().err
@@ -198,7 +234,11 @@ def test_a_server_that_is_not_there_is_named_as_such(s3, monkeypatch):
 def test_a_missing_library_names_its_extra(monkeypatch, capsys, tmp_path):
     remote.forget()
     monkeypatch.setitem(sys.modules, "obstore", None)
-    monkeypatch.setattr(sys, "argv", ["rankwell", "search", "s3://b/x.npy", "s3://b/y.npy", "-o", str(tmp_path / "x.run")])
+    monkeypatch.setattr(
+        sys,
+        "argv",
+        ["rankwell", "search", "s3://b/x.npy", "s3://b/y.npy", "-o", str(tmp_path / "x.run")],
+    )
 
     assert main() == 2
     assert "pip install 'rankwell[remote]'" in capsys.readouterr().err
@@ -254,7 +294,9 @@ def test_shards_that_differ_are_named(tmp_path):
         read_embeddings(write(tmp_path / "4", a=VECTORS[:0], b=VECTORS[:0]))
 
 
-def test_nan_in_the_last_shard_names_the_file_and_the_row_of_the_whole(tmp_path, monkeypatch, capsys):
+def test_nan_in_the_last_shard_names_the_file_and_the_row_of_the_whole(
+    tmp_path, monkeypatch, capsys
+):
     bad = VECTORS[:100].copy()
     bad[40, 3] = np.nan
     folder = write(tmp_path / "g", a=VECTORS[:1000], b=VECTORS[:500], c=bad)
@@ -262,7 +304,11 @@ def test_nan_in_the_last_shard_names_the_file_and_the_row_of_the_whole(tmp_path,
 
     with pytest.raises(BadScore, match=r"row 1540, row 40 of .*c.npy, column 3: nan"):
         read_embeddings(folder)
-    monkeypatch.setattr(sys, "argv", ["rankwell", "search", str(folder), str(tmp_path / "q.npy"), "-o", str(tmp_path / "x.run")])
+    monkeypatch.setattr(
+        sys,
+        "argv",
+        ["rankwell", "search", str(folder), str(tmp_path / "q.npy"), "-o", str(tmp_path / "x.run")],
+    )
     assert main() == 2
     assert "row 1540, row 40 of" in capsys.readouterr().err
     assert not (tmp_path / "x.run").exists()

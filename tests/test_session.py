@@ -31,14 +31,22 @@ def test_the_recorded_session_is_what_a_terminal_shows_today(session: ModuleType
 
     again = session.recorded(page, tmp_path)
 
-    # The demo's documents are those of the Python that runs: under another one the lines are compared without figures.
-    same = json.loads((GOLDENS / "environment.json").read_text())["python"] == platform.python_version()
+    # The demo's documents are those of the Python that runs: under another one the lines are
+    # compared without figures.
+    same = (
+        json.loads((GOLDENS / "environment.json").read_text())["python"]
+        == platform.python_version()
+    )
     kept = str if same else lambda text: re.sub(r"[\d.]+", "0", text)
     assert kept(again) == kept(page)
 
 
 def test_no_line_of_the_session_is_longer_than_the_terminal(session: ModuleType):
-    blocks = re.findall(r"^```console\n(.*?)^```$", session.PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    blocks = re.findall(
+        r"^```console\n(.*?)^```$",
+        session.PAGE.read_text(encoding="utf-8"),
+        re.MULTILINE | re.DOTALL,
+    )
     printed = [line for block in blocks for line in block.splitlines() if not line.startswith("$ ")]
 
     assert len(printed) > 40
@@ -47,7 +55,13 @@ def test_no_line_of_the_session_is_longer_than_the_terminal(session: ModuleType)
 
 def test_the_session_goes_from_installation_to_page(session: ModuleType):
     page = session.PAGE.read_text(encoding="utf-8")
-    steps = ["pip install rankwell", "$ rankwell evaluate", "$ rankwell compare", "$ rankwell gate", "$ rankwell report"]
+    steps = [
+        "pip install rankwell",
+        "$ rankwell evaluate",
+        "$ rankwell compare",
+        "$ rankwell gate",
+        "$ rankwell report",
+    ]
 
     places = [page.index(step) for step in steps]
 

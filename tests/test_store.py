@@ -16,7 +16,11 @@ from rankwell.store import Cache, Source, replacing, write_text
 
 
 def test_gzip_and_zstd_are_recognised_by_content_whatever_the_name(tmp_path: Path):
-    for name, content in {"a.txt": b"plain", "b.txt": gzip.compress(b"plain"), "c.txt": zstandard.compress(b"plain")}.items():
+    for name, content in {
+        "a.txt": b"plain",
+        "b.txt": gzip.compress(b"plain"),
+        "c.txt": zstandard.compress(b"plain"),
+    }.items():
         (tmp_path / name).write_bytes(content)
 
         assert Source(tmp_path / name).read() == b"plain"
@@ -46,7 +50,9 @@ def test_a_missing_file_and_a_folder_are_named(tmp_path: Path):
 
 
 def test_standard_input_can_be_looked_at_and_then_read(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(gzip.compress(b"q Q0 d 1 2 t\n"))))
+    monkeypatch.setattr(
+        "sys.stdin", SimpleNamespace(buffer=io.BytesIO(gzip.compress(b"q Q0 d 1 2 t\n")))
+    )
     source = Source("-")
 
     assert source.head(3) == b"q Q"
@@ -55,7 +61,12 @@ def test_standard_input_can_be_looked_at_and_then_read(monkeypatch: pytest.Monke
 
 
 def test_the_stem_loses_one_suffix_beside_that_of_the_compression(tmp_path: Path):
-    for name, stem in {"bm25.run.gz": "bm25", "bm25.v2.run": "bm25.v2", "plain": "plain", ".hidden": ".hidden"}.items():
+    for name, stem in {
+        "bm25.run.gz": "bm25",
+        "bm25.v2.run": "bm25.v2",
+        "plain": "plain",
+        ".hidden": ".hidden",
+    }.items():
         (tmp_path / name).write_bytes(b"")
 
         assert Source(tmp_path / name).stem == stem
@@ -76,13 +87,21 @@ def test_a_write_that_fails_leaves_the_old_file_and_no_draft(tmp_path: Path):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_cache_returns_what_was_kept_by_the_same_maker_and_versions_and_nothing_else(tmp_path: Path):
+def test_a_cache_returns_what_was_kept_by_the_same_maker_and_versions_and_nothing_else(
+    tmp_path: Path,
+):
     cache = Cache(tmp_path, {"model": "a"}, {"pillow": "1"})
     cache.put("sha256:0123", b"vectors")
     cache.put("sha256:4567", b"others")
-    first, second = (path for path in sorted(tmp_path.rglob("*")) if path.is_file() and path.suffix != ".json")
+    first, second = (
+        path for path in sorted(tmp_path.rglob("*")) if path.is_file() and path.suffix != ".json"
+    )
 
-    assert cache.get("sha256:0123") == Cache(tmp_path, {"model": "a"}, {"pillow": "1"}).get("sha256:0123") == b"vectors"
+    assert (
+        cache.get("sha256:0123")
+        == Cache(tmp_path, {"model": "a"}, {"pillow": "1"}).get("sha256:0123")
+        == b"vectors"
+    )
     assert Cache(tmp_path, {"model": "b"}, {"pillow": "1"}).get("sha256:0123") is None
     assert Cache(tmp_path, {"model": "a"}, {"pillow": "2"}).get("sha256:0123") is None
     first.write_bytes(second.read_bytes())
@@ -92,7 +111,9 @@ def test_a_cache_returns_what_was_kept_by_the_same_maker_and_versions_and_nothin
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="drafts name no process there")
-def test_the_draft_of_a_killed_process_goes_with_the_next_file_and_that_of_a_living_one_stays(tmp_path: Path):
+def test_the_draft_of_a_killed_process_goes_with_the_next_file_and_that_of_a_living_one_stays(
+    tmp_path: Path,
+):
     script = """
 import os, signal, sys, time
 from pathlib import Path
@@ -107,7 +128,9 @@ with replacing(Path("a.txt")) as draft:
         subprocess.Popen(line, stdout=subprocess.PIPE, text=True, cwd=tmp_path) as killed,
         subprocess.Popen(line, stdout=subprocess.PIPE, text=True, cwd=tmp_path) as living,
     ):
-        drafts = [each.stdout.readline().strip() for each in (killed, living) if each.stdout is not None]
+        drafts = [
+            each.stdout.readline().strip() for each in (killed, living) if each.stdout is not None
+        ]
         killed.kill()
         killed.wait()
         write_text(tmp_path / "a.txt", "text")
@@ -127,4 +150,7 @@ def test_where_files_are_kept_a_draft_is_written_by_a_block_within_its_own(tmp_p
     finally:
         store.KEEPING.reset(token)
 
-    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"new": "one", "mine": "mine"}
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {
+        "new": "one",
+        "mine": "mine",
+    }

@@ -1,4 +1,6 @@
-"""The tutorials as a reader follows them: files are written, commands typed, scripts run, and pages show what is printed."""
+"""The tutorials as a reader follows them: files are written, commands typed, scripts run, and pages
+show what is printed.
+"""
 
 import re
 from pathlib import Path
@@ -11,13 +13,17 @@ from regression.comparing import same_environment
 
 DAILY = {"question-answering", "cluster"}
 LONG = {"instance-search", "agreement", "compare-two-systems"}
-"""Those that resample or draw for seconds: `make test-full` types them, and the goldens hold what their commands print."""
+"""Those that resample or draw for seconds: `make test-full` types them, and the goldens hold what
+their commands print.
+"""
 PAGES = sorted(page.stem for page in tutorials.PAGES.glob("*.md"))
 
 
 def marked(name: str) -> object:
     """A tutorial as a parameter, with the marks of its length."""
-    marks = [] if name in DAILY else [pytest.mark.slow, *([pytest.mark.server] if name in LONG else [])]
+    marks = (
+        [] if name in DAILY else [pytest.mark.slow, *([pytest.mark.server] if name in LONG else [])]
+    )
     return pytest.param(name, marks=marks)
 
 
@@ -27,7 +33,8 @@ def test_a_tutorial_prints_what_its_page_shows(name: str, tmp_path: Path):
 
     again = tutorials.recorded(page, tmp_path)
 
-    # The last digits of products of matrices depend on the processor: elsewhere the lines are compared without figures.
+    # The last digits of products of matrices depend on the processor: elsewhere the lines are
+    # compared without figures.
     kept = str if same_environment() else lambda text: re.sub(r"[\d.]+", "0", text)
     assert kept(again) == kept(page)
 

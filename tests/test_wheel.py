@@ -18,7 +18,11 @@ def test_the_build_installs_every_file_of_the_package(tmp_path: Path):
     for name in ("pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, tmp_path)
 
-    subprocess.run([sys.executable, "setup.py", "-q", "build_py", "--build-lib", "built"], cwd=tmp_path, check=True)
+    subprocess.run(
+        [sys.executable, "setup.py", "-q", "build_py", "--build-lib", "built"],
+        cwd=tmp_path,
+        check=True,
+    )
 
     found = files_below(tmp_path / "built" / "rankwell")
     assert found == files_below(tmp_path / "src" / "rankwell")

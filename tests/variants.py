@@ -1,4 +1,6 @@
-"""What the contracts of measures try: every measure with many settings of its parameters, on the worlds that its view needs."""
+"""What the contracts of measures try: every measure with many settings of its parameters, on the
+worlds that its view needs.
+"""
 
 import itertools
 from collections.abc import Mapping
@@ -50,7 +52,9 @@ def maker_of(name: str) -> Maker:
 
 @cache
 def world_of(name: str, seed: int) -> tuple[World, Any]:
-    """The world of this seed for the view that the measure reads, and the view; made once for all measures of that view."""
+    """The world of this seed for the view that the measure reads, and the view; made once for all
+    measures of that view.
+    """
     return _world(MEASURES[name].view.__name__, seed)
 
 
@@ -63,11 +67,15 @@ def _world(view: str, seed: int) -> tuple[World, Any]:
 def options(parameter: Parameter) -> list[Any]:
     """Values to try for a parameter."""
     kinds = (
-        get_args(parameter.annotation) if get_origin(parameter.annotation) not in (Literal, tuple) else (parameter.annotation,)
+        get_args(parameter.annotation)
+        if get_origin(parameter.annotation) not in (Literal, tuple)
+        else (parameter.annotation,)
     )
     kinds = kinds or (parameter.annotation,)
     if parameter.name in CHOICES:
-        return [value for value in CHOICES[parameter.name] if value is not None or NoneType in kinds]
+        return [
+            value for value in CHOICES[parameter.name] if value is not None or NoneType in kinds
+        ]
     found: list[Any] = [None] if NoneType in kinds else []
     for kind in kinds:
         if get_origin(kind) is Literal:
@@ -83,15 +91,21 @@ def options(parameter: Parameter) -> list[Any]:
 
 def simplest(entry: MeasureEntry) -> Measure:
     """The measure with what it must be given and nothing else."""
-    given = {each.name: options(each)[0] for each in entry.parameters.values() if each.default is each.empty}
+    given = {
+        each.name: options(each)[0]
+        for each in entry.parameters.values()
+        if each.default is each.empty
+    }
     return Measure(entry.name, tuple(given.items()))
 
 
 @cache
 def variants(name: str) -> tuple[Measure, ...]:
-    """The simplest measure, each parameter varied alone, and some that vary several; without those that the measure refuses.
+    """The simplest measure, each parameter varied alone, and some that vary several; without those
+    that the measure refuses.
 
-    A value that is refused alone is tried in the company of others, so that none which the measure has a use for goes untried.
+    A value that is refused alone is tried in the company of others, so that none which the measure
+    has a use for goes untried.
     """
     entry, base = MEASURES[name], simplest(MEASURES[name])
     random, views = Random(name), [world_of(name, seed)[1] for seed in SEEDS]
@@ -104,10 +118,16 @@ def variants(name: str) -> tuple[Measure, ...]:
     def _accepted(measure: Measure) -> bool:
         return all(accepted(measure, view) for view in views)
 
-    found = [measure for measure in (base.with_parameters(**_drawn()) for _ in range(8)) if _accepted(measure)]
+    found = [
+        measure
+        for measure in (base.with_parameters(**_drawn()) for _ in range(8))
+        if _accepted(measure)
+    ]
     for key, value in ((each.name, value) for each in varied for value in options(each)):
         alone = base.with_parameters(**{key: value})
-        tried = itertools.chain([alone], (base.with_parameters(**_drawn() | {key: value}) for _ in range(40)))
+        tried = itertools.chain(
+            [alone], (base.with_parameters(**_drawn() | {key: value}) for _ in range(40))
+        )
         found += itertools.islice(filter(_accepted, tried), 1)
     return tuple(dict.fromkeys([base, *found]))
 

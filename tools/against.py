@@ -1,8 +1,11 @@
-"""Runs tests/hardening/cases.py on an earlier revision and on this one: python tools/against.py 5a950af [--only WORDS]
+"""Runs tests/hardening/cases.py on an earlier revision and on this one: python tools/against.py
+5a950af [--only WORDS]
 
-Prints for each what the earlier version made of it and what this one makes of it: exit code or signal, seconds, peak memory, last
-line. An ImportError, an unknown option or an unknown name does not count as a wrong result of the earlier version. Exit 1
-where this version is wrong. Revisions are built in build/versions/. Without a revision this version alone is tried.
+Prints for each what the earlier version made of it and what this one makes of it: exit code or
+signal, seconds, peak memory, last line. An ImportError, an unknown option or an unknown name does
+not count as a wrong result of the earlier version. Exit 1
+where this version is wrong. Revisions are built in build/versions/. Without a revision this version
+alone is tried.
 """
 
 import argparse
@@ -18,7 +21,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests"), str(ROOT / "benchmarks"), str(ROOT / "tools")]
+sys.path[:0] = [
+    str(ROOT / "src"),
+    str(ROOT / "tests"),
+    str(ROOT / "benchmarks"),
+    str(ROOT / "tools"),
+]
 
 from fuzz import MEMORY, resident  # noqa: E402
 from hardening.cases import Case  # noqa: E402
@@ -37,7 +45,8 @@ except RankwellError as error:
     sys.exit(2)
 """
 FOREIGN = (
-    "ImportError|ModuleNotFoundError|unknown option|no option|module 'rankwell' has no attribute|there is no command|"
+    "ImportError|ModuleNotFoundError|unknown option|no option|module 'rankwell' has no "
+    "attribute|there is no command|"
     "unexpected keyword|needs h5py"
 )
 
@@ -57,14 +66,20 @@ class Outcome(NamedTuple):
 
 
 def ran(case: Case, source: Path) -> tuple[Outcome, str]:
-    """The outcome of a case with the package in a folder, and what is wrong about it; nothing where it is right."""
+    """The outcome of a case with the package in a folder, and what is wrong about it; nothing where
+    it is right.
+    """
     with tempfile.TemporaryDirectory(prefix="case-") as place:
         folder = Path(place)
         case.write(folder)
         outcome = Outcome(0, 0, 0, "")
         for line in case.run.split("\n"):
             python = line.startswith("python: ")
-            words = ["-c", SNIPPET, line.removeprefix("python: ")] if python else ["-m", "rankwell", *shlex.split(line)]
+            words = (
+                ["-c", SNIPPET, line.removeprefix("python: ")]
+                if python
+                else ["-m", "rankwell", *shlex.split(line)]
+            )
             outcome = process(words, folder, source, case.seconds)
         return outcome, wrong_in(case, outcome, folder)
 
@@ -74,18 +89,29 @@ def wrong_in(case: Case, outcome: Outcome, folder: Path) -> str:
     wrong = [f"{name} is gone" for name in case.holds if not (folder / name).exists()]
     wrong += [f"exit {outcome.code}"] if outcome.code not in case.codes else []
     wrong += ["does not show what it should"] if not re.search(case.shows, outcome.said) else []
-    wrong += ["shows what it should not"] if case.hides and re.search(case.hides, outcome.said) else []
+    wrong += (
+        ["shows what it should not"] if case.hides and re.search(case.hides, outcome.said) else []
+    )
     wrong += [f"{outcome.mib:.0f} MiB"] if outcome.mib > case.mib else []
     return ", ".join(wrong)
 
 
 def process(words: list[str], folder: Path, source: Path, seconds: float) -> Outcome:
     """One process of Python in a folder, ended after some time."""
-    environment = os.environ | {"PYTHONPATH": str(source), "XDG_CACHE_HOME": str(folder / ".cache"), "COLUMNS": "200"}
+    environment = os.environ | {
+        "PYTHONPATH": str(source),
+        "XDG_CACHE_HOME": str(folder / ".cache"),
+        "COLUMNS": "200",
+    }
     with (folder / ".out").open("w+b") as out:
         started = time.perf_counter()
-        child = subprocess.Popen(  # noqa: S603 - cases of our own
-            [sys.executable, *words], cwd=folder, env=environment, stdout=out, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL
+        child = subprocess.Popen(
+            [sys.executable, *words],
+            cwd=folder,
+            env=environment,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
         )
         peak = 0
         while (found := os.wait4(child.pid, os.WNOHANG))[0] == 0:
@@ -104,14 +130,20 @@ def process(words: list[str], folder: Path, source: Path, seconds: float) -> Out
 
 def main() -> int:
     """Runs the cases and prints what both versions make of them."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("revision", nargs="?")
     parser.add_argument("--only", default="", help="cases whose section or name has this in it")
-    parser.add_argument("--source", type=Path, help="the built src folder of the revision, where there is one")
+    parser.add_argument(
+        "--source", type=Path, help="the built src folder of the revision, where there is one"
+    )
     given = parser.parse_args()
     from importlib import import_module
 
-    former = given.source or (import_module("commands").source_of(given.revision) if given.revision else None)
+    former = given.source or (
+        import_module("commands").source_of(given.revision) if given.revision else None
+    )
     wrong_then = wrong_now = tried = 0
     for section, cases in CASES.items():
         for case in cases:
@@ -125,13 +157,17 @@ def main() -> int:
                     why = ""
                     sys.stdout.write(f"    {given.revision}: cannot be compared ({then})\n")
                 else:
-                    sys.stdout.write(f"    {given.revision}: {'WRONG: ' + why if why else 'right'} ({then})\n")
+                    sys.stdout.write(
+                        f"    {given.revision}: {'WRONG: ' + why if why else 'right'} ({then})\n"
+                    )
                 wrong_then += bool(why)
             now, why = ran(case, ROOT / "src")
             wrong_now += bool(why)
             sys.stdout.write(f"    today: {'WRONG: ' + why if why else 'right'} ({now})\n")
             sys.stdout.flush()
-    sys.stdout.write(f"{tried} cases; wrong in {given.revision}: {wrong_then}; wrong today: {wrong_now}\n")
+    sys.stdout.write(
+        f"{tried} cases; wrong in {given.revision}: {wrong_then}; wrong today: {wrong_now}\n"
+    )
     return 1 if wrong_now else 0
 
 

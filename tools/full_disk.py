@@ -1,8 +1,10 @@
-"""Runs commands on a file system that is full or read-only: python tools/full_disk.py [--minutes 1] [--seed 0]
+"""Runs commands on a file system that is full or read-only: python tools/full_disk.py [--minutes 1]
+[--seed 0]
 
-Mounts a small file system in memory, which needs root and Linux; elsewhere it says so and does nothing. A command that finds no
-room must end with exit 2, leave no draft, and leave nothing that a later command takes for a result; with exit 0 it must have
-written what it writes elsewhere. Prints the exit codes; exit 1 with a finding.
+Mounts a small file system in memory, which needs root and Linux; elsewhere it says so and does
+nothing. A command that finds no room must end with exit 2, leave no draft, and leave nothing that a
+later command takes for a result; with exit 0 it must have written what it writes elsewhere. Prints
+the exit codes; exit 1 with a finding.
 """
 
 import argparse
@@ -49,11 +51,13 @@ def mounted(folder: Path, kib: int, *, read_only: bool = False) -> Generator[Non
     """A file system in memory of some size at a folder."""
     mount, unmount = shutil.which("mount") or "mount", shutil.which("umount") or "umount"
     options = f"size={kib}k" + ",ro" * read_only
-    subprocess.run([mount, "-t", "tmpfs", "-o", options, "tmpfs", str(folder)], check=True, capture_output=True)  # noqa: S603
+    subprocess.run(
+        [mount, "-t", "tmpfs", "-o", options, "tmpfs", str(folder)], check=True, capture_output=True
+    )
     try:
         yield
     finally:
-        subprocess.run([unmount, "-l", str(folder)], check=True, capture_output=True)  # noqa: S603
+        subprocess.run([unmount, "-l", str(folder)], check=True, capture_output=True)
 
 
 def unavailable(folder: Path) -> str:
@@ -69,16 +73,27 @@ def unavailable(folder: Path) -> str:
 
 def run(words: list[str], home: Path) -> tuple[int, str]:
     """Exit code and standard error of a command."""
-    environment = os.environ | {"PYTHONPATH": str(ROOT / "src"), "XDG_CACHE_HOME": str(home.parent / "cache")}
-    done = subprocess.run(  # noqa: S603 - cases of our own
-        [sys.executable, "-m", "rankwell", *words], cwd=home, env=environment, capture_output=True, timeout=120
+    environment = os.environ | {
+        "PYTHONPATH": str(ROOT / "src"),
+        "XDG_CACHE_HOME": str(home.parent / "cache"),
+    }
+    done = subprocess.run(
+        [sys.executable, "-m", "rankwell", *words],
+        cwd=home,
+        env=environment,
+        capture_output=True,
+        timeout=120,
     )
     return done.returncode, done.stderr.decode("utf-8", "replace")
 
 
 def contents(folder: Path) -> dict[str, bytes]:
     """Every file below a folder, charts and measured times aside."""
-    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
 
 
 def wrong_in(small: Path, line: str, home: Path, outcome: tuple[int, str], whole: set[str]) -> str:
@@ -89,13 +104,17 @@ def wrong_in(small: Path, line: str, home: Path, outcome: tuple[int, str], whole
         return f"exit {code}: {said[-600:]}"
     if code == 0:
         return "" if left == whole else f"exit 0, but the files differ: {sorted(left ^ whole)[:4]}"
-    drafts = [name for name in left if Path(name).name.startswith(".") or name.endswith((".tmp", ".part", ".draft"))]
+    drafts = [
+        name
+        for name in left
+        if Path(name).name.startswith(".") or name.endswith((".tmp", ".part", ".draft"))
+    ]
     drafts = [name for name in drafts if "encode" not in line and not name.endswith(".lock")]
     if drafts:
         return f"leaves drafts: {drafts}"
-    if (small / "out" / "manifest.json").exists() and run(["report", str(small / "out"), "-o", str(home / "page.html")], home)[
-        0
-    ] != 2:
+    if (small / "out" / "manifest.json").exists() and run(
+        ["report", str(small / "out"), "-o", str(home / "page.html")], home
+    )[0] != 2:
         return "a later command takes the rest for a result"
     files = [name for name in left if name.startswith(("run.", "fused.", "found.", "lists."))]
     if files and not set(files) <= whole:
@@ -105,7 +124,9 @@ def wrong_in(small: Path, line: str, home: Path, outcome: tuple[int, str], whole
 
 def main() -> int:
     """Runs commands in rooms of drawn sizes until the time is up."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--minutes", type=float, default=1.0)
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
@@ -138,10 +159,13 @@ def main() -> int:
             codes[f"exit {outcome[0]}"] += 1
             if wrong:
                 findings += 1
-                sys.stdout.write(f"--- {'read-only' if read_only else f'{kib} KiB'}: rankwell {line}\n{wrong}\n")
+                sys.stdout.write(
+                    f"--- {'read-only' if read_only else f'{kib} KiB'}: rankwell {line}\n{wrong}\n"
+                )
         listed = ", ".join(f"{number} {code}" for code, number in sorted(codes.items()))
         sys.stdout.write(
-            f"seed {given.seed}, {given.minutes:g} minutes: {codes.total()} commands ({listed}), {findings} findings\n"
+            f"seed {given.seed}, {given.minutes:g} minutes: {codes.total()} commands "
+            f"({listed}), {findings} findings\n"
         )
     return 1 if findings else 0
 

@@ -1,4 +1,5 @@
-"""The record of what only `make test-full` runs: real servers and frameworks, with versions, counts, and a digest of the source.
+"""The record of what only `make test-full` runs: real servers and frameworks, with versions,
+counts, and a digest of the source.
 
 `python tools/full_run.py` warns where the source has changed since; with --strict that fails.
 """
@@ -32,7 +33,13 @@ COVERED: Mapping[str, tuple[str, ...]] = {
     "llamaindex": _FRAMEWORKS,
     "lucene": (*_ENGINES, "engines/http_client.py", "engines/http_requests.py"),
     "pyterrier": _FRAMEWORKS,
-    "slurm": ("executors/__init__.py", "executors/array.py", "parts", "commands/search.py", "commands/part.py"),
+    "slurm": (
+        "executors/__init__.py",
+        "executors/array.py",
+        "parts",
+        "commands/search.py",
+        "commands/part.py",
+    ),
 }
 """Name of a run -> the files and folders of the package that it covers."""
 
@@ -42,7 +49,9 @@ def source_digest(name: str) -> str:
     files = [
         file
         for place in COVERED[name]
-        for file in ([SOURCE / place] if place.endswith(".py") else sorted((SOURCE / place).glob("*.py")))
+        for file in (
+            [SOURCE / place] if place.endswith(".py") else sorted((SOURCE / place).glob("*.py"))
+        )
     ]
     found = hashlib.sha256()
     for file in files:
@@ -53,7 +62,12 @@ def source_digest(name: str) -> str:
 def record(name: str, counts: Mapping[str, Any]) -> None:
     """Records a run that has passed: versions and counts, beside those of the other runs."""
     versions = {"python": sys.version.split()[0], "rankwell": rankwell.__version__}
-    own = {**versions, **counts, "source": list(COVERED[name]), "sha256 of the source": source_digest(name)}
+    own = {
+        **versions,
+        **counts,
+        "source": list(COVERED[name]),
+        "sha256 of the source": source_digest(name),
+    }
     with locked(RECORD, wait=60):
         every = dict(sorted({**_recorded(), name: own}.items()))
         RECORD.write_text(json.dumps(every, indent=2) + "\n", encoding="utf-8")
@@ -63,8 +77,14 @@ def problems() -> list[str]:
     """A sentence for each run that is missing, or whose source has changed since."""
     known = _recorded()
     found = [f"{name} is not recorded" for name in COVERED if name not in known]
-    changed = (name for name in COVERED if name in known and known[name]["sha256 of the source"] != source_digest(name))
-    return found + [f"the source that {name} covers has changed since its last run" for name in changed]
+    changed = (
+        name
+        for name in COVERED
+        if name in known and known[name]["sha256 of the source"] != source_digest(name)
+    )
+    return found + [
+        f"the source that {name} covers has changed since its last run" for name in changed
+    ]
 
 
 def _recorded() -> dict[str, Any]:
@@ -74,7 +94,9 @@ def _recorded() -> dict[str, Any]:
 def main() -> int:
     """Lists what has to run again."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--strict", action="store_true", help="exit with 1 where something has to run again")
+    parser.add_argument(
+        "--strict", action="store_true", help="exit with 1 where something has to run again"
+    )
     found = problems()
     for each in found:
         sys.stderr.write(f"{RECORD.relative_to(ROOT)}: {each}; run `make test-full`.\n")

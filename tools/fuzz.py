@@ -1,9 +1,11 @@
-"""Tries readers and commands with changed files: python tools/fuzz.py [--minutes 1] [--seed 0] [--only WORDS] [--keep FOLDER]
+"""Tries readers and commands with changed files: python tools/fuzz.py [--minutes 1] [--seed 0]
+[--only WORDS] [--keep FOLDER]
 
-Every case is drawn from the seed, the name of its fuzzer and a number. What rankwell reads must be the table that a strict plain
-parser reads, or an error of ours: another table, another exception, an exit code above 4, a crash or a minute without an answer
-is a finding. Cases run in a child process; inputs of findings are kept. Prints what was tried and found; exit 1 with a finding.
---case tries one case again in this process, as its finding names it.
+Every case is drawn from the seed, the name of its fuzzer and a number. What rankwell reads must be
+the table that a strict plain parser reads, or an error of ours: another table, another exception,
+an exit code above 4, a crash or a minute without an answer is a finding. Cases run in a child
+process; inputs of findings are kept. Prints what was tried and found; exit 1 with a finding. --case
+tries one case again in this process, as its finding names it.
 """
 
 import argparse
@@ -83,20 +85,38 @@ def outcome_of(name: str, thing: Any) -> tuple[str, str]:
         expected = Undecided() if fuzzer.plain is None else fuzzer.plain(thing)
     except (Refused, Undecided) as error:
         expected = error
-    except (ValueError, RecursionError, OSError, IndexError, KeyError, TypeError, AttributeError) as error:
+    except (
+        ValueError,
+        RecursionError,
+        OSError,
+        IndexError,
+        KeyError,
+        TypeError,
+        AttributeError,
+    ) as error:
         expected = Undecided(repr(error))
     refused = isinstance(table, RankwellError)
     if isinstance(expected, Undecided):
         return "refused" if refused else "unchecked", ""
     if isinstance(expected, Refused):
-        return ("refused", "") if refused else ("wrong", f"read {table!r:.400} where the plain parser finds: {expected}")
+        return (
+            ("refused", "")
+            if refused
+            else ("wrong", f"read {table!r:.400} where the plain parser finds: {expected}")
+        )
     if refused:
         return "refused alone", str(table)[:300]
-    return ("same", "") if table == expected else ("wrong", f"read {table!r:.400}, the plain parser {expected!r:.400}")
+    return (
+        ("same", "")
+        if table == expected
+        else ("wrong", f"read {table!r:.400}, the plain parser {expected!r:.400}")
+    )
 
 
 def work(names: list[str], first: int, seed: int, folder: Path) -> None:
-    """Tries case after case, one of each fuzzer in turn, and prints the outcome of each as a line, until it is ended."""
+    """Tries case after case, one of each fuzzer in turn, and prints the outcome of each as a line,
+    until it is ended.
+    """
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     warnings.simplefilter("ignore")
     out = os.fdopen(os.dup(1), "w", encoding="utf-8", errors="backslashreplace")
@@ -118,8 +138,12 @@ def work(names: list[str], first: int, seed: int, folder: Path) -> None:
 
 
 def _keep(folder: Path, name: str, number: int, place: Path) -> None:
-    """Copies the inputs of a case; of a command the changed world is large, and `--case` makes it again."""
-    target = folder / "kept" / f"{name.replace(' ', '-').replace(':', '').replace(',', '')}-{number}"
+    """Copies the inputs of a case; of a command the changed world is large, and `--case` makes it
+    again.
+    """
+    target = (
+        folder / "kept" / f"{name.replace(' ', '-').replace(':', '').replace(',', '')}-{number}"
+    )
     if not name.startswith("commands") and place.is_dir():
         shutil.copytree(place, target, dirs_exist_ok=True)
 
@@ -128,7 +152,11 @@ class Tally:
     """The outcomes of all cases, and the findings."""
 
     def __init__(self, seed: int) -> None:
-        self.seed, self.counts, self.findings = seed, defaultdict[str, Counter[str]](Counter), list[str]()
+        self.seed, self.counts, self.findings = (
+            seed,
+            defaultdict[str, Counter[str]](Counter),
+            list[str](),
+        )
         self._kinds = Counter[tuple[str, str]]()
 
     def add(self, name: str, number: int, outcome: str, what: str) -> None:
@@ -139,30 +167,45 @@ class Tally:
             self._kinds[kind] += 1
             self.findings.append(name)
             if self._kinds[kind] <= 3:
-                sys.stdout.write(f"--- {outcome}: --seed {self.seed} --case '{name} {number}'\n{what}\n")
+                sys.stdout.write(
+                    f"--- {outcome}: --seed {self.seed} --case '{name} {number}'\n{what}\n"
+                )
                 sys.stdout.flush()
 
     def table(self) -> str:
         """Number of cases of each fuzzer and outcome."""
         used = [each for each in OUTCOMES if any(found[each] for found in self.counts.values())]
-        rows = {name: [found.total(), *(found[each] for each in used)] for name, found in sorted(self.counts.items())}
+        rows = {
+            name: [found.total(), *(found[each] for each in used)]
+            for name, found in sorted(self.counts.items())
+        }
         rows["all"] = [sum(each) for each in zip(*rows.values(), strict=True)]
         lines = [f"{'':56} {'tried':>7} " + " ".join(f"{each:>13}" for each in used)]
         return "\n".join(
-            [*lines, *(f"{name[-56:]:56} {row[0]:7} " + " ".join(f"{n:13}" for n in row[1:]) for name, row in rows.items())]
+            [
+                *lines,
+                *(
+                    f"{name[-56:]:56} {row[0]:7} " + " ".join(f"{n:13}" for n in row[1:])
+                    for name, row in rows.items()
+                ),
+            ]
         )
 
 
 def resident(process: int) -> int:
     """Bytes of memory that a process holds; 0 where the system does not say."""
     try:
-        return int(Path(f"/proc/{process}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        return int(Path(f"/proc/{process}/statm").read_text().split()[1]) * os.sysconf(
+            "SC_PAGE_SIZE"
+        )
     except (OSError, IndexError, ValueError):
         return 0
 
 
 def _lines(process: subprocess.Popen[str], stream: IO[str], stop: float) -> Any:
-    """The lines of a child until the time is up or it ends; at last None where it is silent for too long or holds too much."""
+    """The lines of a child until the time is up or it ends; at last None where it is silent for too
+    long or holds too much.
+    """
     with selectors.DefaultSelector() as selector:
         selector.register(stream, selectors.EVENT_READ)
         said = time.monotonic()
@@ -180,13 +223,24 @@ def _lines(process: subprocess.Popen[str], stream: IO[str], stop: float) -> Any:
 
 
 def session(names: list[str], seed: int, stop: float, folder: Path, tally: Tally) -> None:
-    """Runs children until the time is up; each begins behind the case at which the last one died."""
+    """Runs children until the time is up; each begins behind the case at which the last one
+    died.
+    """
     first = 0
     while time.monotonic() < stop:
         place = Path(tempfile.mkdtemp(dir=folder))
-        words = [sys.executable, __file__, "--work", str(place), "--first", str(first), "--seed", str(seed)]
+        words = [
+            sys.executable,
+            __file__,
+            "--work",
+            str(place),
+            "--first",
+            str(first),
+            "--seed",
+            str(seed),
+        ]
         with (folder / "stderr").open("w") as errors:
-            process = subprocess.Popen(  # noqa: S603 - this file
+            process = subprocess.Popen(
                 [*words, "--names", json.dumps(names)],
                 stdout=subprocess.PIPE,
                 stderr=errors,
@@ -232,7 +286,9 @@ def session(names: list[str], seed: int, stop: float, folder: Path, tally: Tally
 
 def main() -> int:
     """Runs the fuzzers for some time and prints their counts."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--minutes", type=float, default=1.0)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="", help="fuzzers whose name has this in it")

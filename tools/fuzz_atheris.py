@@ -1,7 +1,9 @@
-"""Files that follow coverage, through the readers written in Python: python tools/fuzz_atheris.py [--minutes 1] [--seed 0]
+"""Files that follow coverage, through the readers written in Python: python tools/fuzz_atheris.py
+[--minutes 1] [--seed 0]
 
-Needs atheris (`pip install atheris`, Linux), which is not a dependency; without it nothing is done, which is printed. The first
-byte of an input chooses the reader, the others are its file; what is right is decided as in `tools/fuzz.py`. A finding ends it.
+Needs atheris (`pip install atheris`, Linux), which is not a dependency; without it nothing is done,
+which is printed. The first byte of an input chooses the reader, the others are its file; what is
+right is decided as in `tools/fuzz.py`. A finding ends it.
 """
 
 import argparse
@@ -15,12 +17,16 @@ from typing import Any
 
 from fuzz import FINDINGS, outcome_of
 
-OTHERS = re.compile(r"commands|compiled|names|python |(?:csv|tsv|jsonl|beir|parquet|hdf5|mteb-cache) \w+$")
+OTHERS = re.compile(
+    r"commands|compiled|names|python |(?:csv|tsv|jsonl|beir|parquet|hdf5|mteb-cache) \w+$"
+)
 """Fuzzers of what is not a file, is not read by Python alone, or is several files."""
 
 
 def targets(folder: Path, corpus: Path) -> list[tuple[str, Path]]:
-    """The readers, each with the place of its file; writes valid files of each as the first inputs."""
+    """The readers, each with the place of its file; writes valid files of each as the first
+    inputs.
+    """
     from fuzzing import FUZZERS
 
     found = list[tuple[str, Path]]()
@@ -39,7 +45,9 @@ def targets(folder: Path, corpus: Path) -> list[tuple[str, Path]]:
 
 def main() -> int:
     """Runs until the time is up; exits with 77 and the input at a finding."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--minutes", type=float, default=1.0)
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
@@ -65,8 +73,22 @@ def main() -> int:
                 if outcome in FINDINGS:
                     raise AssertionError(f"{outcome}: {name}\n{what}")
 
-            options = [f"-max_total_time={60 * given.minutes:.0f}", f"-seed={given.seed or 1}", "-max_len=4096", "-timeout=60"]
-            library.Setup([sys.argv[0], *options, "-print_final_stats=1", f"-artifact_prefix={Path.cwd()}/", str(corpus)], _try)
+            options = [
+                f"-max_total_time={60 * given.minutes:.0f}",
+                f"-seed={given.seed or 1}",
+                "-max_len=4096",
+                "-timeout=60",
+            ]
+            library.Setup(
+                [
+                    sys.argv[0],
+                    *options,
+                    "-print_final_stats=1",
+                    f"-artifact_prefix={Path.cwd()}/",
+                    str(corpus),
+                ],
+                _try,
+            )
             library.Fuzz()
     return 0
 

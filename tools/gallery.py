@@ -1,4 +1,5 @@
-"""Writes the reports of the gallery, one per demo, to build/gallery: python tools/gallery.py [NAME ...]
+"""Writes the reports of the gallery, one per demo, to build/gallery: python tools/gallery.py [NAME
+...]
 
 A demo runs again where the package has changed since its report was written.
 """
@@ -24,7 +25,12 @@ def write_report(name: str) -> None:
     """Runs a demo in a folder of its own and keeps its report."""
     with tempfile.TemporaryDirectory() as folder:
         words = ["demo", *([] if name == "runs" else [name]), "-o", "demo", "--quiet"]
-        subprocess.run([sys.executable, "-m", "rankwell", *words], cwd=folder, check=True, stdout=subprocess.DEVNULL)  # noqa: S603
+        subprocess.run(
+            [sys.executable, "-m", "rankwell", *words],
+            cwd=folder,
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
         written = min(Path(folder).rglob("report.html"), key=lambda file: (len(file.parts), file))
         REPORTS.mkdir(parents=True, exist_ok=True)
         shutil.copy(written, report_file(name))
@@ -32,7 +38,9 @@ def write_report(name: str) -> None:
 
 def main() -> None:
     """Writes the reports that are missing or older than the package."""
-    newest = max(file.stat().st_mtime for file in SOURCE.rglob("*.*") if "__pycache__" not in file.parts)
+    newest = max(
+        file.stat().st_mtime for file in SOURCE.rglob("*.*") if "__pycache__" not in file.parts
+    )
     for name in sys.argv[1:] or DEMOS:
         if not report_file(name).is_file() or report_file(name).stat().st_mtime < newest:
             sys.stderr.write(f"demo {name}\n")

@@ -1,9 +1,11 @@
 """Write the goldens of `tests/regression`, or compare what rankwell does now with them.
 
 python tools/goldens.py check [PATTERN]            what differs, by case; exit 1 where anything does
-python tools/goldens.py write [PATTERN] [--anew]   writes the goldens of the cases; with --anew beside the old ones, for what
+python tools/goldens.py write [PATTERN] [--anew]   writes the goldens of the cases; with --anew
+beside the old ones, for what
                                                    `permitted.py` lists as Anew
-python tools/goldens.py dump FOLDER [PATTERN]      writes all values at full length, to see behind a digest
+python tools/goldens.py dump FOLDER [PATTERN]      writes all values at full length, to see behind a
+digest
 
 PATTERN is searched for in the names of cases.
 """
@@ -24,7 +26,9 @@ from regression.cases import CASES, Runner  # noqa: E402
 
 def main() -> int:
     """Runs the command that the arguments name."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("command", choices=("check", "write", "dump"))
     parser.add_argument("words", nargs="*", help="for dump the folder; a pattern")
     parser.add_argument("--anew", action="store_true")
@@ -33,12 +37,15 @@ def main() -> int:
     pattern = re.compile(options.words[0] if options.words else "")
     if options.command == "write" and options.words and not comparing.same_environment():
         parser.error(
-            "the other goldens were written in another environment (environment.json): write all of them, without a pattern"
+            "the other goldens were written in another environment (environment.json): write "
+            "all of them, without a pattern"
         )
     canonical.FULL = folder is not None
     if options.command == "write" and not options.anew:
         comparing.GOLDENS.mkdir(exist_ok=True)
-        (comparing.GOLDENS / "environment.json").write_text(json.dumps(comparing.environment(), indent=1) + "\n")
+        (comparing.GOLDENS / "environment.json").write_text(
+            json.dumps(comparing.environment(), indent=1) + "\n"
+        )
     failed = 0
     started = time.perf_counter()
     with Runner() as runner:
@@ -51,7 +58,9 @@ def main() -> int:
             elif found := runner.check(name):
                 failed += 1
                 sys.stdout.write("\n".join([f"---- {name}", *found]) + "\n")
-    sys.stdout.write(f"{len(names)} cases, {failed} differ, {time.perf_counter() - started:.1f} s\n")
+    sys.stdout.write(
+        f"{len(names)} cases, {failed} differ, {time.perf_counter() - started:.1f} s\n"
+    )
     return 1 if failed else 0
 
 

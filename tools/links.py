@@ -1,6 +1,8 @@
-"""Checks the links of every page of the repository to files and headings of it: python tools/links.py [--external]
+"""Checks the links of every page of the repository to files and headings of it: python
+tools/links.py [--external]
 
-Exit code 1 for dead ones. --external lists the addresses elsewhere, which are not looked at, with their pages.
+Exit code 1 for dead ones. --external lists the addresses elsewhere, which are not looked at, with
+their pages.
 """
 
 import argparse
@@ -11,8 +13,12 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-_CODE = re.compile(r"^( *)(`{3,}|~{3,}).*?^\1\2 *$|(`+)(?!`).+?\3|<!--.*?-->", re.MULTILINE | re.DOTALL)
-_LINK = re.compile(r"(?<!\\)\]\(\s*<?([^)\s>]+)[^)]*\)|<(https?://[^>\s]+)>|(?:src|href)=\"([^\"]+)\"")
+_CODE = re.compile(
+    r"^( *)(`{3,}|~{3,}).*?^\1\2 *$|(`+)(?!`).+?\3|<!--.*?-->", re.MULTILINE | re.DOTALL
+)
+_LINK = re.compile(
+    r"(?<!\\)\]\(\s*<?([^)\s>]+)[^)]*\)|<(https?://[^>\s]+)>|(?:src|href)=\"([^\"]+)\""
+)
 _HEADING = re.compile(r"^#{1,6} +(.+?)(?: *\{ *#([\w.-]+)[^}]*\})? *#*$", re.MULTILINE)
 _SHOWN_BY_THE_SITE = re.compile(r"reference/python/\w+\.md#rankwell\.|gallery/\w+\.html$")
 """Targets that only the site has; its build checks them."""
@@ -20,7 +26,14 @@ _SHOWN_BY_THE_SITE = re.compile(r"reference/python/\w+\.md#rankwell\.|gallery/\w
 
 def pages(root: Path) -> list[Path]:
     """The Markdown files that people read."""
-    return sorted([*root.glob("*.md"), *root.glob("docs/**/*.md"), *root.glob("benchmarks/*.md"), *root.glob("src/**/*.md")])
+    return sorted(
+        [
+            *root.glob("*.md"),
+            *root.glob("docs/**/*.md"),
+            *root.glob("benchmarks/*.md"),
+            *root.glob("src/**/*.md"),
+        ]
+    )
 
 
 def links(page: Path) -> Iterator[tuple[int, str]]:
@@ -33,7 +46,12 @@ def links(page: Path) -> Iterator[tuple[int, str]]:
 @cache
 def anchors(page: Path) -> frozenset[str]:
     """The names of a page's headings in links, numbered where one appears again."""
-    text = re.sub(r"^( *)(`{3,}|~{3,}).*?^\1\2 *$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    text = re.sub(
+        r"^( *)(`{3,}|~{3,}).*?^\1\2 *$",
+        "",
+        page.read_text(encoding="utf-8"),
+        flags=re.MULTILINE | re.DOTALL,
+    )
     found: set[str] = set()
     for title, name in _HEADING.findall(text):
         plain = re.sub(r"\[([^\]]*)\]\([^)]*\)|[`*]", r"\1", title)
@@ -62,16 +80,26 @@ def problem(page: Path, target: str) -> str | None:
 
 def main() -> int:
     """Prints the dead links, or the external ones."""
-    parser = argparse.ArgumentParser(description="Checks the links between the pages of the repository.")
+    parser = argparse.ArgumentParser(
+        description="Checks the links between the pages of the repository."
+    )
     parser.add_argument("root", nargs="?", type=Path, default=ROOT, help="folder of the repository")
-    parser.add_argument("--external", action="store_true", help="list addresses elsewhere, and their pages")
+    parser.add_argument(
+        "--external", action="store_true", help="list addresses elsewhere, and their pages"
+    )
     arguments = parser.parse_args()
     root = arguments.root.resolve()
     found = [(page, line, target) for page in pages(root) for line, target in links(page)]
     elsewhere = [each for each in found if re.match(r"[a-z]+:", each[2])]
     if arguments.external:
         for address in sorted({target for _, _, target in elsewhere}):
-            named = sorted({page.relative_to(root).as_posix() for page, _, target in elsewhere if target == address})
+            named = sorted(
+                {
+                    page.relative_to(root).as_posix()
+                    for page, _, target in elsewhere
+                    if target == address
+                }
+            )
             sys.stdout.write(f"{address}  {', '.join(named)}\n")
         return 0
     dead = 0

@@ -1,7 +1,8 @@
-"""Runs the other tools' scripts of the guides to migration, each in a pinned environment, and writes their figures and tables.
+"""Runs the other tools' scripts of the guides to migration, each in a pinned environment, and
+writes their figures and tables.
 
-python tools/migrations.py [TOOL ...] [--python TOOL=PROGRAM]; trec_eval is the program on the PATH. A tool that is not available
-keeps its recorded figures.
+python tools/migrations.py [TOOL ...] [--python TOOL=PROGRAM]; trec_eval is the program on the PATH.
+A tool that is not available keeps its recorded figures.
 """
 
 import argparse
@@ -51,9 +52,12 @@ tokenizer = Tokenizer(models.WordLevel({word: place for place, word in enumerate
 tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
 vectors = np.concatenate([np.load("queries.npy"), np.load("corpus.npy")])
 SentenceTransformer(modules=[StaticEmbedding(tokenizer, embedding_weights=vectors)], device="cpu").save("model")
-"""
+"""  # noqa: E501
 """Writes a model whose vector of each text is that of the files."""
-VERSIONS = "import sys; from importlib.metadata import version; print(' '.join(f'{n} {version(n)}' for n in sys.argv[1:]))"
+VERSIONS = (
+    "import sys; from importlib.metadata import version; print(' '.join(f'{n} {version(n)}' "
+    "for n in sys.argv[1:]))"
+)
 
 
 def theirs(tool: str, python: str, folder: Path) -> dict[str, Scores | str]:
@@ -63,20 +67,27 @@ def theirs(tool: str, python: str, folder: Path) -> dict[str, Scores | str]:
     if tool == "trec_eval":
         return {name: trec_eval(python, script, folder) for name, script in scripts.items()}
     if tool == "sentence-transformers":
-        subprocess.run([python, "-c", MODEL], cwd=folder, check=True, timeout=SECONDS)  # noqa: S603
+        subprocess.run([python, "-c", MODEL], cwd=folder, check=True, timeout=SECONDS)
     for name, script in scripts.items():
         (folder / f"{name}.py").write_text(script, encoding="utf-8")
-    subprocess.run([python, "-c", EVERY, *cases], cwd=folder, check=True, timeout=SECONDS, capture_output=True)  # noqa: S603
+    subprocess.run(
+        [python, "-c", EVERY, *cases], cwd=folder, check=True, timeout=SECONDS, capture_output=True
+    )
     return json.loads((folder / "scores.json").read_text(encoding="utf-8"))
 
 
 def trec_eval(program: str, script: str, folder: Path) -> Scores | str:
     """The figures over all queries that trec_eval prints."""
     words = [program, *shlex.split(script)[1:]]
-    done = subprocess.run(words, cwd=folder, capture_output=True, encoding="utf-8", timeout=SECONDS, check=False)  # noqa: S603
+    done = subprocess.run(
+        words, cwd=folder, capture_output=True, encoding="utf-8", timeout=SECONDS, check=False
+    )
     if done.returncode:
         return "stops: " + done.stderr.strip().splitlines()[-1][:80]
-    return {label: float(value) for label, value in re.findall(r"^(\S+)\s+all\s+(\S+)$", done.stdout, re.M)}
+    return {
+        label: float(value)
+        for label, value in re.findall(r"^(\S+)\s+all\s+(\S+)$", done.stdout, re.M)
+    }
 
 
 def program(tool: str, given: dict[str, str]) -> str | None:
@@ -92,14 +103,18 @@ def program(tool: str, given: dict[str, str]) -> str | None:
 
 def version_of(tool: str, python: str) -> str:
     """The tool's version, with those of the packages that compute its figures."""
-    names = [package.split("==")[0] for package in PACKAGES[tool] if not package.startswith("torch")]
+    names = [
+        package.split("==")[0] for package in PACKAGES[tool] if not package.startswith("torch")
+    ]
     words = [python, "--version"] if tool == "trec_eval" else [python, "-c", VERSIONS, *names]
-    done = subprocess.run(words, capture_output=True, encoding="utf-8", check=True)  # noqa: S603
+    done = subprocess.run(words, capture_output=True, encoding="utf-8", check=True)
     return (done.stdout + done.stderr).strip()
 
 
 def in_order(golden: dict[str, Any]) -> dict[str, Any]:
-    """The record with tools and cases in the order of this repository, and figures by name, in whatever order tools give them."""
+    """The record with tools and cases in the order of this repository, and figures by name, in
+    whatever order tools give them.
+    """
     scores = {
         tool: {
             name: each if isinstance(each := found[name], str) else dict(sorted(each.items()))
@@ -117,21 +132,39 @@ def write_page(tool: str, golden: dict[str, Any]) -> None:
     """Writes the table of figures into the tool's guide."""
     path = page_of(tool)
     table = guides.table_of(
-        tool, golden["about"]["tools"][tool], guides.rows_of(tool, in_order(golden)["scores"][tool]), guides.reasons_of(tool)
+        tool,
+        golden["about"]["tools"][tool],
+        guides.rows_of(tool, in_order(golden)["scores"][tool]),
+        guides.reasons_of(tool),
     )
-    path.write_text(guides.FIGURES.sub(lambda _: table, path.read_text(encoding="utf-8")), encoding="utf-8")
+    path.write_text(
+        guides.FIGURES.sub(lambda _: table, path.read_text(encoding="utf-8")), encoding="utf-8"
+    )
 
 
 def main() -> int:
     """Runs the named tools, all by default."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("tools", nargs="*", metavar="TOOL", help=", ".join(PACKAGES))
-    parser.add_argument("--python", action="append", default=[], metavar="TOOL=PROGRAM", help="an interpreter that has the tool")
+    parser.add_argument(
+        "--python",
+        action="append",
+        default=[],
+        metavar="TOOL=PROGRAM",
+        help="an interpreter that has the tool",
+    )
     given = parser.parse_args()
     if unknown := set(given.tools) - set(PACKAGES):
         parser.error(f"unknown tool {min(unknown)!r}; the tools are {', '.join(PACKAGES)}.")
-    pythons = {name: str(Path(place).absolute()) for name, place in (each.split("=", 1) for each in given.python)}
-    golden: dict[str, Any] = recorded() if GOLDEN.exists() else {"about": {"tools": {}}, "scores": {}}
+    pythons = {
+        name: str(Path(place).absolute())
+        for name, place in (each.split("=", 1) for each in given.python)
+    }
+    golden: dict[str, Any] = (
+        recorded() if GOLDEN.exists() else {"about": {"tools": {}}, "scores": {}}
+    )
     with tempfile.TemporaryDirectory() as name, chdir(name):
         write(Path(name))
         for tool in given.tools or PACKAGES:

@@ -1,7 +1,9 @@
-"""Compares values with those of other packages on fresh draws: python tools/peers.py [--minutes 1] [--seed N] [--only WORDS]
+"""Compares values with those of other packages on fresh draws: python tools/peers.py [--minutes 1]
+[--seed N] [--only WORDS]
 
-pytrec_eval for measures, SciPy for correlations and paired tests, the answer scripts as in tests/oracles/answers.py, and plain
-loops for nearest neighbours. The Open Bandit Pipeline runs in a pinned environment, which the first run installs.
+pytrec_eval for measures, SciPy for correlations and paired tests, the answer scripts as in
+tests/oracles/answers.py, and plain loops for nearest neighbours. The Open Bandit Pipeline runs in a
+pinned environment, which the first run installs.
 Without --seed the time chooses one, which is printed. Exit 1 where a value differs.
 """
 
@@ -25,7 +27,10 @@ sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
 
 Difference = str
 NOT_NUMBERS = {"runid", "relstring"}
-LETTERS = "abcÄé ’'`´‘-–_.,;:!?()[]{}$%&<>=+*/\\|@#^~\"«»\t\n\u00a0\u2028\u0085ßİﬁ文かกṩ½²Ⅷ\u0301\u200b\ufeff0123٣"
+LETTERS = (
+    "abcÄé "
+    "’'`´‘-–_.,;:!?()[]{}$%&<>=+*/\\|@#^~\"«»\t\n\u00a0\u2028\u0085ßİﬁ文かกṩ½²Ⅷ\u0301\u200b\ufeff0123٣"
+)
 WORDS = (
     "a",
     "an",
@@ -56,10 +61,19 @@ def measures(rng: Random) -> Iterator[Difference | None]:
     from rankwell.compat.pytrec_eval import RelevanceEvaluator
 
     items = [f"d{place}" for place in range(60)]
-    truth = {f"q{n}": {item: rng.choice((0, 0, 1, 1, 2, 3)) for item in rng.sample(items, rng.randint(2, 30))} for n in range(8)}
+    truth = {
+        f"q{n}": {
+            item: rng.choice((0, 0, 1, 1, 2, 3)) for item in rng.sample(items, rng.randint(2, 30))
+        }
+        for n in range(8)
+    }
     levels = rng.choice((2, 5, 1000, 10**7))
-    run = {query: {item: rng.randrange(levels) / 8 for item in rng.sample(items, rng.randint(1, 60))} for query in truth}
-    # Values that pytrec_eval gives for queries without anything relevant differ by measure and are the drop-in's own test.
+    run = {
+        query: {item: rng.randrange(levels) / 8 for item in rng.sample(items, rng.randint(1, 60))}
+        for query in truth
+    }
+    # Values that pytrec_eval gives for queries without anything relevant differ by measure and are
+    # the drop-in's own test.
     truth = {query: graded for query, graded in truth.items() if any(graded.values())}
     if not truth:
         return
@@ -101,12 +115,16 @@ def statistics(rng: Random) -> Iterator[Difference | None]:
     t, wins = paired_t(off), sign_test(off)
     if t is not None and off.any() and np.ptp(off) > 0:
         theirs = stats.ttest_rel(first, second)
-        wrong = abs(t.t - theirs.statistic) > 1e-7 * max(1, abs(t.t)) or abs(t.p - theirs.pvalue) > 1e-9
+        wrong = (
+            abs(t.t - theirs.statistic) > 1e-7 * max(1, abs(t.t)) or abs(t.p - theirs.pvalue) > 1e-9
+        )
         yield f"t: {t}, SciPy {theirs}" if wrong else None
     if wins.wins + wins.losses:
         p = stats.binomtest(wins.wins, wins.wins + wins.losses).pvalue
         yield f"sign: {wins}, SciPy {p}" if abs(wins.p - p) > 1e-9 else None
-        theirs = stats.wilcoxon(first, second, zero_method="wilcox", correction=False, method="asymptotic")
+        theirs = stats.wilcoxon(
+            first, second, zero_method="wilcox", correction=False, method="asymptotic"
+        )
         found = wilcoxon(off, mode="approximate")
         yield f"wilcoxon: {found}, SciPy {theirs}" if abs(found.p - theirs.pvalue) > 1e-9 else None
 
@@ -116,7 +134,10 @@ def answers(rng: Random) -> Iterator[Difference | None]:
     from oracles import answers as scripts
     from rankwell.media.texts import NORMALIZERS
 
-    parts = [rng.choice(WORDS) if rng.random() < 0.3 else rng.choice(LETTERS) for _ in range(rng.randint(0, 14))]
+    parts = [
+        rng.choice(WORDS) if rng.random() < 0.3 else rng.choice(LETTERS)
+        for _ in range(rng.randint(0, 14))
+    ]
     text = rng.choice(("", " ")).join(parts)
     for name, how in NORMALIZERS.items():
         ours, theirs = how(text), scripts.NORMALISERS[name](text)
@@ -147,14 +168,26 @@ print(json.dumps({module}.{call}(json.load(sys.stdin))))
 """
 
 
-def _theirs(name: str, packages: tuple[str, ...], module: str, call: str, cases: Any, *, alone: tuple[str, ...] = ()) -> Any:
-    """The result of a function of a script of tests/golden for cases, in a pinned environment of its own in build/full-run."""
+def _theirs(
+    name: str,
+    packages: tuple[str, ...],
+    module: str,
+    call: str,
+    cases: Any,
+    *,
+    alone: tuple[str, ...] = (),
+) -> Any:
+    """The result of a function of a script of tests/golden for cases, in a pinned environment of
+    its own in build/full-run.
+    """
     from engines.environments import environment
 
     python = environment(name, packages, with_rankwell=False, alone=alone) / "python"
     words = [str(python), "-c", _RUN.format(module=module, call=call)]
     given = json.dumps(cases)
-    done = subprocess.run(words, cwd=ROOT, input=given, capture_output=True, encoding="utf-8", check=True)  # noqa: S603
+    done = subprocess.run(
+        words, cwd=ROOT, input=given, capture_output=True, encoding="utf-8", check=True
+    )
     return json.loads(done.stdout.strip().splitlines()[-1])
 
 
@@ -167,15 +200,38 @@ def open_bandit(rng: Random) -> Iterator[Difference | None]:
     case, slates = make_logs.drawn_bandit(rng), make_logs.drawn_slates(rng)
     names = make_logs.ESTIMATES
     theirs = _theirs("peer-obp", packages, "make_logs", "bandit", case, alone=alone)
-    found = rw.evaluate_logs(case["log"], {"mine": case["policy"]}, [*names.values()], model=case["model"], intervals="none")
+    found = rw.evaluate_logs(
+        case["log"],
+        {"mine": case["policy"]},
+        [*names.values()],
+        model=case["model"],
+        intervals="none",
+    )
     for name, value in theirs.items():
         ours = found[names[name]]["mine"]
-        yield f"{names[name]}: {ours!r}, obp's {name} {value!r}" if abs(ours - value) > 1e-9 else None
-    for name, value in _theirs("peer-obp", packages, "make_logs", "slates", slates, alone=alone).items():
-        column, measure = make_logs.PROPENSITIES[name.removeprefix("sn")], "SNIPS" if name.startswith("sn") else "IPS"
-        given: dict[str, Any] = {"columns": {"propensity": column}, "value_of": "query", "intervals": "none"}
-        ours = rw.evaluate_logs(slates["log"], {"mine": f"mine_{column}"}, measure, **given)[measure]["mine"]
-        yield f"{measure} of slates: {ours!r}, obp's {name} {value!r}" if abs(ours - value) > 1e-9 else None
+        yield (
+            f"{names[name]}: {ours!r}, obp's {name} {value!r}" if abs(ours - value) > 1e-9 else None
+        )
+    for name, value in _theirs(
+        "peer-obp", packages, "make_logs", "slates", slates, alone=alone
+    ).items():
+        column, measure = (
+            make_logs.PROPENSITIES[name.removeprefix("sn")],
+            "SNIPS" if name.startswith("sn") else "IPS",
+        )
+        given: dict[str, Any] = {
+            "columns": {"propensity": column},
+            "value_of": "query",
+            "intervals": "none",
+        }
+        ours = rw.evaluate_logs(slates["log"], {"mine": f"mine_{column}"}, measure, **given)[
+            measure
+        ]["mine"]
+        yield (
+            f"{measure} of slates: {ours!r}, obp's {name} {value!r}"
+            if abs(ours - value) > 1e-9
+            else None
+        )
 
 
 PEERS = {
@@ -189,7 +245,9 @@ PEERS = {
 
 def main() -> int:
     """Compares until the time is up and prints how many values were compared."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--minutes", type=float, default=1.0)
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--only", default="")
@@ -205,9 +263,13 @@ def main() -> int:
                 if difference is not None:
                     different[name] += 1
                     if different[name] <= 5:
-                        sys.stdout.write(f"--- {name}, seed {given.seed}, draw {number}: {difference[:600]}\n")
+                        sys.stdout.write(
+                            f"--- {name}, seed {given.seed}, draw {number}: {difference[:600]}\n"
+                        )
         number += 1
-    listed = ", ".join(f"{tried[name]:,} against {name} ({different[name]} different)" for name in peers)
+    listed = ", ".join(
+        f"{tried[name]:,} against {name} ({different[name]} different)" for name in peers
+    )
     sys.stdout.write(f"seed {given.seed}, {given.minutes:g} minutes, {number} draws: {listed}\n")
     return 1 if different else 0
 

@@ -1,4 +1,6 @@
-"""Rankwell's values for the cases of tests/golden/make_conventions.py, by the names of each library there."""
+"""Rankwell's values for the cases of tests/golden/make_conventions.py, by the names of each library
+there.
+"""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,7 +29,11 @@ def pytrec_eval(cases: Sequence[Case]) -> Values:
         evaluator = RelevanceEvaluator(_judged(case), supported_measures, **options)
         run = {query: listed for query, listed in case["run"].items() if listed}
         rows += [values for _, values in sorted(evaluator.evaluate(run).items())]
-    return {name: values for name, values in _made().collected(iter(rows)).items() if name not in ("runid", "relstring")}
+    return {
+        name: values
+        for name, values in _made().collected(iter(rows)).items()
+        if name not in ("runid", "relstring")
+    }
 
 
 def _means(judgments: Any, run: Any, words: Iterable[str], **rules: Any) -> dict[str, float]:
@@ -44,17 +50,25 @@ def _means(judgments: Any, run: Any, words: Iterable[str], **rules: Any) -> dict
 
 
 def beir(cases: Sequence[Case]) -> Values:
-    """The convention beir; its further words with the choices that docs/guides/migrate-from-beir.md gives for them."""
+    """The convention beir; its further words with the choices that docs/guides/migrate-from-beir.md
+    gives for them.
+    """
     rows: list[dict[str, float]] = []
     for case in cases:
         judgments, run = _judged(case), case["run"]
         names = _made().beir_names()
-        means = dict.fromkeys(names, math.nan) | _means(judgments, run, names[:16], convention="beir")
+        means = dict.fromkeys(names, math.nan) | _means(
+            judgments, run, names[:16], convention="beir"
+        )
         known = [query for query in run if query in judgments]
         if not math.isnan(means[names[0]]) and _made().is_plain(case):
-            all_relevant = all(any(grade > 0 for grade in judgments[query].values()) for query in known)
+            all_relevant = all(
+                any(grade > 0 for grade in judgments[query].values()) for query in known
+            )
             further = names[16:] if all_relevant else names[16:24]
-            means |= _means(judgments, run, further, convention="beir", ties="input", queries="truth")
+            means |= _means(
+                judgments, run, further, convention="beir", ties="input", queries="truth"
+            )
         rows.append(means)
     return _made().collected(iter(rows))
 
@@ -65,26 +79,48 @@ def mteb(cases: Sequence[Case]) -> Values:
     names = [f"{word}_at_{k}" for word in words for k in _made().KS]
     rows: list[dict[str, float]] = []
     for case in cases:
-        means = _means(_judged(case), case["run"], names, convention="mteb", exclude_self=case["judged_only"])
-        rows.append({name: means[name] if _made().is_plain(case) or "mrr" not in name else math.nan for name in names})
+        means = _means(
+            _judged(case), case["run"], names, convention="mteb", exclude_self=case["judged_only"]
+        )
+        rows.append(
+            {
+                name: means[name] if _made().is_plain(case) or "mrr" not in name else math.nan
+                for name in names
+            }
+        )
     return _made().collected(iter(rows))
 
 
 def sentence_transformers(cases: Sequence[Case]) -> Values:
     """The convention st."""
-    names = [f"{word}@{k}" for word in ("accuracy", "precision", "recall", "ndcg", "mrr", "map") for k in _made().KS]
-    return _made().collected(_means(case["judgments"], case["run"], names, convention="st") for case in cases)
+    names = [
+        f"{word}@{k}"
+        for word in ("accuracy", "precision", "recall", "ndcg", "mrr", "map")
+        for k in _made().KS
+    ]
+    return _made().collected(
+        _means(case["judgments"], case["run"], names, convention="st") for case in cases
+    )
 
 
-def _per_query(lists: Sequence[tuple[dict[str, float], dict[str, float]]], words: Mapping[str, str], **rules: Any) -> Values:
-    """The values of every query by the names of a library. lists: the grades and the scores of each. words: name -> measure."""
+def _per_query(
+    lists: Sequence[tuple[dict[str, float], dict[str, float]]],
+    words: Mapping[str, str],
+    **rules: Any,
+) -> Values:
+    """The values of every query by the names of a library. lists: the grades and the scores of
+    each. words: name -> measure.
+    """
     from rankwell import evaluate
 
     names = [f"{number:06}" for number in range(len(lists))]
     judgments = dict(zip(names, (graded for graded, _ in lists), strict=True))
     run = dict(zip(names, (scored for _, scored in lists), strict=True))
     found = evaluate(judgments, run, list(dict.fromkeys(words.values())), intervals="none", **rules)
-    columns = {values.label: dict(zip(values.queries, values.values.tolist(), strict=True)) for values in found.values}
+    columns = {
+        values.label: dict(zip(values.queries, values.values.tolist(), strict=True))
+        for values in found.values
+    }
     return {name: [columns[word][query] for query in names] for name, word in words.items()}
 
 
@@ -92,17 +128,26 @@ def ranx(cases: Sequence[Case]) -> Values:
     """The convention ranx."""
     made = _made()
     lists = [
-        (made.whole({"q": graded})["q"], listed) for each in map(made.untied, cases) for _, graded, listed in made.pairs(each)
+        (made.whole({"q": graded})["q"], listed)
+        for each in map(made.untied, cases)
+        for _, graded, listed in made.pairs(each)
     ]
     words = {name: name for name in made.RANX if "-l" not in name}
     words |= {"precision@3-l2": "P(rel=2)@3", "recall@10-l2": "R(rel=2)@10", "rbp.80": "rbp.80"}
     values = _per_query(lists, words, convention="ranx")
     defined = [_has_bpref(graded, listed) for graded, listed in lists]
-    return values | {"bpref": [value if there else math.nan for value, there in zip(values["bpref"], defined, strict=True)]}
+    return values | {
+        "bpref": [
+            value if there else math.nan
+            for value, there in zip(values["bpref"], defined, strict=True)
+        ]
+    }
 
 
 def _has_bpref(graded: Mapping[str, float], listed: Mapping[str, float]) -> bool:
-    """Whether ranx does not divide by 0: it does where all judged items are relevant and one of them is found."""
+    """Whether ranx does not divide by 0: it does where all judged items are relevant and one of
+    them is found.
+    """
     relevant = {item for item, grade in graded.items() if grade >= 1}
     return len(relevant) < len(graded) or not relevant & listed.keys()
 
@@ -115,8 +160,15 @@ def torchmetrics(cases: Sequence[Case]) -> Values:
         for each in map(made.positive, cases)
         for _, graded, listed in made.pairs(each, relevant=True)
     ]
-    lists = [({item: float(int(grade)) for item, grade in grades.items()}, listed) for grades, listed in lists]
-    words = {f"{word}@{k}": measure.format(k=k) for word, measure in made.TORCHMETRICS.items() for k in made.KS}
+    lists = [
+        ({item: float(int(grade)) for item, grade in grades.items()}, listed)
+        for grades, listed in lists
+    ]
+    words = {
+        f"{word}@{k}": measure.format(k=k)
+        for word, measure in made.TORCHMETRICS.items()
+        for k in made.KS
+    }
     return _per_query(lists, words | {"r_precision": "Rprec"})
 
 
@@ -124,7 +176,10 @@ def scikit_learn(cases: Sequence[Case]) -> Values:
     """nDCG and DCG with tied items at their expected value."""
     made = _made()
     lists = [
-        (made.candidates(graded, listed), listed) for each in cases for _, graded, listed in made.pairs(each) if len(listed) > 1
+        (made.candidates(graded, listed), listed)
+        for each in cases
+        for _, graded, listed in made.pairs(each)
+        if len(listed) > 1
     ]
     names = [f"{word}@{k}" for word in ("nDCG", "DCG") for k in made.KS]
     return _per_query(lists, {name: name for name in names}, ties="expected")

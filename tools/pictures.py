@@ -1,6 +1,8 @@
-"""Takes the pictures of docs/pictures: python tools/pictures.py, after `make gallery`; needs chromium.
+"""Takes the pictures of docs/pictures: python tools/pictures.py, after `make gallery`; needs
+chromium.
 
-Pages of results are those of the gallery, the judging page is that of the demo's study, and terminals are typed.
+Pages of results are those of the gallery, the judging page is that of the demo's study, and
+terminals are typed.
 """
 
 import io
@@ -27,13 +29,20 @@ PAGES = {
     "comparison": ("runs", "overview"),
     "queries": ("runs", "queries"),
     "agreement": ("agree", "overview"),
-    **{name: (name, "overview") for name in ("captions", "answers", "clips", "instances", "retrieve")},
+    **{
+        name: (name, "overview")
+        for name in ("captions", "answers", "clips", "instances", "retrieve")
+    },
 }
 """A demo, and the view of its page, by the picture's name."""
 TERMINALS = {
-    "terminal": ("rankwell compare demo/qrels.txt demo/first_sentences.run demo/whole_docs.run -m nDCG@10 -m AP --quiet",),
+    "terminal": (
+        "rankwell compare demo/qrels.txt demo/first_sentences.run demo/whole_docs.run -m "
+        "nDCG@10 -m AP --quiet",
+    ),
     "cluster": (
-        "rankwell search base.npy queries.npy -k 10 -o more.run --shards 4 --executor array --work more --dry-run",
+        "rankwell search base.npy queries.npy -k 10 -o more.run --shards 4 --executor array "
+        "--work more --dry-run",
         "rankwell part work --status",
     ),
 }
@@ -58,7 +67,10 @@ def take_judging() -> None:
         try:
             browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", SCREEN)
             page = Page(browser, Path(folder)).open(Path(folder) / "batch.html")
-            page.wait(lambda: page.run("document.querySelector('#item-label') !== null"), "an item appears")
+            page.wait(
+                lambda: page.run("document.querySelector('#item-label') !== null"),
+                "an item appears",
+            )
             keep("judging", io.BytesIO(browser.get_screenshot_as_png()))
         finally:
             browser.quit()
@@ -68,9 +80,15 @@ def take_screen(name: str, address: str) -> None:
     """Writes the first screen of an address."""
     with tempfile.TemporaryDirectory() as folder:
         taken = Path(folder) / "page.png"
-        words = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--hide-scrollbars"]
+        words = [
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-background-networking",
+            "--hide-scrollbars",
+        ]
         size = ["--window-size=1280,800", "--virtual-time-budget=5000", f"--screenshot={taken}"]
-        subprocess.run(  # noqa: S603
+        subprocess.run(
             ["chromium", *words, *size, address],  # noqa: S607
             check=True,
             capture_output=True,
@@ -98,7 +116,9 @@ def take_terminal(name: str) -> None:
     title = " ".join(TERMINALS[name][-1].split()[:2])
     svg = console.export_svg(title=title, unique_id="rankwell")
     svg = re.sub(r"\s*@font-face \{.*?\}", "", svg, flags=re.DOTALL)
-    (PICTURES / f"{name}.svg").write_text("\n".join(line.rstrip() for line in svg.splitlines()) + "\n", encoding="utf-8")
+    (PICTURES / f"{name}.svg").write_text(
+        "\n".join(line.rstrip() for line in svg.splitlines()) + "\n", encoding="utf-8"
+    )
 
 
 def main() -> None:

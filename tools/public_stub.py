@@ -1,6 +1,8 @@
-"""Writes types of functions with the fields of their options as keywords: of the public names, and of the methods of results.
+"""Writes types of functions with the fields of their options as keywords: of the public names, and
+of the methods of results.
 
-python tools/public_stub.py            writes the stubs src/rankwell/__init__.pyi and src/rankwell/workflow/results.pyi
+python tools/public_stub.py            writes the stubs src/rankwell/__init__.pyi and
+src/rankwell/workflow/results.pyi
 python tools/public_stub.py --check    exit 1 where one differs from what would be written
 """
 
@@ -32,18 +34,23 @@ class _Stub:
         """The stub of the package."""
         names = [name for name in self.exported if name != "__version__"]
         definitions = "".join(self._definition(name, getattr(rankwell, name)) for name in names)
-        return self._text("The public names of rankwell, with their types", f"__version__: str\n\n{definitions}")
+        return self._text(
+            "The public names of rankwell, with their types", f"__version__: str\n\n{definitions}"
+        )
 
     def methods(self) -> str:
         """The stub of the steps that are methods of results."""
-        return self._text("The methods of results, with their types", "".join(self._typed(name, STEPS[name]) for name in STEPS))
+        return self._text(
+            "The methods of results, with their types",
+            "".join(self._typed(name, STEPS[name]) for name in STEPS),
+        )
 
     def _text(self, title: str, definitions: str) -> str:
         """The whole stub, formatted."""
         head = f'"""{title}: written by tools/public_stub.py."""\n\n'
         text = f"{head}{chr(10).join(sorted(self.imports))}\n\n{definitions}"
         for command in (["check", "--quiet", "--fix", "--select", "I"], ["format", "--quiet"]):
-            done = subprocess.run(  # noqa: S603
+            done = subprocess.run(
                 [sys.executable, "-m", "ruff", *command, "--stdin-filename", str(PUBLIC), "-"],
                 input=text,
                 capture_output=True,
@@ -61,7 +68,9 @@ class _Stub:
         return self._typed(name, value)
 
     def _typed(self, name: str, function: Any) -> str:
-        """The definition of a function with its types, and those of the fields of its options where it has any."""
+        """The definition of a function with its types, and those of the fields of its options where
+        it has any.
+        """
         inner = inspect.unwrap(function)
         hints = get_type_hints(inner)
         if (options := hints.get("options")) is not None:
@@ -71,7 +80,10 @@ class _Stub:
             if each.kind is each.KEYWORD_ONLY and not any(part.startswith("*") for part in parts):
                 parts.append("*")
             star = "*" if each.kind is each.VAR_POSITIONAL else ""
-            parts.append(f"{star}{each.name}: {self._type(hints[each.name])}{'' if each.default is each.empty else ' = ...'}")
+            parts.append(
+                f"{star}{each.name}: "
+                f"{self._type(hints[each.name])}{'' if each.default is each.empty else ' = ...'}"
+            )
         return f"def {name}({', '.join(parts)}) -> {self._type(hints['return'])}: ...\n"
 
     def _type(self, hint: Any) -> str:
@@ -84,9 +96,12 @@ class _Stub:
             self.imports.add("from typing import Literal")
             return f"Literal[{', '.join(map(repr, inner))}]"
         if origin is not None and inner and isinstance(inner[0], list):
-            return f"{self._type(Callable)}[[{', '.join(map(self._type, inner[0]))}], {self._type(inner[1])}]"
+            return (
+                f"{self._type(Callable)}[[{', '.join(map(self._type, inner[0]))}], "
+                f"{self._type(inner[1])}]"
+            )
         if origin is not None:
-            return f"{self._type(origin)}[{', '.join('...' if each is ... else self._type(each) for each in inner)}]"
+            return f"{self._type(origin)}[{', '.join('...' if each is ... else self._type(each) for each in inner)}]"  # noqa: E501
         if isinstance(hint, TypeVar):
             raise TypeError(f"{hint} is a type variable; public functions of options have none")
         if hint is Any or hint.__module__ != "builtins":

@@ -1,4 +1,6 @@
-"""The Python reference: a page for each subject with the public names of the package, whose docstrings the site shows."""
+"""The Python reference: a page for each subject with the public names of the package, whose
+docstrings the site shows.
+"""
 
 import inspect
 from collections.abc import Mapping
@@ -32,26 +34,43 @@ _SUBJECTS: Mapping[str, str] = {
     "rankwell.tasks.runs": "results",
     "rankwell.workflow.writing": "data",
 }
-"""Subjects of packages, the innermost package first; that of a task is the task, and all others are results."""
+"""Subjects of packages, the innermost package first; that of a task is the task, and all others are
+results.
+"""
 
 
 def _subject(home: str) -> str:
-    known = next((subject for package, subject in _SUBJECTS.items() if f"{home}.".startswith(f"{package}.")), None)
+    known = next(
+        (subject for package, subject in _SUBJECTS.items() if f"{home}.".startswith(f"{package}.")),
+        None,
+    )
     return known or (home.split(".")[2] if home.startswith("rankwell.tasks.") else "results")
 
 
 def python_pages() -> dict[str, str]:
     """Pages by their place in docs/. Ends for a public name without a docstring."""
-    homes = {name: home for name, home in rankwell._public().items() if inspect.getdoc(getattr(rankwell, name))}
+    homes = {
+        name: home
+        for name, home in rankwell._public().items()
+        if inspect.getdoc(getattr(rankwell, name))
+    }
     if undocumented := sorted(rankwell._public().keys() - homes.keys()):
-        raise SystemExit(f"rankwell.{undocumented[0]} has no docstring; write one, since the Python reference shows it")
+        raise SystemExit(
+            f"rankwell.{undocumented[0]} has no docstring; write one, since the Python "
+            "reference shows it"
+        )
     pages = {"reference/python/index.md": _index(homes)}
     for subject, title in _TITLES.items():
-        names = sorted((name for name, home in homes.items() if _subject(home) == subject), key=str.lower)
+        names = sorted(
+            (name for name, home in homes.items() if _subject(home) == subject), key=str.lower
+        )
         names = sorted(names, key=lambda name: name[0].isupper())
         blocks = [f"::: rankwell.{name}" for name in names]
         if subject == "results":
-            blocks += ["## Methods of results", *(f"::: rankwell.workflow.results.{name}" for name in STEPS)]
+            blocks += [
+                "## Methods of results",
+                *(f"::: rankwell.workflow.results.{name}" for name in STEPS),
+            ]
         pages[f"reference/python/{subject}.md"] = "\n\n".join([f"# {title}", _NOTE, *blocks])
     return pages
 
@@ -62,13 +81,18 @@ _NOTE = "<!-- Written by `make docs` from the code; do not edit. -->"
 def _index(homes: Mapping[str, str]) -> str:
     rows = [
         f"| [`{name}`]({_subject(home)}.md#rankwell.{name}) | {_first_line(name)} |"
-        for name, home in sorted(homes.items(), key=lambda each: (each[0][0].isupper(), each[0].lower()))
+        for name, home in sorted(
+            homes.items(), key=lambda each: (each[0][0].isupper(), each[0].lower())
+        )
     ]
-    head = f"# Python\n\n{_NOTE}\n\nThe public names of `import rankwell as rw`. Each is loaded on first use.\n"
+    head = (
+        f"# Python\n\n{_NOTE}\n\nThe public names of `import rankwell as rw`. Each is loaded on "
+        "first use.\n"
+    )
     return "\n".join([head, "| name | meaning |", "| --- | --- |", *rows])
 
 
 def _first_line(name: str) -> str:
     """The first paragraph of a docstring as the cell of a table."""
-    paragraph = (inspect.getdoc(getattr(rankwell, name)) or "").split("\n\n")[0].splitlines()[0]
+    paragraph = (inspect.getdoc(getattr(rankwell, name)) or "").split("\n\n")[0].replace("\n", " ")
     return paragraph.replace("|", "\\|")

@@ -1,4 +1,6 @@
-"""Writes the pages of docs/ that are made from the code; with --check it only says whether they are up to date."""
+"""Writes the pages of docs/ that are made from the code; with --check it only says whether they are
+up to date.
+"""
 
 import io
 import sys
@@ -21,10 +23,14 @@ def command_page() -> str:
     parts = ["# Commands\n\nWritten by `make docs` from the code; do not edit.\n"]
     for words in command_summaries():
         stream = io.StringIO()
-        Console(file=stream, width=100, force_terminal=False, color_system=None).print(page(words, 100))
+        Console(file=stream, width=100, force_terminal=False, color_system=None).print(
+            page(words, 100)
+        )
         text = "\n".join(line.rstrip() for line in stream.getvalue().strip().splitlines())
         parts.append(f"## rankwell {' '.join(words)}\n\n```text\n{text}\n```\n")
-    parts.append(f"## rankwell {DROP_IN}\n\n```text\n{HELP.read_text(encoding='utf-8').strip()}\n```\n")
+    parts.append(
+        f"## rankwell {DROP_IN}\n\n```text\n{HELP.read_text(encoding='utf-8').strip()}\n```\n"
+    )
     return "\n".join(parts)
 
 
@@ -38,7 +44,9 @@ def main() -> int:
     }
     pages = {name: text.rstrip() + "\n" for name, text in texts.items()}
     stale = [
-        name for name, text in pages.items() if not (DOCS / name).exists() or (DOCS / name).read_text(encoding="utf-8") != text
+        name
+        for name, text in pages.items()
+        if not (DOCS / name).exists() or (DOCS / name).read_text(encoding="utf-8") != text
     ]
     if "--check" in sys.argv[1:]:
         for name in stale:

@@ -1,5 +1,8 @@
-"""The registries of the package and what their entries say of themselves: docs/registries.md, and what the contracts read."""
+"""The registries of the package and what their entries say of themselves: docs/registries.md, and
+what the contracts read.
+"""
 
+import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -49,20 +52,30 @@ REGISTRIES: Mapping[str, Catalogue[Any] | Mapping[str, Any]] = {
 
 
 def description(entry: Any) -> str:
-    """The one line that an entry says of itself: its title, else the first line of its function's docstring or its module's."""
+    """The one line that an entry says of itself: its title, else the first line of its function's
+    docstring or its module's.
+    """
     title = getattr(entry, "title", "")
     if isinstance(title, str) and title:
         return title
     for function in _functions(entry):
         text = function.__doc__ or sys.modules[function.__module__].__doc__
         if text:
-            return text.splitlines()[0]
+            return " ".join(inspect.cleandoc(text).partition("\n\n")[0].split())
     return ""
 
 
 def _functions(entry: Any) -> Iterator[Callable[..., Any]]:
-    """The functions of the package that an entry consists of, without what `functools.partial` puts around them."""
-    parts = entry._asdict().values() if hasattr(entry, "_asdict") else vars(entry).values() if hasattr(entry, "name") else [entry]
+    """The functions of the package that an entry consists of, without what `functools.partial` puts
+    around them.
+    """
+    parts = (
+        entry._asdict().values()
+        if hasattr(entry, "_asdict")
+        else vars(entry).values()
+        if hasattr(entry, "name")
+        else [entry]
+    )
     for each in parts:
         inner = getattr(each, "func", each)
         if callable(inner) and getattr(inner, "__module__", "").startswith("rankwell."):
@@ -70,10 +83,22 @@ def _functions(entry: Any) -> Iterator[Callable[..., Any]]:
 
 
 def registry_page() -> str:
-    """docs/registries.md: every entry of every registry but measures and figures, which have a page of their own."""
-    parts = ["# What can be named\n\nWritten by `make docs` from the code; do not edit. Measures: [measures.md](measures.md).\n"]
+    """docs/registries.md: every entry of every registry but measures and figures, which have a page
+    of their own.
+    """
+    parts = [
+        "# What can be named\n\nWritten by `make docs` from the code; do not edit. Measures: "
+        "[measures.md](measures.md).\n"
+    ]
     for kind, registry in REGISTRIES.items():
         if registry not in (MEASURES, FIGURES):
-            rows = [f"| `{name}` | {description(registry[name]).replace('|', chr(92) + '|')} |" for name in registry]
-            parts.append(f"## {kind.capitalize()}\n\n| name | meaning |\n|---|---|\n" + "\n".join(rows) + "\n")
+            rows = [
+                f"| `{name}` | {description(registry[name]).replace('|', chr(92) + '|')} |"
+                for name in registry
+            ]
+            parts.append(
+                f"## {kind.capitalize()}\n\n| name | meaning |\n|---|---|\n"
+                + "\n".join(rows)
+                + "\n"
+            )
     return "\n".join(parts)

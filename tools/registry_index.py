@@ -1,4 +1,6 @@
-"""Writes the indices of the registries' folders: which module registers which name. With --check it only compares them."""
+"""Writes the indices of the registries' folders: which module registers which name. With --check it
+only compares them.
+"""
 
 import importlib
 import inspect
@@ -17,7 +19,9 @@ _SOURCE = Path(__file__).resolve().parent.parent / "src"
 
 
 def indices() -> dict[Path, str]:
-    """The text of each index by its path. Every module is imported, and what it registers meanwhile is its own."""
+    """The text of each index by its path. Every module is imported, and what it registers meanwhile
+    is its own.
+    """
     rows: dict[str, set[tuple[str, str, str, str]]] = defaultdict(set)
 
     def _note(self: Catalogue[Any], name: str, entry: object) -> None:
@@ -31,7 +35,9 @@ def indices() -> dict[Path, str]:
     try:
         for package in folders_of(CONVENTIONS.folder):
             for file in (_SOURCE / package.replace(".", "/")).glob("*.toml"):
-                rows[package] |= {(CONVENTIONS.kind, name, file.stem, "") for name in read_conventions(file)}
+                rows[package] |= {
+                    (CONVENTIONS.kind, name, file.stem, "") for name in read_conventions(file)
+                }
         for each in pkgutil.walk_packages(rankwell.__path__, "rankwell."):
             if not each.name.endswith("__main__"):
                 importlib.import_module(each.name)
@@ -40,10 +46,11 @@ def indices() -> dict[Path, str]:
     for package in folders_of("commands"):
         for module in modules_of(package):
             stem = module.rpartition(".")[2]
-            line = (sys.modules[module].__doc__ or "").partition("\n")[0]
+            line = " ".join((sys.modules[module].__doc__ or "").partition("\n\n")[0].split())
             rows[package].add(("command", stem.replace("_", " ", 1).replace("_", "-"), stem, line))
     return {
-        _SOURCE.joinpath(*package.split("."), INDEX): _HEAD + "".join("\t".join(row) + "\n" for row in sorted(found))
+        _SOURCE.joinpath(*package.split("."), INDEX): _HEAD
+        + "".join("\t".join(row) + "\n" for row in sorted(found))
         for package, found in rows.items()
     }
 
@@ -62,7 +69,11 @@ def main() -> int:
     """Writes or checks the indices; one whose folder registers nothing any more is deleted."""
     expected = indices()
     obsolete = set((_SOURCE / "rankwell").rglob(INDEX)) - set(expected)
-    stale = [path for path, text in expected.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
+    stale = [
+        path
+        for path, text in expected.items()
+        if not path.exists() or path.read_text(encoding="utf-8") != text
+    ]
     for path in sorted([*stale, *obsolete]):
         name = path.relative_to(_SOURCE.parent)
         if "--check" in sys.argv[1:]:

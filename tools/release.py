@@ -1,4 +1,6 @@
-"""Checks before a release the address, the version and the changelog: `python tools/release.py [--tag v1.2.3]`."""
+"""Checks before a release the address, the version and the changelog: `python tools/release.py
+[--tag v1.2.3]`.
+"""
 
 import argparse
 import re
@@ -11,26 +13,43 @@ import rankwell
 
 ROOT = Path(__file__).resolve().parent.parent
 GATE_PAGES = ("docs/compat.md", "docs/guides/gate-in-continuous-integration.md")
-PLACEHOLDERS = {"OWNER/rankwell@": GATE_PAGES, "https://…/": (GATE_PAGES[1], "integrations/gitlab.yml")}
+PLACEHOLDERS = {
+    "OWNER/rankwell@": GATE_PAGES,
+    "https://…/": (GATE_PAGES[1], "integrations/gitlab.yml"),
+}
 """Words in place of the project's address, with their files beside pyproject.toml."""
 
 
 def problems(root: Path, version: str, tag: str | None) -> Iterator[str]:
     """A sentence for each thing to do before this version is released."""
-    address = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["rankwell"]["repository"]
+    address = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"][
+        "rankwell"
+    ]["repository"]
     if ".invalid" in address:
-        yield f"pyproject.toml: the address {address} is a placeholder; fill in the repository under [tool.rankwell]"
+        yield (
+            f"pyproject.toml: the address {address} is a placeholder; fill in the repository "
+            "under [tool.rankwell]"
+        )
     for words, files in PLACEHOLDERS.items():
         for file in files:
             if words in (root / file).read_text(encoding="utf-8"):
                 yield f"{file}: '{words}' is a placeholder; fill in the repository"
     for file in GATE_PAGES:
-        for named in re.findall(r"uses: \S+/rankwell@(\S+)", (root / file).read_text(encoding="utf-8")):
+        for named in re.findall(
+            r"uses: \S+/rankwell@(\S+)", (root / file).read_text(encoding="utf-8")
+        ):
             if named != f"v{version}":
                 yield f"{file}: the action has the tag {named}; expected v{version}"
-    heading = re.search(r"^## (.+)$", (root / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
-    if heading is None or not re.fullmatch(rf"{re.escape(version)} — \d{{4}}-\d\d-\d\d", heading[1]):
-        yield f"CHANGELOG.md: expected '## {version} — YYYY-MM-DD' first, found '{heading and heading[1]}'"
+    heading = re.search(
+        r"^## (.+)$", (root / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    if heading is None or not re.fullmatch(
+        rf"{re.escape(version)} — \d{{4}}-\d\d-\d\d", heading[1]
+    ):
+        yield (
+            f"CHANGELOG.md: expected '## {version} — YYYY-MM-DD' first, found "
+            f"'{heading and heading[1]}'"
+        )
     if tag is not None and tag != f"v{version}":
         yield f"the tag is {tag}, but src/rankwell/__init__.py has the version {version}"
 

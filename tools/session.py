@@ -1,6 +1,7 @@
 """Types the commands of docs/session.md in a terminal of 80 columns: python tools/session.py
 
-Writes the output of each command of a `console` block below it; those of `sh` blocks run before (`pip` does not), unrecorded.
+Writes the output of each command of a `console` block below it; those of `sh` blocks run before
+(`pip` does not), unrecorded.
 """
 
 import os
@@ -25,8 +26,14 @@ def recorded(page: str, folder: Path) -> str:
 
     def _again(block: re.Match[str]) -> str:
         kind, text = block.groups()
-        lines = [line.removeprefix("$ ") for line in text.splitlines() if kind == "sh" or line.startswith("$ ")]
-        printed = [f"$ {line}\n{typed(line, folder)}" for line in lines if not line.startswith("pip ")]
+        lines = [
+            line.removeprefix("$ ")
+            for line in text.splitlines()
+            if kind == "sh" or line.startswith("$ ")
+        ]
+        printed = [
+            f"$ {line}\n{typed(line, folder)}" for line in lines if not line.startswith("pip ")
+        ]
         return block[0] if kind == "sh" else f"```console\n{''.join(printed)}```"
 
     return _BLOCK.sub(_again, page)
@@ -37,10 +44,17 @@ def typed(line: str, folder: Path) -> str:
     here, there = pty.openpty()
     termios.tcsetwinsize(there, (40, WIDTH))
     words = shlex.split(line)
-    environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
+    environment = {
+        name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")
+    }
     environment |= {"TERM": "dumb", "NO_COLOR": "1", "PYTHONPATH": str(ROOT / "src")}
-    process = subprocess.Popen(  # noqa: S603 - commands of our own page
-        [sys.executable, "-m", *words], cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=there, stderr=there
+    process = subprocess.Popen(
+        [sys.executable, "-m", *words],
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=there,
+        stderr=there,
     )
     os.close(there)
     printed = b""

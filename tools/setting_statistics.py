@@ -1,4 +1,5 @@
-"""Simulates what docs/statistics.md says of settings: how often bounds and the set of the best are right, and how often they see.
+"""Simulates what docs/statistics.md says of settings: how often bounds and the set of the best are
+right, and how often they see.
 
     python tools/setting_statistics.py [--simulations 2000]
 
@@ -16,7 +17,9 @@ from rankwell.stats.bounded_means import lower_bound
 from rankwell.stats.paired_randomisation import set_of_best
 
 SETTINGS, QUERIES, GAP = 42, 50, 4.0
-"""Settings that are compared, the queries that they share, and the gap of the worse one in standard errors of the difference."""
+"""Settings that are compared, the queries that they share, and the gap of the worse one in standard
+errors of the difference.
+"""
 _SPREAD = 0.15
 
 
@@ -31,7 +34,9 @@ def accepted(random: np.random.Generator, mean: float) -> bool:
 
 
 def left(random: np.random.Generator, gap: float) -> bool:
-    """Whether a setting leaves the set of the best: any of equal ones, or with a gap the one that is worse."""
+    """Whether a setting leaves the set of the best: any of equal ones, or with a gap the one that
+    is worse.
+    """
     values = random.normal(0, 0.3, (QUERIES, 1)) + random.normal(0, _SPREAD, (QUERIES, SETTINGS))
     values[:, 7] -= gap * _SPREAD * np.sqrt(2 / QUERIES)
     best = set_of_best(values, resamples=1000, seed=int(random.integers(1 << 31)))
@@ -48,7 +53,10 @@ FIGURES: dict[str, Callable[[np.random.Generator], bool]] = {
 
 def share(name: str, simulations: int, *, seed: int = 0) -> float:
     """The share of simulations in which a statement of `FIGURES` holds."""
-    return sum(FIGURES[name](np.random.default_rng([seed, turn])) for turn in range(simulations)) / simulations
+    return (
+        sum(FIGURES[name](np.random.default_rng([seed, turn])) for turn in range(simulations))
+        / simulations
+    )
 
 
 def main() -> None:

@@ -1,4 +1,6 @@
-"""The docstrings of the Python reference: those of public functions, whose stub has none, and examples as blocks of code."""
+"""The docstrings of the Python reference: those of public functions, whose stub has none, and
+examples as blocks of code.
+"""
 
 import inspect
 import re
@@ -18,7 +20,9 @@ class PublicDocstrings(griffe.Extension):
 
     def on_package(self, *, pkg: griffe.Module, **_: Any) -> None:
         """Adds the docstrings of functions in stubs, and fences the examples of all."""
-        for name in (name for name in rankwell.__all__ if inspect.isfunction(getattr(rankwell, name))):
+        for name in (
+            name for name in rankwell.__all__ if inspect.isfunction(getattr(rankwell, name))
+        ):
             _document(pkg.members[name], getattr(rankwell, name))
         for name in STEPS:
             _document(pkg["workflow.results"].members[name], STEPS[name])

@@ -29,31 +29,46 @@ _LINK = re.compile(r"(?<=\]\()(?![a-z]+:|#)([^)#\s]+)")
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Adds the pages outside docs/ and the reports of the gallery, of which one that is not written yet is a line of text."""
+    """Adds the pages outside docs/ and the reports of the gallery, of which one that is not written
+    yet is a line of text.
+    """
     for source, place in OUTSIDE.items():
-        files.append(File.generated(config, place, content=(ROOT / source).read_text(encoding="utf-8")))
+        files.append(
+            File.generated(config, place, content=(ROOT / source).read_text(encoding="utf-8"))
+        )
     for name in DEMOS:
         place, report = f"gallery/{name}.html", report_file(name)
         if report.is_file():
             files.append(File.generated(config, place, abs_src_path=str(report)))
         else:
             files.append(
-                File.generated(config, place, content="<!doctype html><title>rankwell</title>make site writes this report")
+                File.generated(
+                    config,
+                    place,
+                    content="<!doctype html><title>rankwell</title>make site writes this report",
+                )
             )
     return files
 
 
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
-    """Links of the repository as links of the site; a search lists explanations first and long lists last."""
+    """Links of the repository as links of the site; a search lists explanations first and long
+    lists last.
+    """
     place = page.file.src_uri
-    page.meta.setdefault("search", {"boost": 3 if place.startswith("explanation/") else 0.3 if place in GENERATED else 1})
+    page.meta.setdefault(
+        "search",
+        {"boost": 3 if place.startswith("explanation/") else 0.3 if place in GENERATED else 1},
+    )
     if place in WIDE:
         page.meta.setdefault("hide", ["navigation"])
     source = next((source for source, moved in OUTSIDE.items() if moved == place), f"docs/{place}")
 
     def moved(link: re.Match[str]) -> str:
         target = posixpath.normpath(posixpath.join(posixpath.dirname(source), link[1]))
-        target = OUTSIDE.get(target, "index.md" if target == "README.md" else target.removeprefix("docs/"))
+        target = OUTSIDE.get(
+            target, "index.md" if target == "README.md" else target.removeprefix("docs/")
+        )
         return posixpath.relpath(target, posixpath.dirname(place) or ".")
 
     return _LINK.sub(moved, markdown) if source in OUTSIDE or "](../" in markdown else markdown

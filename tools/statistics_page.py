@@ -1,8 +1,10 @@
-"""Writes docs/statistics.md: what intervals, tests and corrections do, with how well they hold, by simulation.
+"""Writes docs/statistics.md: what intervals, tests and corrections do, with how well they hold, by
+simulation.
 
     python tools/statistics_page.py [--simulations 4000]
 
-The simulations take some minutes; tests/stats/test_statistics_page.py repeats a part of them and compares.
+The simulations take some minutes; tests/stats/test_statistics_page.py repeats a part of them and
+compares.
 """
 
 import argparse
@@ -32,7 +34,9 @@ Draw = Callable[[np.random.Generator, tuple[int, int]], Floats]
 
 
 class Population(NamedTuple):
-    """A population of values of one query, or of differences, with its mean. unit: differences have none."""
+    """A population of values of one query, or of differences, with its mean. unit: differences have
+    none.
+    """
 
     draw: Draw
     mean: float
@@ -40,7 +44,9 @@ class Population(NamedTuple):
 
 
 def graded(random: np.random.Generator, shape: tuple[int, int]) -> Floats:
-    """Values like those of nDCG@10: a quarter 0, a tenth 1, the rest between. Mean 0.1 + 0.65 · 1.5 / 2.7."""
+    """Values like those of nDCG@10: a quarter 0, a tenth 1, the rest between. Mean 0.1 + 0.65 · 1.5
+    / 2.7.
+    """
     return mixture(0.25, 0.1, 1.5, 1.2).draw(random, shape)
 
 
@@ -56,46 +62,73 @@ def mixture(zeros: float, ones: float, a: float, b: float) -> Population:
 
 def success(share: float) -> Population:
     """Values of 0 and 1."""
-    return Population(lambda random, shape: (random.random(shape) < share).astype(np.float64), share)
+    return Population(
+        lambda random, shape: (random.random(shape) < share).astype(np.float64), share
+    )
 
 
 def reciprocal(first: float, none: float) -> Population:
-    """Reciprocal ranks to 10: ranks are geometric, `first` of them 1; `none` of all queries find nothing."""
+    """Reciprocal ranks to 10: ranks are geometric, `first` of them 1; `none` of all queries find
+    nothing.
+    """
 
     def draw(random: np.random.Generator, shape: tuple[int, int]) -> Floats:
         ranks = random.geometric(first, shape)
         return np.where((ranks <= 10) & (random.random(shape) >= none), 1 / ranks, 0.0)
 
-    return Population(draw, (1 - none) * sum(first * (1 - first) ** (rank - 1) / rank for rank in range(1, 11)))
+    return Population(
+        draw, (1 - none) * sum(first * (1 - first) ** (rank - 1) / rank for rank in range(1, 11))
+    )
 
 
 def precision(a: float, b: float, k: int) -> Population:
-    """Hits among k items of which each is relevant by a chance that a beta variate gives the query: few values, many ties."""
-    return Population(lambda random, shape: random.binomial(k, random.beta(a, b, shape)) / k, a / (a + b))
+    """Hits among k items of which each is relevant by a chance that a beta variate gives the query:
+    few values, many ties.
+    """
+    return Population(
+        lambda random, shape: random.binomial(k, random.beta(a, b, shape)) / k, a / (a + b)
+    )
 
 
 def ranks() -> Population:
     """Ranks to 1,000, log-normal: a long tail to the right."""
-    above = [1.0, *(math.erfc((math.log(rank) - 1.5) / math.sqrt(2)) / 2 for rank in range(1, 1000))]
-    return Population(lambda random, shape: np.minimum(np.ceil(random.lognormal(1.5, 1.0, shape)), 1000.0), sum(above), "rank")
+    above = [
+        1.0,
+        *(math.erfc((math.log(rank) - 1.5) / math.sqrt(2)) / 2 for rank in range(1, 1000)),
+    ]
+    return Population(
+        lambda random, shape: np.minimum(np.ceil(random.lognormal(1.5, 1.0, shape)), 1000.0),
+        sum(above),
+        "rank",
+    )
 
 
 def few_high(share: float) -> Population:
     """A share of high values, the others near 0: many small samples have no high one."""
 
     def draw(random: np.random.Generator, shape: tuple[int, int]) -> Floats:
-        return np.where(random.random(shape) < share, random.uniform(0.7, 1.0, shape), random.uniform(0.0, 0.02, shape))
+        return np.where(
+            random.random(shape) < share,
+            random.uniform(0.7, 1.0, shape),
+            random.uniform(0.0, 0.02, shape),
+        )
 
     return Population(draw, share * 0.85 + (1 - share) * 0.01)
 
 
 def log_normal(sigma: float) -> Population:
     """Log-normal values without an upper end."""
-    return Population(lambda random, shape: random.lognormal(0.0, sigma, shape), math.exp(sigma * sigma / 2), "count")
+    return Population(
+        lambda random, shape: random.lognormal(0.0, sigma, shape),
+        math.exp(sigma * sigma / 2),
+        "count",
+    )
 
 
 def change(up: float, lost: float) -> Population:
-    """Differences of two systems: a share gains, a share loses a beta variate of mean 1/3, the others 0."""
+    """Differences of two systems: a share gains, a share loses a beta variate of mean 1/3, the
+    others 0.
+    """
 
     def draw(random: np.random.Generator, shape: tuple[int, int]) -> Floats:
         kind, size = random.random(shape), random.beta(1.0, 2.0, shape)
@@ -115,7 +148,9 @@ def swapped(won: float, lost: float) -> Population:
 
 
 POPULATIONS = {
-    "0 or 1": {f"{share:.0%} are 1".replace("%", " %"): success(share) for share in (0.05, 0.2, 0.5, 0.9)},
+    "0 or 1": {
+        f"{share:.0%} are 1".replace("%", " %"): success(share) for share in (0.05, 0.2, 0.5, 0.9)
+    },
     "other values": {
         "like nDCG@10": mixture(0.25, 0.1, 1.5, 1.2),
         "like nDCG@10, mostly high": mixture(0.05, 0.3, 4.0, 1.2),
@@ -131,7 +166,9 @@ POPULATIONS = {
         "log-normal, σ = 1.5": log_normal(1.5),
     },
     "differences": {
-        "of two like nDCG@10": Population(lambda random, shape: graded(random, shape) - graded(random, shape), 0.0, None),
+        "of two like nDCG@10": Population(
+            lambda random, shape: graded(random, shape) - graded(random, shape), 0.0, None
+        ),
         "55 % are 0": change(0.25, 0.2),
         "70 % are 0, the others gains": change(0.3, 0.0),
         "of 0/1 values, 10 % won, 10 % lost": swapped(0.1, 0.1),
@@ -143,7 +180,13 @@ METHODS: tuple[Intervals, ...] = ("bootstrap-t", "bootstrap", "t")
 
 
 def coverage(
-    population: Population, n: int, simulations: int, *, method: Intervals, resamples: int = 2000, seed: int = 0
+    population: Population,
+    n: int,
+    simulations: int,
+    *,
+    method: Intervals,
+    resamples: int = 2000,
+    seed: int = 0,
 ) -> float:
     """Share of 95 % intervals that hold the true mean; one that is undefined does not."""
     random = np.random.default_rng([seed, n])
@@ -151,7 +194,9 @@ def coverage(
     for batch in range(0, simulations, _BATCH):
         rows = population.draw(random, (min(_BATCH, simulations - batch), n))
         for interval in intervals(rows, population, method, resamples, seed + batch):
-            held += interval is not None and interval[0] - 1e-9 <= population.mean <= interval[1] + 1e-9
+            held += (
+                interval is not None and interval[0] - 1e-9 <= population.mean <= interval[1] + 1e-9
+            )
     return held / simulations
 
 
@@ -163,13 +208,17 @@ def intervals(
         yield from (None if each is None else each.interval() for each in map(paired_t, rows))
     elif population.unit is None:
         columns = [Differences(row, largest=1.0) for row in rows]
-        drawn = paired_bootstrap(columns, studentised=method == "bootstrap-t", resamples=resamples, seed=seed)
+        drawn = paired_bootstrap(
+            columns, studentised=method == "bootstrap-t", resamples=resamples, seed=seed
+        )
         yield from (each.interval for each in drawn)
     else:
         queries = tuple(map(str, range(rows.shape[1])))
         values = [Values("", "", "", population.unit, "mean", queries, row) for row in rows]
         for each in summarise(values, intervals=method, resamples=resamples, seed=seed):
-            yield None if each.ci_low is None or each.ci_high is None else (each.ci_low, each.ci_high)
+            yield (
+                None if each.ci_low is None or each.ci_high is None else (each.ci_low, each.ci_high)
+            )
 
 
 def coverage_tables(simulations: int) -> str:
@@ -179,31 +228,49 @@ def coverage_tables(simulations: int) -> str:
         rows: list[list[str]] = []
         for method in METHODS:
             for name, population in populations.items():
-                cells = [percent(coverage(population, n, simulations, method=method)) for n in SIZES]
+                cells = [
+                    percent(coverage(population, n, simulations, method=method)) for n in SIZES
+                ]
                 rows.append([f"{method}: {name}", *cells])
             sys.stderr.write(f"{kind}, {method} done\n")
         tables.append(table([f"{kind}", *(f"n = {n}" for n in SIZES)], rows))
     return "\n\n".join(tables)
 
 
-def warnings(population: Population, n: int, simulations: int, *, seed: int = 1) -> tuple[float, float]:
-    """Shares of the sets of values: with the note on skewed values, and whose interval misses the true mean without it."""
+def warnings(
+    population: Population, n: int, simulations: int, *, seed: int = 1
+) -> tuple[float, float]:
+    """Shares of the sets of values: with the note on skewed values, and whose interval misses the
+    true mean without it.
+    """
     drawn = population.draw(np.random.default_rng([seed, n]), (simulations, n))
     found = intervals(drawn, population, "bootstrap-t", 1000, seed)
-    missed = np.array([not (each and each[0] - 1e-9 <= population.mean <= each[1] + 1e-9) for each in found])
-    warned = np.array([may_lack_others(row, f"{population.unit}") or has_long_tail(row, f"{population.unit}") for row in drawn])
+    missed = np.array(
+        [not (each and each[0] - 1e-9 <= population.mean <= each[1] + 1e-9) for each in found]
+    )
+    warned = np.array(
+        [
+            may_lack_others(row, f"{population.unit}") or has_long_tail(row, f"{population.unit}")
+            for row in drawn
+        ]
+    )
     return float(warned.mean()), float((missed & ~warned).mean())
 
 
 def warning_table(simulations: int) -> str:
     """`warnings` of every population of other values, by the number of queries."""
     populations = POPULATIONS["other values"].items()
-    rows = [[name, *(", ".join(map(percent, warnings(each, n, simulations))) for n in SIZES)] for name, each in populations]
+    rows = [
+        [name, *(", ".join(map(percent, warnings(each, n, simulations))) for n in SIZES)]
+        for name, each in populations
+    ]
     return table(["with a note, and missed without one", *(f"n = {n}" for n in SIZES)], rows)
 
 
 def null_differences(random: np.random.Generator, n: int, simulations: int) -> Floats:
-    """(n, simulations) differences of two systems whose values are exchanged at random on every query."""
+    """(n, simulations) differences of two systems whose values are exchanged at random on every
+    query.
+    """
     return np.round(graded(random, (n, simulations)) - graded(random, (n, simulations)), 6)
 
 
@@ -218,7 +285,10 @@ def false_positives(test: str, n: int, simulations: int, *, seed: int = 1) -> fl
             p = [each.p for each in paired_randomisation(pairs, resamples=1999, seed=seed + batch)]
         elif test == "bootstrap":
             columns = [Differences(column) for column in table.T]
-            p = [each.p for each in paired_bootstrap(columns, test=True, resamples=1999, seed=seed + batch)]
+            p = [
+                each.p
+                for each in paired_bootstrap(columns, test=True, resamples=1999, seed=seed + batch)
+            ]
         elif test == "t":
             p = [None if found is None else found.p for found in map(paired_t, table.T)]
         else:
@@ -233,10 +303,14 @@ def families(simulations: int, *, n: int = 50, systems: int = 5, seed: int = 2) 
     found: dict[str, int] = dict.fromkeys(("none", "holm", "bh", "max-t", "tukey"), 0)
     for turn in range(simulations):
         values = np.round(random.normal(0, 1, (n, 1)) + random.normal(0, 1, (n, systems)), 6)
-        table = np.column_stack([values[:, one] - values[:, other] for one in range(systems) for other in range(one)])
+        table = np.column_stack(
+            [values[:, one] - values[:, other] for one in range(systems) for other in range(one)]
+        )
         p = [
             each.p
-            for each in paired_randomisation([(np.zeros(n), column) for column in table.T], resamples=999, seed=turn)
+            for each in paired_randomisation(
+                [(np.zeros(n), column) for column in table.T], resamples=999, seed=turn
+            )
             if each.p
         ]
         smallest = {
@@ -252,7 +326,9 @@ def families(simulations: int, *, n: int = 50, systems: int = 5, seed: int = 2) 
 
 
 def power(n: int, simulations: int, *, seed: int = 3) -> float:
-    """Share of t-tests that find a true difference of the detectable size, of normal differences with sd 0.3."""
+    """Share of t-tests that find a true difference of the detectable size, of normal differences
+    with sd 0.3.
+    """
     size = minimal_detectable_difference(0.3, n) or 0.0
     rows = np.random.default_rng([seed, n]).normal(size, 0.3, (simulations, n))
     return sum(found is not None and found.p <= 0.05 for found in map(paired_t, rows)) / simulations
@@ -273,7 +349,10 @@ def page(simulations: int) -> str:
     """The whole page."""
     covered = coverage_tables(simulations // 2)
     tests = ("randomisation", "bootstrap", "t", "wilcoxon", "sign")
-    wrong = [[test, *(percent(false_positives(test, n, simulations)) for n in NULL_SIZES)] for test in tests]
+    wrong = [
+        [test, *(percent(false_positives(test, n, simulations)) for n in NULL_SIZES)]
+        for test in tests
+    ]
     sys.stderr.write("tests done\n")
     several = families(max(simulations // 4, 500))
     return TEXT.format(
@@ -283,8 +362,13 @@ def page(simulations: int) -> str:
         coverage=covered,
         warnings=warning_table(simulations // 2),
         false_positives=table(["test at 5 %", *(f"n = {n}" for n in NULL_SIZES)], wrong),
-        several=table(["correction", "any false finding, %"], [[name, percent(share)] for name, share in several.items()]),
-        power=", ".join(f"{percent(power(n, simulations))} % with {n} queries" for n in (10, 50, 200)),
+        several=table(
+            ["correction", "any false finding, %"],
+            [[name, percent(share)] for name, share in several.items()],
+        ),
+        power=", ".join(
+            f"{percent(power(n, simulations))} % with {n} queries" for n in (10, 50, 200)
+        ),
     )
 
 
@@ -386,7 +470,7 @@ Letters (Piepho 2004): two systems share one where no significant difference was
 two measures, and the order over all queries with that in each group. Borda points count the systems below, measure by measure.
 The critical-difference diagram (Demšar 2006) shows mean ranks over queries; its bars join neighbours without a significant
 difference by the tests above.
-"""
+"""  # noqa: E501
 
 
 def main() -> None:

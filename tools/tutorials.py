@@ -1,8 +1,10 @@
-"""Types the tutorials: python tools/tutorials.py [NAME ...] writes what their commands print today below each command.
+"""Types the tutorials: python tools/tutorials.py [NAME ...] writes what their commands print today
+below each command.
 
-A block with a title is a file that the reader writes, and `python` blocks are scripts. The commands of `console` blocks, after
-`$`, run in one folder and in the order of the page, on a terminal of 80 columns without colours. So do those of `sh` blocks,
-whose output is not shown, except where a comment has the reason why they cannot (tools/blocks.py).
+A block with a title is a file that the reader writes, and `python` blocks are scripts. The commands
+of `console` blocks, after `$`, run in one folder and in the order of the page, on a terminal of 80
+columns without colours. So do those of `sh` blocks, whose output is not shown, except where a
+comment has the reason why they cannot (tools/blocks.py).
 """
 
 import contextlib
@@ -34,7 +36,11 @@ class Screen(io.StringIO):
 def terminal(folder: Path) -> Generator[None]:
     """A terminal of 80 columns whose working directory is the folder."""
     words = {"COLUMNS": "80", "TERM": "dumb", "NO_COLOR": "1"}
-    with contextlib.chdir(folder), mock.patch.dict(os.environ, words), mock.patch.object(sys, "argv", ["rankwell"]):
+    with (
+        contextlib.chdir(folder),
+        mock.patch.dict(os.environ, words),
+        mock.patch.object(sys, "argv", ["rankwell"]),
+    ):
         yield
 
 
@@ -52,7 +58,9 @@ def typed(line: str) -> str:
 
 
 def ran(text: str) -> None:
-    """Runs a script. Raises ValueError where a comment after `print` shows something else than is printed."""
+    """Runs a script. Raises ValueError where a comment after `print` shows something else than is
+    printed.
+    """
     screen = Screen()
     with contextlib.redirect_stdout(screen):
         exec(compile(text, "tutorial", "exec"), {"__name__": "__main__"})  # noqa: S102 - code of our own page
@@ -73,7 +81,11 @@ def recorded(page: str, folder: Path) -> str:
             ran(found.text)
         printed = [(line, typed(line)) for line in found.commands if found.is_run(line)]
         if found.language == "console":
-            return f"{block[1]}```console\n" + "".join(f"$ {line}\n{text}" for line, text in printed) + "```"
+            return (
+                f"{block[1]}```console\n"
+                + "".join(f"$ {line}\n{text}" for line, text in printed)
+                + "```"
+            )
         return block[0]
 
     with terminal(folder):

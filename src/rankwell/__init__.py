@@ -1,19 +1,30 @@
 """rankwell measures how well anything retrieves.
 
-The public names stand in `public.py`, here and in the folder of each task; each is loaded on first use. Their types are in
-`__init__.pyi`.
+The public names stand in `public.py`, here and in the folder of each task; each is loaded on first
+use. Their types are in `__init__.pyi`.
 """
 
 __version__ = "0.1.0"
 
 _RENAMED = dict.fromkeys(
-    ("Agreement", "AnswerResults", "Captions", "ClipResults", "Comparison", "Evaluation", "InstanceResults"), "Results"
+    (
+        "Agreement",
+        "AnswerResults",
+        "Captions",
+        "ClipResults",
+        "Comparison",
+        "Evaluation",
+        "InstanceResults",
+    ),
+    "Results",
 )
 _homes: dict[str, str] = {}
 
 
 def _public() -> dict[str, str]:
-    """The public names with the modules that define them, as the files of public names import them; none of them is imported."""
+    """The public names with the modules that define them, as the files of public names import them;
+    none of them is imported.
+    """
     if not _homes:
         from pathlib import Path
 
@@ -31,7 +42,9 @@ def __getattr__(name: str) -> object:
     if name in _RENAMED:
         import warnings
 
-        warnings.warn(f"rankwell.{name} is now rankwell.{_RENAMED[name]}", DeprecationWarning, stacklevel=2)
+        warnings.warn(
+            f"rankwell.{name} is now rankwell.{_RENAMED[name]}", DeprecationWarning, stacklevel=2
+        )
         name = _RENAMED[name]
     if name.startswith("_") or name not in _public():
         raise AttributeError(f"module 'rankwell' has no attribute {name!r}")

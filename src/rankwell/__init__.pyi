@@ -269,7 +269,8 @@ def evaluate_answers(
     relevance: Literal["document", "dpr", "kilt", "lower", "raw", "context"] | None = ...,
     corpus: Any = ...,
     context_share: float | None = ...,
-    context_similarity: Literal["levenshtein", "hamming", "jaro", "jaro-winkler", "words"] | None = ...,
+    context_similarity: Literal["levenshtein", "hamming", "jaro", "jaro-winkler", "words"]
+    | None = ...,
     context_threshold: float | None = ...,
     ties: Literal["id-desc", "id-asc", "input", "optimistic", "pessimistic", "error"] | None = ...,
     duplicates: Literal["error", "first", "best", "keep"] | None = ...,

@@ -1,4 +1,6 @@
-"""JSON and TOML: one reader each, with limits on depth, digits and size, whose errors name file, place and text."""
+"""JSON and TOML: one reader each, with limits on depth, digits and size, whose errors name file,
+place and text.
+"""
 
 import json
 import re
@@ -29,7 +31,10 @@ _PAIR = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}
 _HALF = re.compile(rb"\\u[dD](?:[89abABd-fD-F][0-9a-fA-F]|[cC][0-7])[0-9a-fA-F]")
 
 # It begins where a part of a key does, so that a long word is read once.
-_DOTTED = re.compile(rb"""(?<![A-Za-z0-9_-])(?:(?:[A-Za-z0-9_-]++|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){%d}""" % MAX_DEPTH)
+_DOTTED = re.compile(
+    rb"""(?<![A-Za-z0-9_-])(?:(?:[A-Za-z0-9_-]++|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){%d}"""
+    % MAX_DEPTH
+)
 
 Pairs = Callable[[list[tuple[str, Any]]], Any]
 
@@ -51,13 +56,20 @@ def parse_json(
 ) -> Any:
     """The value of a JSON text; bytes that are not UTF-8 are kept as in `decode_id`.
 
-    name: of the file or place. expected: the form, for messages. line: number of the line that the text is. pairs: makes an
-    object of its keys and values, as `unique_keys` does. finite: whether NaN, Infinity and 1e999 are refused.
-    keys_of_lines: the keys that objects on lines of their own should have, for the message on others.
-    Raises BadInput (BadLine for a line) for what is not JSON, brackets nested deeper than `MAX_DEPTH`, integers of more than
-    `MAX_DIGITS` digits, and half a character (`\\ud83d`); whatever `pairs` raises of rankwell's errors begins with the name.
+    name: of the file or place. expected: the form, for messages. line: number of the line that the
+    text is. pairs: makes an object of its keys and values, as `unique_keys` does. finite: whether
+    NaN, Infinity and 1e999 are refused.
+    keys_of_lines: the keys that objects on lines of their own should have, for the message on
+    others.
+    Raises BadInput (BadLine for a line) for what is not JSON, brackets nested deeper than
+    `MAX_DEPTH`, integers of more than `MAX_DIGITS` digits, and half a character (`\\ud83d`);
+    whatever `pairs` raises of rankwell's errors begins with the name.
     """
-    raw, text = (content, decode_id(content)) if isinstance(content, bytes) else (encode_id(content), content)
+    raw, text = (
+        (content, decode_id(content))
+        if isinstance(content, bytes)
+        else (encode_id(content), content)
+    )
     kind = BadInput if line is None else BadLine
     hope = f"expected {expected}." if expected else "is the file whole?"
 
@@ -68,33 +80,56 @@ def parse_json(
     if len(raw) > MAX_DIGITS and b"0" * (MAX_DIGITS + 1) in raw.translate(_DIGITS_TO_0):
         for token in _TOKEN.finditer(raw):
             if integer := _LONG.match(token[0]):
-                raise kind(f"{_where(token.start())}: an integer of {len(integer[1])} digits; expected {MAX_DIGITS} at most.")
+                raise kind(
+                    f"{_where(token.start())}: an integer of {len(integer[1])} digits; "
+                    f"expected {MAX_DIGITS} at most."
+                )
     try:
-        numbers: dict[str, Any] = {"parse_float": _finite, "parse_constant": _finite} if finite else {}
+        numbers: dict[str, Any] = (
+            {"parse_float": _finite, "parse_constant": _finite} if finite else {}
+        )
         found = json.loads(text, object_pairs_hook=pairs, **numbers)
     except json.JSONDecodeError as error:
         if line is None and (keys := _line_keys(error)):
             needed = keys_of_lines or "one value"
-            raise kind(f"{name}: JSON lines whose objects have the keys {keys}; expected {needed}.") from error
-        where = f"{name}:{error.lineno if line is None else line}: {error.doc[max(error.pos - 20, 0) : error.pos + 20]!r}"
-        raise kind(f"{where}: {error.msg.removesuffix(' at')} at column {error.colno}; {hope}") from error
+            raise kind(
+                f"{name}: JSON lines whose objects have the keys {keys}; expected {needed}."
+            ) from error
+        where = (
+            f"{name}:{error.lineno if line is None else line}: "
+            f"{error.doc[max(error.pos - 20, 0) : error.pos + 20]!r}"
+        )
+        raise kind(
+            f"{where}: {error.msg.removesuffix(' at')} at column {error.colno}; {hope}"
+        ) from error
     except RecursionError as error:
         raise kind(_too_deep(name, line)) from error
     except BadInput as error:
-        raise (type(error)(f"{name}: {error}") if line is None else BadLine(f"{name}:{line}: {error}")) from error
+        raise (
+            type(error)(f"{name}: {error}") if line is None else BadLine(f"{name}:{line}: {error}")
+        ) from error
     if _is_deep(raw):
         raise kind(_too_deep(name, line))
     half = _HALF.search(_PAIR.sub(b"_" * 12, raw.replace(rb"\\", b"__"))) if b"\\" in raw else None
     if half is not None:
         escape = half[0].decode("ascii")
-        raise kind(f"{_where(half.start())}: {escape} is half a character; correct the text, or cut it between characters.")
+        raise kind(
+            f"{_where(half.start())}: {escape} is half a character; correct the text, or cut "
+            "it between characters."
+        )
     return found
 
 
 def _line_keys(error: json.JSONDecodeError) -> str:
-    """The first keys of an object where another one begins on a line of its own behind it; empty for other errors."""
+    """The first keys of an object where another one begins on a line of its own behind it; empty
+    for other errors.
+    """
     before = error.doc[: error.pos]
-    if error.msg != "Extra data" or not error.doc.startswith("{", error.pos) or not before.rstrip(" \t").endswith("\n"):
+    if (
+        error.msg != "Extra data"
+        or not error.doc.startswith("{", error.pos)
+        or not before.rstrip(" \t").endswith("\n")
+    ):
         return ""
     first = json.loads(before)
     keys = list(first) if isinstance(first, dict) else []
@@ -128,24 +163,33 @@ def _is_deep(raw: bytes) -> bool:
 
 
 def trailing_commas(raw: bytes) -> list[int]:
-    """The ends of objects and lists with nothing but white space between a comma and them, in strings too."""
+    """The ends of objects and lists with nothing but white space between a comma and them, in
+    strings too.
+    """
     cells = np.frombuffer(raw, dtype=np.uint8)
     ends = np.flatnonzero(cells & 0xDF == ord("]"))  # } differs from ] in that bit
     before = ends - 1
-    while len(blank := np.flatnonzero((before >= 0) & np.isin(cells[before], bytearray(b" \t\r\n")))):
+    while len(
+        blank := np.flatnonzero((before >= 0) & np.isin(cells[before], bytearray(b" \t\r\n")))
+    ):
         before[blank] -= 1
     return ends[(before >= 0) & (cells[before] == ord(","))].tolist()
 
 
 def refuse_trailing_commas(path: Path, name: str) -> None:
-    """Raises BadLine for a comma before the end of an object or list in JSON lines, which DuckDB reads."""
+    """Raises BadLine for a comma before the end of an object or list in JSON lines, which DuckDB
+    reads.
+    """
     line = 1
     with path.open("rb") as file:
         while chunk := file.read(_CHUNK):
             chunk, checked = chunk + file.readline(), -1
             for place in trailing_commas(chunk):
                 if place > checked:
-                    begin, checked = chunk.rfind(b"\n", 0, place) + 1, chunk.find(b"\n", place) % (len(chunk) + 1)
+                    begin, checked = (
+                        chunk.rfind(b"\n", 0, place) + 1,
+                        chunk.find(b"\n", place) % (len(chunk) + 1),
+                    )
                     if text := chunk[begin:checked].strip():
                         parse_json(text, name, line=line + chunk.count(b"\n", 0, begin))
             line += chunk.count(b"\n")
@@ -157,34 +201,53 @@ def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(whole) < len(pairs):
         seen = set[str]()
         double = next(key for key, _ in pairs if key in seen or seen.add(key))
-        raise DuplicateItem(f"the key {shown(double)} appears twice in one object; keep one of them.")
+        raise DuplicateItem(
+            f"the key {shown(double)} appears twice in one object; keep one of them."
+        )
     return whole
 
 
 def json_records(text: str, name: str) -> list[tuple[str, dict[str, Any]]]:
-    """The objects of a JSON list or of JSON lines with their places, `$[0]` or `line 1`. Raises BadInput for anything else."""
+    """The objects of a JSON list or of JSON lines with their places, `$[0]` or `line 1`. Raises
+    BadInput for anything else.
+    """
     if text.lstrip().startswith("["):
-        found = [(f"$[{row}]", each) for row, each in enumerate(parse_json(text, name, "a list of objects", pairs=unique_keys))]
+        found = [
+            (f"$[{row}]", each)
+            for row, each in enumerate(
+                parse_json(text, name, "a list of objects", pairs=unique_keys)
+            )
+        ]
     else:
         lines = enumerate(text.split("\n"), 1)
         found = [
-            (f"line {row}", parse_json(line, name, "an object per line", line=row, pairs=unique_keys))
+            (
+                f"line {row}",
+                parse_json(line, name, "an object per line", line=row, pairs=unique_keys),
+            )
             for row, line in lines
             if line.strip(" \t\r")
         ]
     for place, cells in found:
         if not isinstance(cells, dict):
-            raise BadInput(f"{name}: {place} is {kind_of(cells)}; expected an object with a value per column.")
+            raise BadInput(
+                f"{name}: {place} is {kind_of(cells)}; expected an object with a value per column."
+            )
     return found
 
 
 def read_toml(source: Source) -> tuple[str, dict[str, Any]]:
-    """The text of a file and its table. Raises BadInput where it is not TOML in UTF-8, or beyond the limits of depth and size."""
+    """The text of a file and its table. Raises BadInput where it is not TOML in UTF-8, or beyond
+    the limits of depth and size.
+    """
     import tomllib
 
     raw = source.head(MAX_TOML + 1)
     if len(raw) > MAX_TOML:
-        raise BadInput(f"{source.name} has more than {MAX_TOML >> 20} MiB; expected a TOML file that a person writes.")
+        raise BadInput(
+            f"{source.name} has more than {MAX_TOML >> 20} MiB; expected a TOML file that a "
+            "person writes."
+        )
     try:
         text = raw.decode("utf-8")
         # tomllib takes time that grows with the square of a dotted key.
@@ -198,7 +261,9 @@ def read_toml(source: Source) -> tuple[str, dict[str, Any]]:
     except RecursionError as error:
         raise BadInput(_too_deep(source.name, None)) from error
     except ValueError as error:
-        raise BadInput(f"{source.name}: an integer has too many digits; TOML has integers of 64 bits.") from error
+        raise BadInput(
+            f"{source.name}: an integer has too many digits; TOML has integers of 64 bits."
+        ) from error
     rest: list[tuple[str, Any, int]] = [("", found, 0)]
     while rest:
         key, value, depth = rest.pop()

@@ -1,4 +1,6 @@
-"""Every error that rankwell raises on purpose. Each carries the exit code that the command line returns for it."""
+"""Every error that rankwell raises on purpose. Each carries the exit code that the command line
+returns for it.
+"""
 
 import os
 from collections.abc import Generator, Mapping
@@ -7,7 +9,9 @@ from numbers import Integral, Real
 
 
 def shown(value: object, size: int = 40) -> str:
-    """The beginning of a value as Python writes it, for messages; the kind of one that Python cannot write out."""
+    """The beginning of a value as Python writes it, for messages; the kind of one that Python
+    cannot write out.
+    """
     try:
         text = repr(value)
     except (RecursionError, ValueError):
@@ -30,7 +34,9 @@ _KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
 
 
 def kind_of(value: object) -> str:
-    """The kind of a value with its article, in plain words where there are any; otherwise the name of its class."""
+    """The kind of a value with its article, in plain words where there are any; otherwise the name
+    of its class.
+    """
     name = type(value).__name__
     article = "an" if name[:1].lower() in "aeiou" or name == "ndarray" else "a"
     return next((words for kind, words in _KINDS if isinstance(value, kind)), f"{article} {name}")
@@ -59,7 +65,9 @@ _TYPED = "RANKWELL_TYPED"
 
 @contextmanager
 def at_the_command_line() -> Generator[None]:
-    """A block in which messages name options as they are typed, those of processes that it starts, too."""
+    """A block in which messages name options as they are typed, those of processes that it starts,
+    too.
+    """
     before = os.environ.get(_TYPED)
     os.environ[_TYPED] = "1"
     try:
@@ -75,10 +83,11 @@ def typed_variables() -> dict[str, str]:
 
 
 def flag(option: str, value: object = "", *, name: str = "") -> str:
-    """An option in a message, as its user writes it: `--unjudged skip` on the command line, `unjudged='skip'` in Python.
+    """An option in a message, as its user writes it: `--unjudged skip` on the command line,
+    `unjudged='skip'` in Python.
 
-    option: the flag, or the argument `no_results` of `--no-results`. value: True for a switch, `--overwrite` and `pass
-    overwrite=True`. name: that of the argument, where it is not the flag's.
+    option: the flag, or the argument `no_results` of `--no-results`. value: True for a switch,
+    `--overwrite` and `pass overwrite=True`. name: that of the argument, where it is not the flag's.
     """
     if _TYPED in os.environ:
         option = option if option.startswith("-") else f"--{option.replace('_', '-')}"
@@ -102,19 +111,26 @@ def typed(*words: object) -> str:
 
 
 def printable(text: str, kept: frozenset[str] = frozenset()) -> str:
-    """Text on one line: control characters, direction marks and bytes that are not UTF-8 as escapes, except for those kept."""
+    """Text on one line: control characters, direction marks and bytes that are not UTF-8 as
+    escapes, except for those kept.
+    """
     if text.isprintable():
         return text
-    return "".join(each if each.isprintable() or each in kept else ascii(each)[1:-1] for each in text)
+    return "".join(
+        each if each.isprintable() or each in kept else ascii(each)[1:-1] for each in text
+    )
 
 
-# A port, digits up to the path, is not a password; a password may have any character, so that the last @ ends it.
-_USER = r"(?i)(?P<scheme>[a-z][a-z0-9+.-]{0,30}:/{1,2})(?P<user>[^:?#\s]*):(?!\d+(?:[?#]|/[^?#@]*(?:[?#]|$)))"
+# A port, digits up to the path, is not a password; a password may have any character, so that the
+# last @ ends it.
+_USER = r"(?i)(?P<scheme>[a-z][a-z0-9+.-]{0,30}:/{1,2})(?P<user>[^:?#\s]*):(?!\d+(?:[?#]|/[^?#@]*(?:[?#]|$)))"  # noqa: E501
 CREDENTIALS = rf"{_USER}(?P<password>(?s:.*))@"
 """The beginning of an address with a user and a password."""
 _SHOWN_CREDENTIALS = rf"{_USER}(?!\$\{{\w+\}}@)(?:\S*@|\S*…)"
 USER_ALONE = r"(?i)(?P<scheme>https?://)(?!\$\{\w+\}@)[^/:?#@\s]+@"
-"""The beginning of an address of the web with a user alone, which may be a token; elsewhere it is the user of a database."""
+"""The beginning of an address of the web with a user alone, which may be a token; elsewhere it is
+the user of a database.
+"""
 HIDDEN_PARAMETER = (
     r"(?i)(?P<name>[?&][^=&?\s]*(?:authori[sz]ation|pass(?:word|wd)?|pwd|secret|token(?!i[sz])|key|cookie|sig|signature|credential)=)"
     r"(?!\$\{\w+\})(?P<value>[^&\s]+)"
@@ -123,23 +139,33 @@ HIDDEN_PARAMETER = (
 
 
 def without_credentials(text: str) -> str:
-    """A text without users, passwords and tokens in its addresses, also where one was cut at a mark of omission."""
+    """A text without users, passwords and tokens in its addresses, also where one was cut at a mark
+    of omission.
+    """
     if ":/" in text:
         import re  # Patterns take a millisecond, which only some messages are worth.
 
-        text = re.sub(_SHOWN_CREDENTIALS, lambda found: f"{found['scheme']}…{'@' * found[0].endswith('@')}", text)
+        text = re.sub(
+            _SHOWN_CREDENTIALS,
+            lambda found: f"{found['scheme']}…{'@' * found[0].endswith('@')}",
+            text,
+        )
         text = re.sub(USER_ALONE, r"\g<scheme>…@", text)
         text = re.sub(HIDDEN_PARAMETER, r"\g<name>…", text)
     return text
 
 
 class RankwellError(Exception):
-    """An error with a message for the user, in which no credential is; `exit_code` is what the command line returns for it."""
+    """An error with a message for the user, in which no credential is; `exit_code` is what the
+    command line returns for it.
+    """
 
     exit_code = 2
 
     def __init__(self, *parts: object) -> None:
-        super().__init__(*(without_credentials(part) if isinstance(part, str) else part for part in parts))
+        super().__init__(
+            *(without_credentials(part) if isinstance(part, str) else part for part in parts)
+        )
 
 
 class BadInput(RankwellError):
@@ -147,7 +173,9 @@ class BadInput(RankwellError):
 
 
 class BadLine(BadInput):
-    """A line of a text file that does not have the form its format demands; the message names file, line and text."""
+    """A line of a text file that does not have the form its format demands; the message names file,
+    line and text.
+    """
 
 
 class BadScore(BadInput):
@@ -155,7 +183,9 @@ class BadScore(BadInput):
 
 
 class DuplicateItem(BadInput):
-    """An item that appears twice where it may appear once; the message names the query, the item and both places."""
+    """An item that appears twice where it may appear once; the message names the query, the item
+    and both places.
+    """
 
 
 class TieRefused(BadInput):
@@ -175,11 +205,15 @@ class CodeRefused(BadUsage):
 
 
 class UnknownName(BadUsage):
-    """A measure, format, convention or option value that does not exist; the message offers the nearest names."""
+    """A measure, format, convention or option value that does not exist; the message offers the
+    nearest names.
+    """
 
 
 class MissingExtra(RankwellError):
-    """An optional package that a command needs is not installed; the message says how to install it."""
+    """An optional package that a command needs is not installed; the message says how to install
+    it.
+    """
 
 
 class NothingToEvaluate(RankwellError):
@@ -189,7 +223,9 @@ class NothingToEvaluate(RankwellError):
 
 
 class Unfinished(RankwellError):
-    """Work of which parts are still missing; the message lists them. The same call again goes on."""
+    """Work of which parts are still missing; the message lists them. The same call again goes
+    on.
+    """
 
     exit_code = 5
 
@@ -202,7 +238,9 @@ class GateFailed(RankwellError):
 
 @contextmanager
 def naming(name: str) -> Generator[None]:
-    """Adds the name of a file or option to an error about its content that lacks it; an empty name adds nothing."""
+    """Adds the name of a file or option to an error about its content that lacks it; an empty name
+    adds nothing.
+    """
     try:
         yield
     except BadInput as error:

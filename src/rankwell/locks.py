@@ -1,4 +1,6 @@
-"""Locks of outputs: one process writes to a place at a time, and an error names it. Those of dead processes are free."""
+"""Locks of outputs: one process writes to a place at a time, and an error names it. Those of dead
+processes are free.
+"""
 
 import os
 import sys
@@ -17,15 +19,21 @@ _LONGEST = 300
 
 @contextmanager
 def locked(place: Path, *, wait: float = 0.0) -> Generator[None]:
-    """Holds the lock of an output until the block ends; blocks of one thread inside each other share it.
+    """Holds the lock of an output until the block ends; blocks of one thread inside each other
+    share it.
 
-    It is the file `.rankwell.lock` in a folder, `.NAME.lock` beside a file, there only while it is held or after a kill.
+    It is the file `.rankwell.lock` in a folder, `.NAME.lock` beside a file, there only while it is
+    held or after a kill.
     wait: seconds to wait for another process. Raises BadUsage naming the process that holds it.
     """
     import platform
     import shlex
 
-    path = place.resolve() / ".rankwell.lock" if place.is_dir() else place.resolve().with_name(f".{place.name}.lock")
+    path = (
+        place.resolve() / ".rankwell.lock"
+        if place.is_dir()
+        else place.resolve().with_name(f".{place.name}.lock")
+    )
     if _HELD.get(path) == threading.get_ident():
         yield
         return
@@ -35,7 +43,10 @@ def locked(place: Path, *, wait: float = 0.0) -> Generator[None]:
             holder = ""
             with suppress(OSError), path.open("rb") as stream:
                 holder = printable(stream.read(4 * _LONGEST).decode("utf-8", "replace"))
-            raise BadUsage(f"{place} is being written by {holder or 'another process'}; wait for its end, or name another place.")
+            raise BadUsage(
+                f"{place} is being written by {holder or 'another process'}; wait for its "
+                "end, or name another place."
+            )
         time.sleep(0.05)
     _HELD[path] = threading.get_ident()
     try:
@@ -52,7 +63,9 @@ def locked(place: Path, *, wait: float = 0.0) -> Generator[None]:
 
 
 def take(path: Path) -> int | None:
-    """A descriptor of a file that is made if need be, with its lock, empty; None where another process holds the lock."""
+    """A descriptor of a file that is made if need be, with its lock, empty; None where another
+    process holds the lock.
+    """
     while True:
         handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
         if not _try(handle):

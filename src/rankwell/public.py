@@ -1,4 +1,6 @@
-"""Public names that belong to no task: every line puts one into `rankwell`, which loads it on first use."""
+"""Public names that belong to no task: every line puts one into `rankwell`, which loads it on first
+use.
+"""
 
 from rankwell.core.registry import Measure as Measure
 from rankwell.core.registry import parse_measure as parse_measure

@@ -31,7 +31,10 @@ def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
 
 
 def test_the_version_is_printed_without_loading_anything_heavy():
-    code = "import sys; from rankwell.cli import main; sys.argv = ['rankwell', '--version']; main(); print(sorted(sys.modules))"
+    code = (
+        "import sys; from rankwell.cli import main; sys.argv = ['rankwell', '--version']; main(); "
+        "print(sorted(sys.modules))"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert done.stdout.startswith(f"rankwell {__version__}\n")
@@ -40,7 +43,8 @@ def test_the_version_is_printed_without_loading_anything_heavy():
 
 def test_the_trec_eval_drop_in_does_not_load_the_command_line_library(folder: Path):
     code = (
-        "import sys; from rankwell.cli import main; sys.argv = ['rankwell', 'trec-eval', 'qrels.txt', 'a.run']; main();"
+        "import sys; from rankwell.cli import main; sys.argv = ['rankwell', 'trec-eval', "
+        "'qrels.txt', 'a.run']; main();"
         "print(sorted(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -61,8 +65,13 @@ def test_the_trec_eval_drop_in_does_not_load_the_command_line_library(folder: Pa
     ids=" ".join,
 )
 def test_scipy_is_loaded_for_p_values_and_t_intervals_only(folder: Path, words: list[str]):
-    code = "import sys; from rankwell.cli import main; code = main(); print('scipy' in sys.modules, code, file=sys.stderr)"
-    done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=True)
+    code = (
+        "import sys; from rankwell.cli import main; code = main(); print('scipy' in sys.modules, "
+        "code, file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words], capture_output=True, text=True, check=True
+    )
 
     assert done.stderr.splitlines()[-1] == "False 0"
 
@@ -74,21 +83,33 @@ def test_evaluate_prints_numbers_on_stdout_and_notes_on_stderr(folder: Path, mon
     assert "0.7500" in out
     assert "rules:" in out
     assert err.splitlines() == [
-        "convention rankwell, the default: the names of ir_measures, ties in trec_eval's order, no judged query left out",
+        "convention rankwell, the default: the names of ir_measures, ties in trec_eval's "
+        "order, no judged query left out",
         "no interval below 10 counted queries (here 2): a RR, a nDCG@10",
     ]
 
 
-def test_the_format_is_named_where_it_was_in_doubt_and_quiet_leaves_out_notes_on_the_work(folder: Path, monkeypatch, capsys):
-    (folder / "odd.csv").write_text("qid,docno,score,note\tqid\tdocno\tscore\nq1,d1,1,x\tq1\td1\t2\n")
+def test_the_format_is_named_where_it_was_in_doubt_and_quiet_leaves_out_notes_on_the_work(
+    folder: Path, monkeypatch, capsys
+):
+    (folder / "odd.csv").write_text(
+        "qid,docno,score,note\tqid\tdocno\tscore\nq1,d1,1,x\tq1\td1\t2\n"
+    )
 
     run(monkeypatch, "evaluate", "qrels.txt", "odd.csv", "-m", "RR", "-o", "plain")
     loud = capsys.readouterr().err
     run(monkeypatch, "evaluate", "qrels.txt", "odd.csv", "-m", "RR", "-o", "quiet", "--quiet")
     quiet = capsys.readouterr().err
 
-    assert "odd.csv: read as csv, although tsv would fit, too; if that is wrong, name the format." in loud
-    assert loud.replace("wrote plain/; for its HTML page: rankwell report plain\n", "") == quiet != loud
+    assert (
+        "odd.csv: read as csv, although tsv would fit, too; if that is wrong, name the format."
+        in loud
+    )
+    assert (
+        loud.replace("wrote plain/; for its HTML page: rankwell report plain\n", "")
+        == quiet
+        != loud
+    )
 
 
 def test_the_next_command_quotes_a_folder_with_blanks(folder: Path, monkeypatch, capsys):
@@ -105,7 +126,9 @@ class Screen(io.StringIO):
 
 
 @pytest.mark.parametrize("width", [40, 80])
-def test_messages_are_folded_on_a_terminal_between_words_only(folder: Path, monkeypatch, width: int):
+def test_messages_are_folded_on_a_terminal_between_words_only(
+    folder: Path, monkeypatch, width: int
+):
     (folder / "my own runs of today").mkdir()
     place = folder / "my own runs of today" / "best run.run"
     place.write_text("q1 Q0 d2 1 1.0 t\nq1 Q0 d3 2 1.0 t\nq1 Q0 d1 3 1.0 t\nq2 Q0 d1 1 1.0 t\n")
@@ -115,7 +138,14 @@ def test_messages_are_folded_on_a_terminal_between_words_only(folder: Path, monk
     for stream in (screen, pipe):
         monkeypatch.setattr("sys.stderr", stream)
         run(monkeypatch, "evaluate", "qrels.txt", str(place))
-        run(monkeypatch, "evaluate", "qrels.txt", str(place), "--run-format", "no such format of any kind")
+        run(
+            monkeypatch,
+            "evaluate",
+            "qrels.txt",
+            str(place),
+            "--run-format",
+            "no such format of any kind",
+        )
 
     text = screen.getvalue()
     assert "\n  " not in pipe.getvalue()
@@ -132,12 +162,32 @@ def test_json_has_exactly_the_promised_shape(folder: Path, monkeypatch, capsys):
 
     assert list(found) == ["schema_version", "rows", "rules", "notes"]
     assert found["schema_version"] == 2
-    assert list(found["rows"][0]) == ["run", "measure", "label", "mean", "sd", "ci_low", "ci_high", "n", "unit"]
+    assert list(found["rows"][0]) == [
+        "run",
+        "measure",
+        "label",
+        "mean",
+        "sd",
+        "ci_low",
+        "ci_high",
+        "n",
+        "unit",
+    ]
     assert found["rows"][0] | {"sd": None} == {
-        "run": "a", "measure": "RR", "label": "RR", "mean": 0.75, "sd": None, "ci_low": None, "ci_high": None, "n": 2,
+        "run": "a",
+        "measure": "RR",
+        "label": "RR",
+        "mean": 0.75,
+        "sd": None,
+        "ci_low": None,
+        "ci_high": None,
+        "n": 2,
         "unit": "share",
-    }  # fmt: skip
-    assert run(monkeypatch, "evaluate", "qrels.txt", "a.run", "-m", "RR", "--format", "json", "-q") == 0
+    }
+    assert (
+        run(monkeypatch, "evaluate", "qrels.txt", "a.run", "-m", "RR", "--format", "json", "-q")
+        == 0
+    )
     found = json.loads(capsys.readouterr().out)
     assert list(found["per_query"][0]) == ["run", "query", "measure", "label", "value", "unit"]
     assert [row["value"] for row in found["per_query"]] == [1.0, 0.5]
@@ -148,18 +198,35 @@ def test_the_output_folder_holds_every_file_of_the_design(folder: Path, monkeypa
     names = {path.name for path in (folder / "out").iterdir()}
 
     assert {
-        "summary.csv", "summary.json", "per_query.parquet", "manifest.json", "details.parquet", "queries.parquet",
-    } <= names  # fmt: skip
+        "summary.csv",
+        "summary.json",
+        "per_query.parquet",
+        "manifest.json",
+        "details.parquet",
+        "queries.parquet",
+    } <= names
     assert {path.suffix for path in (folder / "out").iterdir()} >= {".png", ".svg"}
     manifest = json.loads((folder / "out" / "manifest.json").read_text())
     assert manifest["inputs"]["a"]["digest"].startswith("sha256:")
 
 
 BAD = {
-    "five columns": ("bad.run", b"q1 Q0 a 1 2.5\n", ["bad.run:1", "score 2.5", "--columns query=1,item=3,score=5"]),
-    "text for a number": ("bad.run", b"q1 Q0 a 1 2.5 t\nq1 Q0 b 2 high t\n", ["bad.run:2", "'high'"]),
+    "five columns": (
+        "bad.run",
+        b"q1 Q0 a 1 2.5\n",
+        ["bad.run:1", "score 2.5", "--columns query=1,item=3,score=5"],
+    ),
+    "text for a number": (
+        "bad.run",
+        b"q1 Q0 a 1 2.5 t\nq1 Q0 b 2 high t\n",
+        ["bad.run:2", "'high'"],
+    ),
     "not a number": ("bad.run", b"q1 Q0 a 1 2.5 t\nq1 Q0 b 2 nan t\n", ["bad.run:2", "nan"]),
-    "an item twice": ("bad.run", b"q1 Q0 a 1 2.5 t\nq1 Q0 b 2 2 t\nq1 Q0 a 3 1 t\n", ["bad.run", "'q1'", "'a'", "1", "3"]),
+    "an item twice": (
+        "bad.run",
+        b"q1 Q0 a 1 2.5 t\nq1 Q0 b 2 2 t\nq1 Q0 a 3 1 t\n",
+        ["bad.run", "'q1'", "'a'", "1", "3"],
+    ),
     "judgments as a run": ("bad.run", QRELS.encode(), ["bad.run:1", "judgments", "expected a run"]),
     "an empty file": ("bad.run", b"", ["bad.run", "empty"]),
     "a truncated gzip": ("bad.run", gzip.compress(RUN.encode() * 50)[:-12], ["bad.run", "gzip"]),
@@ -168,7 +235,9 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", list(BAD))
-def test_bad_input_is_one_line_exit_code_2_and_nothing_written(case: str, folder: Path, monkeypatch, capsys):
+def test_bad_input_is_one_line_exit_code_2_and_nothing_written(
+    case: str, folder: Path, monkeypatch, capsys
+):
     name, content, wanted = BAD[case]
     if content is not None:
         (folder / name).write_bytes(content)
@@ -202,7 +271,9 @@ def test_no_common_query_is_exit_code_4(folder: Path, monkeypatch, capsys):
         ("frobnicate",),
     ],
 )
-def test_bad_usage_is_exit_code_2_with_a_short_message(arguments: tuple[str, ...], folder: Path, monkeypatch, capsys):
+def test_bad_usage_is_exit_code_2_with_a_short_message(
+    arguments: tuple[str, ...], folder: Path, monkeypatch, capsys
+):
     assert run(monkeypatch, *arguments) == 2
     out, err = capsys.readouterr()
 
@@ -224,7 +295,10 @@ def test_explain_lists_the_meanings_of_a_word_with_formula_source_and_example(mo
 def test_the_same_command_gives_the_same_bytes(folder: Path, monkeypatch, capsys):
     outputs = set()
     for target in ("one", "two"):
-        assert run(monkeypatch, "evaluate", "qrels.txt", "a.run", "--format", "json", "-o", target) == 0
+        assert (
+            run(monkeypatch, "evaluate", "qrels.txt", "a.run", "--format", "json", "-o", target)
+            == 0
+        )
         outputs.add(capsys.readouterr().out)
     assert len(outputs) == 1
     for path in sorted((folder / "one").iterdir()):
@@ -233,7 +307,17 @@ def test_the_same_command_gives_the_same_bytes(folder: Path, monkeypatch, capsys
 
 def test_a_hyphen_is_standard_input_for_judgments_or_run(folder: Path):
     for arguments, content in ((["qrels.txt", "-"], RUN), (["-", "a.run"], QRELS)):
-        words = [sys.executable, "-m", "rankwell", "evaluate", *arguments, "-m", "RR", "--format", "csv"]
+        words = [
+            sys.executable,
+            "-m",
+            "rankwell",
+            "evaluate",
+            *arguments,
+            "-m",
+            "RR",
+            "--format",
+            "csv",
+        ]
         done = subprocess.run(words, input=content, capture_output=True, text=True, check=False)
 
         assert done.returncode == 0, done.stderr
@@ -242,7 +326,10 @@ def test_a_hyphen_is_standard_input_for_judgments_or_run(folder: Path):
 
 def test_two_pipes_are_two_runs(folder: Path):
     shell = shutil.which("bash") or pytest.skip("there is no bash here, which makes the pipes")
-    command = f"'{sys.executable}' -m rankwell evaluate qrels.txt <(cat a.run) <(sort -r a.run) -m RR --format csv"
+    command = (
+        f"'{sys.executable}' -m rankwell evaluate qrels.txt <(cat a.run) <(sort -r a.run) -m RR "
+        "--format csv"
+    )
     done = subprocess.run([shell, "-c", command], capture_output=True, text=True, check=False)
 
     assert done.returncode == 0, done.stderr
@@ -262,13 +349,17 @@ def test_a_target_that_is_not_a_file_is_written_into_and_a_link_stays_a_link(fol
     (folder / "real.csv").write_text("old")
     (folder / "link.csv").symlink_to(folder / "real.csv")
     subprocess.run(
-        [sys.executable, "-m", "rankwell", "convert", "a.run", "link.csv", "--overwrite"], check=True, capture_output=True
+        [sys.executable, "-m", "rankwell", "convert", "a.run", "link.csv", "--overwrite"],
+        check=True,
+        capture_output=True,
     )
     assert (folder / "link.csv").is_symlink()
     assert (folder / "real.csv").read_text().startswith("query")
 
 
-def test_an_output_folder_that_is_a_file_is_refused_before_any_work(folder: Path, monkeypatch, capsys):
+def test_an_output_folder_that_is_a_file_is_refused_before_any_work(
+    folder: Path, monkeypatch, capsys
+):
     assert run(monkeypatch, "evaluate", "qrels.txt", "a.run", "-o", "qrels.txt") == 2
     assert "qrels.txt is a file" in capsys.readouterr().err
     assert (folder / "qrels.txt").read_text() == QRELS
@@ -292,7 +383,19 @@ def test_a_very_long_message_keeps_its_two_ends(folder: Path, monkeypatch, capsy
 
 def test_a_named_format_goes_before_the_content(folder: Path, monkeypatch, capsys):
     assert run(monkeypatch, "evaluate", "qrels.txt", "a.run", "--run-format", "json") == 2
-    assert run(monkeypatch, "evaluate", "qrels.txt", "a.run", "--run-format", "trec", "--qrels-format", "trec") == 0
+    assert (
+        run(
+            monkeypatch,
+            "evaluate",
+            "qrels.txt",
+            "a.run",
+            "--run-format",
+            "trec",
+            "--qrels-format",
+            "trec",
+        )
+        == 0
+    )
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252", "utf-8:strict"])
@@ -302,10 +405,16 @@ def test_what_goes_into_a_pipe_is_utf_8_whatever_the_locale(folder: Path, encodi
 
     def _printed(*words: str) -> bytes:
         here = {**os.environ, "PYTHONIOENCODING": encoding}
-        return subprocess.run([sys.executable, "-m", "rankwell", *words], capture_output=True, check=True, env=here).stdout
+        return subprocess.run(
+            [sys.executable, "-m", "rankwell", *words], capture_output=True, check=True, env=here
+        ).stdout
 
-    assert b"\nodd,q\xe9,RR," in _printed("evaluate", "odd.txt", "odd.run", "-m", "RR", "-q", "--format", "csv")
-    assert b"recip_rank            \tq\xe9\t" in _printed("trec-eval", "-q", "-m", "recip_rank", "odd.txt", "odd.run")
+    assert b"\nodd,q\xe9,RR," in _printed(
+        "evaluate", "odd.txt", "odd.run", "-m", "RR", "-q", "--format", "csv"
+    )
+    assert b"recip_rank            \tq\xe9\t" in _printed(
+        "trec-eval", "-q", "-m", "recip_rank", "odd.txt", "odd.run"
+    )
     assert "─" in _printed("evaluate", "odd.txt", "odd.run", "-m", "RR").decode()
     assert "╭─ Commands" in _printed("--help").decode()
 
@@ -315,7 +424,9 @@ def test_streams_that_are_closed_lead_nowhere(command: str, folder: Path):
     rankwell = [sys.executable, "-m", "rankwell", command, "qrels.txt", "a.run"]
     given = ["-o", "out"] if command == "evaluate" else []
 
-    done = subprocess.run(["sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", *rankwell, *given], check=False)
+    done = subprocess.run(
+        ["sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", *rankwell, *given], check=False
+    )
 
     assert done.returncode == 0
     assert (folder / "out" / "manifest.json").exists() == bool(given)
@@ -324,11 +435,16 @@ def test_streams_that_are_closed_lead_nowhere(command: str, folder: Path):
 
 @pytest.mark.parametrize("command", ["evaluate", "trec-eval", "check"])
 @pytest.mark.parametrize(("run", "code"), [("a.run", 0), ("nowhere", 2)])
-def test_the_exit_code_is_the_same_where_no_message_can_be_written(command: str, run: str, code: int, folder: Path):
+def test_the_exit_code_is_the_same_where_no_message_can_be_written(
+    command: str, run: str, code: int, folder: Path
+):
     rankwell = [sys.executable, "-m", "rankwell", command, "qrels.txt", run]
 
     with Path("/dev/full").open("w") as full:
-        assert subprocess.run(rankwell, stdout=subprocess.DEVNULL, stderr=full, check=False).returncode == code
+        assert (
+            subprocess.run(rankwell, stdout=subprocess.DEVNULL, stderr=full, check=False).returncode
+            == code
+        )
     closed = 'exec 3>&1; { "$@" 2>&1 >&3 3>&-; echo $? >code; } | true'
     subprocess.run(["sh", "-c", closed, "sh", *rankwell], stdout=subprocess.DEVNULL, check=False)
     assert (folder / "code").read_text() == f"{code}\n"
@@ -367,7 +483,11 @@ def test_the_version_is_printed_whatever_follows(monkeypatch, capsys):
 
 
 def test_bad_usage_names_the_page_of_help_that_is_meant(folder: Path, monkeypatch, capsys):
-    for words, page in ((["clips", "lnt"], "clips --help"), (["evalute"], "--help"), (["evaluate"], "evaluate --help")):
+    for words, page in (
+        (["clips", "lnt"], "clips --help"),
+        (["evalute"], "--help"),
+        (["evaluate"], "evaluate --help"),
+    ):
         assert run(monkeypatch, *words) == 2
         assert capsys.readouterr().err.endswith(f"Try `rankwell {page}`.\n")
 

@@ -1,4 +1,6 @@
-"""A file of the user is never overwritten, and a failed command leaves none of its output: one rule for every command."""
+"""A file of the user is never overwritten, and a failed command leaves none of its output: one rule
+for every command.
+"""
 
 from pathlib import Path
 
@@ -14,7 +16,10 @@ from tasks.clips import smallest as clips
 from tasks.instances.test_system_table import written
 
 QRELS, RUN = "q1 0 a 1\nq2 0 b 1\n", "q1 Q0 a 1 2.0 x\nq1 Q0 b 2 1.0 x\nq2 Q0 b 1 1.0 x\n"
-OWN_RECORD = {("bench",): "bench.json", ("instances", "table"): "table.json, made of folders that it names"}
+OWN_RECORD = {
+    ("bench",): "bench.json",
+    ("instances", "table"): "table.json, made of folders that it names",
+}
 """Commands whose folder holds a record of what they wrote, which they write anew."""
 LINES = {
     "convert a.run OUT.csv": "OUT.csv",
@@ -63,7 +68,13 @@ INPUTS = [
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    for name, text in {"qrels": QRELS, "a.run": RUN, "b.run": RUN, "ids.txt": "c1\nc2\n", "ids.csv": "id\nc1\n"}.items():
+    for name, text in {
+        "qrels": QRELS,
+        "a.run": RUN,
+        "b.run": RUN,
+        "ids.txt": "c1\nc2\n",
+        "ids.csv": "id\nc1\n",
+    }.items():
         Path(name).write_text(text)
     Path("old.toml").write_text('name = "a"\n')
     Path("runs.toml").write_text(BENCH)
@@ -99,7 +110,11 @@ def files_of(folder: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-OWN = ["bench runs.toml", "instances table museum -o OUT", "gate results --require nDCG@10>=0 --junit OUT.xml"]
+OWN = [
+    "bench runs.toml",
+    "instances table museum -o OUT",
+    "gate results --require nDCG@10>=0 --junit OUT.xml",
+]
 
 
 @pytest.mark.parametrize("line", OWN)
@@ -108,7 +123,11 @@ def test_what_a_command_wrote_itself_is_written_again(line: str):
         code, _, err = in_process(line.split())
         assert code == 0, err
 
-    assert Path("OUT.xml").exists() or Path("OUT/table.csv").exists() or Path("runs-results/table.md").exists()
+    assert (
+        Path("OUT.xml").exists()
+        or Path("OUT/table.csv").exists()
+        or Path("runs-results/table.md").exists()
+    )
 
 
 def test_a_failed_gate_replaces_its_own_report_and_no_other():
@@ -182,21 +201,36 @@ def test_a_page_is_written_again_where_its_folder_lists_it():
 WRITES_FOLDERS = [
     words
     for words in command_summaries()
-    if any(getattr(mark, "writes", "") == "folder" for each in arguments_of(command_function(words)) for mark in each.marks)
+    if any(
+        getattr(mark, "writes", "") == "folder"
+        for each in arguments_of(command_function(words))
+        for mark in each.marks
+    )
 ]
 
 
 @pytest.mark.parametrize("words", WRITES_FOLDERS, ids=" ".join)
 def test_no_folder_has_the_name_of_a_file(words: tuple[str, ...]):
-    needed = [each for each in arguments_of(command_function(words)) if each.default is REQUIRED and each.name != "output"]
-    given = [word for each in needed for word in (*each.flags[:1], each.choices[0] if each.choices else "a.run")]
+    needed = [
+        each
+        for each in arguments_of(command_function(words))
+        if each.default is REQUIRED and each.name != "output"
+    ]
+    given = [
+        word
+        for each in needed
+        for word in (*each.flags[:1], each.choices[0] if each.choices else "a.run")
+    ]
     before = sorted(Path().rglob("*"))
 
     for name in ("new.csv", "deep/new.json.gz"):
         code, out, err = in_process([*words, *given, "-o", name])
 
         assert (code, out) == (2, "")
-        assert f"{name} has the name of a file; expected a folder to write. Name {name.partition('.')[0]}." in err
+        assert (
+            f"{name} has the name of a file; expected a folder to write. Name "
+            f"{name.partition('.')[0]}." in err
+        )
     assert sorted(Path().rglob("*")) == before
 
 
@@ -210,7 +244,10 @@ def test_a_folder_that_is_there_may_have_any_name(folder: Path):
 def test_python_refuses_a_folder_with_the_name_of_a_file_too(folder: Path):
     result = rw.evaluate("qrels", "a.run")
 
-    with pytest.raises(BadUsage, match=r"new\.parquet has the name of a file; expected a folder to write\. Name new\."):
+    with pytest.raises(
+        BadUsage,
+        match=r"new\.parquet has the name of a file; expected a folder to write\. Name new\.",
+    ):
         result.save("new.parquet")
     with pytest.raises(BadUsage, match=r"new\.json has the name of a file"):
         rw.bench("runs.toml", output="new.json")
@@ -220,6 +257,10 @@ def test_python_refuses_a_folder_with_the_name_of_a_file_too(folder: Path):
 @pytest.mark.parametrize("words", command_summaries(), ids=" ".join)
 def test_every_command_that_writes_can_be_allowed_to_overwrite(words: tuple[str, ...]):
     known = {each.name: each for each in arguments_of(command_function(words))}
-    writes = [name for name in ("output", "target") if name in known and issubclass(known[name].kind, Path)]
+    writes = [
+        name
+        for name in ("output", "target")
+        if name in known and issubclass(known[name].kind, Path)
+    ]
 
     assert not writes or "overwrite" in known

@@ -27,19 +27,45 @@ QUERIES = [f"q{place:02}" for place in range(60)]
 RULES = {
     "convention": "rankwell",
     "ties": "id-desc",
-    "measures": {"AP": {"better": "higher", "summary": "mean"}, "MnR": {"better": "lower", "summary": "mean"}},
+    "measures": {
+        "AP": {"better": "higher", "summary": "mean"},
+        "MnR": {"better": "lower", "summary": "mean"},
+    },
     "counts": {"run": {"counted": 60}},
 }
 
 
-def folder_of(path, *, lift=0.0, run="run", rules=RULES, digest="sha256:1", queries=QUERIES, weights=None, attributes=True):
-    """A folder as `-o` writes it: one run, two measures, what is known of the queries, and two results of each."""
+def folder_of(
+    path,
+    *,
+    lift=0.0,
+    run="run",
+    rules=RULES,
+    digest="sha256:1",
+    queries=QUERIES,
+    weights=None,
+    attributes=True,
+):
+    """A folder as `-o` writes it: one run, two measures, what is known of the queries, and two
+    results of each.
+    """
     random = np.random.default_rng(7)
     base = random.random(60) * 0.8
     noise = np.random.default_rng(int(1000 * lift)).normal(0, 0.05, 60)
     values = [
-        Values(run, "AP", "AP", "share", "mean", tuple(queries), (base + lift + noise).round(4), weights),
-        Values(run, "MnR", "MnR", "rank", "mean", tuple(queries), (20 - 50 * (lift + noise)).round(2)),
+        Values(
+            run,
+            "AP",
+            "AP",
+            "share",
+            "mean",
+            tuple(queries),
+            (base + lift + noise).round(4),
+            weights,
+        ),
+        Values(
+            run, "MnR", "MnR", "rank", "mean", tuple(queries), (20 - 50 * (lift + noise)).round(2)
+        ),
     ]
     content = FolderContent(
         summary=[],
@@ -73,10 +99,15 @@ def two(tmp_path):
 
 def test_a_folder_without_values_of_queries_is_named(two, tmp_path):
     rules = {**RULES, "measures": {}}
-    content = FolderContent(summary=[], values=[], rules=rules, notes=[], manifest={"rules": rules, "inputs": {}})
+    content = FolderContent(
+        summary=[], values=[], rules=rules, notes=[], manifest={"rules": rules, "inputs": {}}
+    )
     write_folder(tmp_path / "none", content, charts=False)
 
-    with pytest.raises(BadInput, match=r"none has no value of any single query.*; evaluate it by a measure that has one"):
+    with pytest.raises(
+        BadInput,
+        match=r"none has no value of any single query.*; evaluate it by a measure that has one",
+    ):
         compare(two[0], str(tmp_path / "none"))
 
 
@@ -88,7 +119,9 @@ def test_folders_are_named_by_themselves_where_runs_are_called_the_same(two):
 
 
 def test_a_name_before_a_folder_is_that_of_its_run(two):
-    assert compare(two[0], f"candidate={two[1]}", measures=["MnR"]).text.startswith("candidate is better than run by ")
+    assert compare(two[0], f"candidate={two[1]}", measures=["MnR"]).text.startswith(
+        "candidate is better than run by "
+    )
 
 
 def test_the_same_results_give_the_same_bytes_whatever_the_order_of_rows(two, tmp_path):
@@ -97,10 +130,15 @@ def test_the_same_results_give_the_same_bytes_whatever_the_order_of_rows(two, tm
         path = f"{place}/per_query.parquet"
         rows = duckdb.sql(f"SELECT * FROM '{path}' ORDER BY hash(query || measure)").fetchall()
         assert len(rows) == 120
-        duckdb.sql(f"CREATE OR REPLACE TEMP TABLE shuffled AS SELECT * FROM '{path}' ORDER BY measure, hash(query)")
+        duckdb.sql(
+            f"CREATE OR REPLACE TEMP TABLE shuffled AS SELECT * FROM '{path}' ORDER BY "
+            "measure, hash(query)"
+        )
         duckdb.sql(f"COPY shuffled TO '{path}' (FORMAT parquet)")
         manifest = json.loads(Path(f"{place}/manifest.json").read_text())
-        manifest["files"]["per_query.parquet"] = f"sha256:{hashlib.sha256(Path(path).read_bytes()).hexdigest()}"
+        manifest["files"]["per_query.parquet"] = (
+            f"sha256:{hashlib.sha256(Path(path).read_bytes()).hexdigest()}"
+        )
         Path(f"{place}/manifest.json").write_text(json.dumps(manifest))
 
     assert compare(*two, format="json", group="type").text == before
@@ -119,13 +157,18 @@ def test_json_holds_verdicts_groups_and_rows(two):
 def test_a_column_that_is_not_there_is_named_with_those_that_are(two, tmp_path):
     with pytest.raises(UnknownName, match=r"no query has a column 'typ'; did you mean 'type'\?"):
         compare(*two, group="typ")
-    bare = folder_of(tmp_path / "bare", attributes=False), folder_of(tmp_path / "bare2", attributes=False, lift=0.2)
+    bare = (
+        folder_of(tmp_path / "bare", attributes=False),
+        folder_of(tmp_path / "bare2", attributes=False, lift=0.2),
+    )
     with pytest.raises(BadInput, match="the queries have no attributes to take 'type' from"):
         compare(*bare, cluster="type")
 
 
 def test_folders_that_with_other_judgments_or_rules_are_reported(two, tmp_path):
-    other = folder_of(tmp_path / "other", lift=0.05, digest="sha256:2", rules={**RULES, "ties": "input"})
+    other = folder_of(
+        tmp_path / "other", lift=0.05, digest="sha256:2", rules={**RULES, "ties": "input"}
+    )
 
     notes = " ".join(compare(two[0], other).notes)
 
@@ -137,8 +180,14 @@ def test_folders_that_with_other_judgments_or_rules_are_reported(two, tmp_path):
 def test_a_rule_of_one_folder_alone_is_reported(two, tmp_path):
     other = folder_of(tmp_path / "other", lift=0.05, rules={**RULES, "min_similarity": 0.3})
 
-    assert "min-similarity is 0.3 in other; old was evaluated without it" in compare(two[0], other).notes
-    assert "min-similarity is 0.3 in other; old was evaluated without it" in compare(other, two[0]).notes
+    assert (
+        "min-similarity is 0.3 in other; old was evaluated without it"
+        in compare(two[0], other).notes
+    )
+    assert (
+        "min-similarity is 0.3 in other; old was evaluated without it"
+        in compare(other, two[0]).notes
+    )
     assert not any("evaluated without" in note for note in compare(*two).notes)
 
 
@@ -147,11 +196,14 @@ def test_attributes_of_queries_that_depend_on_the_system_are_kept_for_each_folde
     for name, value in zip(two, ("reader", "retriever"), strict=True):
         path, manifest = Path(name) / "queries.parquet", Path(name) / "manifest.json"
         write_parquet.execute(
-            f"COPY (SELECT *, '{value}' AS failed FROM '{path}') TO '{tmp_path}/queries.parquet' (FORMAT parquet)"
+            f"COPY (SELECT *, '{value}' AS failed FROM '{path}') TO "
+            f"'{tmp_path}/queries.parquet' (FORMAT parquet)"
         )
         (tmp_path / "queries.parquet").replace(path)
         content = json.loads(manifest.read_text())
-        content["files"]["queries.parquet"] = f"sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}"
+        content["files"]["queries.parquet"] = (
+            f"sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}"
+        )
         manifest.write_text(json.dumps(content))
 
     notes = compare(*two, output=tmp_path / "out").notes
@@ -162,7 +214,9 @@ def test_attributes_of_queries_that_depend_on_the_system_are_kept_for_each_folde
     written = duckdb.sql(f"SELECT * FROM '{tmp_path}/out/queries.parquet'")
     assert {"failed (old)", "failed (new)", "type"} <= set(written.columns)
     assert "failed" not in written.columns
-    assert duckdb.sql(f"SELECT DISTINCT \"failed (new)\" FROM '{tmp_path}/out/queries.parquet'").fetchall() == [("retriever",)]
+    assert duckdb.sql(
+        f"SELECT DISTINCT \"failed (new)\" FROM '{tmp_path}/out/queries.parquet'"
+    ).fetchall() == [("retriever",)]
     assert "retriever" in compare(*two, group="failed (new)").text
 
 
@@ -170,14 +224,28 @@ def test_what_is_written_can_be_compared_again(two, tmp_path):
     compare(*two, output=tmp_path / "out", group="type", measures=["AP"])
 
     names = {path.name for path in (tmp_path / "out").iterdir()}
-    assert {"verdicts.txt", "groups.csv", "summary.csv", "per_query.parquet", "details.parquet", "queries.parquet"} <= names
-    assert {"deltas.png", "deltas.svg", "differences.svg", "intervals.svg", "per_query.svg"} <= names
+    assert {
+        "verdicts.txt",
+        "groups.csv",
+        "summary.csv",
+        "per_query.parquet",
+        "details.parquet",
+        "queries.parquet",
+    } <= names
+    assert {
+        "deltas.png",
+        "deltas.svg",
+        "differences.svg",
+        "intervals.svg",
+        "per_query.svg",
+    } <= names
     again = read_results(tmp_path / "out")
     assert [(each.run, each.measure) for each in again.values] == [("old", "AP"), ("new", "AP")]
     assert again.attributes["type"]["q01"] == "b"
     assert again.details()["run"] == ["old", "new"]
     rows = duckdb.sql(
-        f"SELECT run, against, count(*) FROM '{tmp_path}/out/per_query.parquet' GROUP BY ALL ORDER BY ALL"
+        f"SELECT run, against, count(*) FROM '{tmp_path}/out/per_query.parquet' GROUP BY ALL "
+        "ORDER BY ALL"
     ).fetchall()
     assert rows == [("new", "old", 60), ("new", None, 60), ("old", None, 60)]
     with (tmp_path / "out" / "groups.csv").open(newline="") as stream:
@@ -194,14 +262,19 @@ def test_the_same_comparison_writes_the_same_bytes(two, tmp_path):
 
 def test_weights_come_back_from_a_folder(tmp_path):
     weights = np.arange(60.0)
-    first, second = (folder_of(tmp_path / name, lift=lift, weights=weights) for name, lift in (("a", 0.0), ("b", 0.1)))
+    first, second = (
+        folder_of(tmp_path / name, lift=lift, weights=weights)
+        for name, lift in (("a", 0.0), ("b", 0.1))
+    )
     values = [read_results(place).values[0] for place in (first, second)]
 
     row = json.loads(compare(first, second, measures=["AP"], format="json").text)["rows"][2]
 
     assert values[0].weights.tolist() == weights.tolist()
     assert read_results(first).values[1].weights is None
-    assert row["mean"] == pytest.approx(float(np.average(values[1].values - values[0].values, weights=weights)))
+    assert row["mean"] == pytest.approx(
+        float(np.average(values[1].values - values[0].values, weights=weights))
+    )
 
 
 @pytest.mark.parametrize("name", ["a[1]", "b*c", "it's", "{x,y}", "q?", "naïve ünï"])
@@ -220,13 +293,13 @@ def test_three_systems_have_letters_orders_and_a_diagram(two, tmp_path):
     assert done.text.count("\n\n") >= 4
     assert "third  " in done.text
     assert "Kendall's τ" in done.text
-    assert {"critical_difference.svg", "systems.csv", "orders.csv", "borda.csv"} <= {p.name for p in (tmp_path / "out").iterdir()}
+    assert {"critical_difference.svg", "systems.csv", "orders.csv", "borda.csv"} <= {
+        p.name for p in (tmp_path / "out").iterdir()
+    }
     with (tmp_path / "out" / "systems.csv").open(newline="") as stream:
-        assert [(row["run"], row["letters"]) for row in csv.DictReader(stream) if row["measure"] == "AP"] == [
-            ("old", "c"),
-            ("new", "b"),
-            ("third", "a"),
-        ]
+        assert [
+            (row["run"], row["letters"]) for row in csv.DictReader(stream) if row["measure"] == "AP"
+        ] == [("old", "c"), ("new", "b"), ("third", "a")]
 
 
 @pytest.mark.parametrize("form", ["table", "md", "latex", "csv", "tsv", "jsonl", "json"])
@@ -247,13 +320,16 @@ def runs_in(folder):
             lines += [f"{query} Q0 d1 1 {gold} t\n", f"{query} Q0 d2 2 5 t\n"]
         (folder / f"{run}.run").write_text("".join(lines))
     (folder / "queries.csv").write_text(
-        "id,text,type\n" + "".join(f"{query},words,{'ab'[place % 2]}\n" for place, query in enumerate(QUERIES))
+        "id,text,type\n"
+        + "".join(f"{query},words,{'ab'[place % 2]}\n" for place, query in enumerate(QUERIES))
     )
     return [str(folder / name) for name in ("qrels", "first.run", "second.run")]
 
 
 def test_judgments_and_runs_are_evaluated_first(tmp_path):
-    done = compare(*runs_in(tmp_path), measures=["RR"], query_texts=str(tmp_path / "queries.csv"), group="type")
+    done = compare(
+        *runs_in(tmp_path), measures=["RR"], query_texts=str(tmp_path / "queries.csv"), group="type"
+    )
 
     # A third of the queries has the relevant item second in the first run.
     assert done.text.startswith("second is better than first by 0.1667 RR")
@@ -263,7 +339,9 @@ def test_judgments_and_runs_are_evaluated_first(tmp_path):
 
 def test_the_command_line_runs(tmp_path):
     done = subprocess.run(
-        [sys.executable, "-m", "rankwell", "compare", *runs_in(tmp_path), "-m", "RR", "-f", "csv"], capture_output=True, text=True
+        [sys.executable, "-m", "rankwell", "compare", *runs_in(tmp_path), "-m", "RR", "-f", "csv"],
+        capture_output=True,
+        text=True,
     )
 
     assert done.returncode == 0, done.stderr
@@ -285,12 +363,18 @@ def test_places_that_do_not_go_together_are_refused(two, tmp_path):
         compare(files[0], files[1])
     with pytest.raises(BadUsage, match="two runs are called 'old'"):
         compare(two[0], two[0])
-    with pytest.raises(BadUsage, match="--query-texts, --convention, --qrels-columns and --columns are for judgments and runs"):
+    with pytest.raises(
+        BadUsage,
+        match="--query-texts, --convention, --qrels-columns and --columns are for judgments "
+        "and runs",
+    ):
         compare(*two, query_texts="x")
 
 
 def test_a_folder_that_does_not_exist_is_named(two, tmp_path):
-    with pytest.raises(BadInput, match="absent: no such file or folder; name a folder that a command wrote with -o"):
+    with pytest.raises(
+        BadInput, match="absent: no such file or folder; name a folder that a command wrote with -o"
+    ):
         compare(*two, str(tmp_path / "absent"))
 
 
@@ -310,7 +394,8 @@ def test_damaged_folders_are_named(two, tmp_path):
 def test_a_query_that_appears_twice_is_named(two):
     path = f"{two[0]}/per_query.parquet"
     duckdb.sql(
-        f"CREATE OR REPLACE TEMP TABLE doubled AS SELECT * FROM '{path}' UNION ALL SELECT * FROM '{path}' WHERE query = 'q03'"
+        f"CREATE OR REPLACE TEMP TABLE doubled AS SELECT * FROM '{path}' UNION ALL SELECT * "
+        f"FROM '{path}' WHERE query = 'q03'"
     )
     duckdb.sql(f"COPY doubled TO '{path}' (FORMAT parquet)")
 

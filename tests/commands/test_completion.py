@@ -1,4 +1,6 @@
-"""The completion scripts, in the shells themselves: a line is typed, Tab is pressed, and what then stands there is echoed."""
+"""The completion scripts, in the shells themselves: a line is typed, Tab is pressed, and what then
+stands there is echoed.
+"""
 
 import os
 import pty
@@ -14,7 +16,8 @@ from rankwell.cli import main
 
 SETUP = {
     "bash": "bind 'set enable-bracketed-paste off'; source ./script",
-    "zsh": "autoload -Uz compinit; compinit -u -D; source ./script; compdef _shtab_rankwell rankwell",
+    "zsh": "autoload -Uz compinit; compinit -u -D; source ./script; compdef _shtab_rankwell "
+    "rankwell",
 }
 START = {"bash": ["bash", "--norc", "--noprofile", "-i"], "zsh": ["zsh", "-f", "-i"]}
 
@@ -39,7 +42,9 @@ LINES = [
 
 @pytest.fixture
 def script(tmp_path, monkeypatch, capsys):
-    """Writes the script of a shell, beside a file that can be completed, and skips where there is no such shell."""
+    """Writes the script of a shell, beside a file that can be completed, and skips where there is
+    no such shell.
+    """
 
     def _write(shell):
         if shutil.which(shell) is None:
@@ -59,9 +64,21 @@ def script(tmp_path, monkeypatch, capsys):
 def typed(shell, lines, folder):
     """What each line has become after Tab, in an interactive shell on a terminal of its own."""
     leader, follower = pty.openpty()
-    environment = {"PATH": os.environ["PATH"], "TERM": "dumb", "HOME": str(folder), "PS1": "", "LC_ALL": "C.UTF-8"}
+    environment = {
+        "PATH": os.environ["PATH"],
+        "TERM": "dumb",
+        "HOME": str(folder),
+        "PS1": "",
+        "LC_ALL": "C.UTF-8",
+    }
     process = subprocess.Popen(
-        START[shell], stdin=follower, stdout=follower, stderr=follower, cwd=folder, env=environment, start_new_session=True
+        START[shell],
+        stdin=follower,
+        stdout=follower,
+        stderr=follower,
+        cwd=folder,
+        env=environment,
+        start_new_session=True,
     )
     os.close(follower)
     # Ctrl-A goes to the beginning of the line, where what is typed makes it an argument of echo.
@@ -69,7 +86,9 @@ def typed(shell, lines, folder):
     seen = ""
     try:
         for number, key in enumerate([f"{SETUP[shell]}; echo RESULT:ready\r", *keys]):
-            os.write(leader, key.replace("RESULT:", "RES''ULT: " if number else "RES''ULT:").encode())
+            os.write(
+                leader, key.replace("RESULT:", "RES''ULT: " if number else "RES''ULT:").encode()
+            )
             seen = _read(leader, seen, number + 1)
     finally:
         process.kill()
@@ -100,13 +119,17 @@ def test_tab_completes_in_fish(script):
     asked = "; ".join(f"echo (complete -C '{line}')[1]" for line, _ in LINES)
 
     done = subprocess.run(
-        ["fish", "--no-config", "-c", f"source ./script; {asked}"], capture_output=True, text=True, cwd=folder, check=True
+        ["fish", "--no-config", "-c", f"source ./script; {asked}"],
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        check=True,
     )
 
     found = [line.partition("\t")[0] for line in done.stdout.splitlines()]
-    assert [f"{line.rpartition(' ')[0]} {end}" for (line, _), end in zip(LINES, found, strict=True)] == [
-        full for _, full in LINES
-    ]
+    assert [
+        f"{line.rpartition(' ')[0]} {end}" for (line, _), end in zip(LINES, found, strict=True)
+    ] == [full for _, full in LINES]
 
 
 def test_a_shell_without_a_script_is_an_error_that_lists_those_with_one(monkeypatch, capsys):

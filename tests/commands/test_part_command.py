@@ -1,4 +1,6 @@
-"""`rankwell part`: an element of an array finds its number, does its part, and says what is wrong in one sentence."""
+"""`rankwell part`: an element of an array finds its number, does its part, and says what is wrong
+in one sentence.
+"""
 
 import json
 from pathlib import Path
@@ -31,7 +33,14 @@ def again(folder: Path, *, overwrite: tuple[str, ...] = ()) -> int:
     """The exit code of the command that wrote the plan."""
     places = str(folder / "base.npy"), str(folder / "queries.npy")
     run = with_fields(search)
-    return run(*places, k=5, output=folder / "found.run", executor="array", work=str(folder / "work"), shards=9).exit_code
+    return run(
+        *places,
+        k=5,
+        output=folder / "found.run",
+        executor="array",
+        work=str(folder / "work"),
+        shards=9,
+    ).exit_code
 
 
 def run(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
@@ -48,14 +57,19 @@ def test_the_number_comes_from_the_job(work: Path, monkeypatch: pytest.MonkeyPat
     assert json.loads((work / "part-00004.json").read_text())["part"] == 4
 
 
-def test_an_offset_is_added_and_a_given_number_counts_alone(work: Path, monkeypatch: pytest.MonkeyPatch):
+def test_an_offset_is_added_and_a_given_number_counts_alone(
+    work: Path, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setenv("SLURM_ARRAY_TASK_ID", "2")
     monkeypatch.setenv("RANKWELL_PART_OFFSET", "5")
 
     part(str(work))
     part(str(work), 1)
 
-    assert sorted(path.name for path in work.glob("part-*.npy")) == ["part-00001.npy", "part-00007.npy"]
+    assert sorted(path.name for path in work.glob("part-*.npy")) == [
+        "part-00001.npy",
+        "part-00007.npy",
+    ]
 
 
 def test_an_array_ends_with_the_same_command(work: Path):
@@ -72,7 +86,9 @@ def test_an_array_ends_with_the_same_command(work: Path):
     assert len((work.parent / "found.run").read_text().splitlines()) == 15
 
 
-def test_the_status_lists_what_failed_with_its_error_and_what_is_damaged(work: Path, monkeypatch: pytest.MonkeyPatch):
+def test_the_status_lists_what_failed_with_its_error_and_what_is_damaged(
+    work: Path, monkeypatch: pytest.MonkeyPatch
+):
     part(str(work), 0)
     part(str(work), 1)
     (work / "part-00001.npy").write_bytes(b"")
@@ -103,7 +119,9 @@ def test_the_status_counts_the_second_round(tmp_path: Path):
         rankwell.evaluate(tmp_path / "qrels.txt", str(tmp_path / "runs"), **given)
     part(str(tmp_path / "work" / "second"), 1)
 
-    assert part(str(tmp_path / "work"), status=True).text.endswith("work/second: 1 of 3 done, missing 0,2\n")
+    assert part(str(tmp_path / "work"), status=True).text.endswith(
+        "work/second: 1 of 3 done, missing 0,2\n"
+    )
 
 
 def test_a_part_of_a_killed_process_is_not_running(work: Path):
@@ -113,7 +131,9 @@ def test_a_part_of_a_killed_process_is_not_running(work: Path):
 
     lines = part(str(work), status=True).text.splitlines()
 
-    assert [line for line in lines if line.startswith("running")] == [f"running  4: another, process {2**22 + 1}, since now"]
+    assert [line for line in lines if line.startswith("running")] == [
+        f"running  4: another, process {2**22 + 1}, since now"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -130,12 +150,21 @@ def test_a_part_of_a_killed_process_is_not_running(work: Path):
         ({}, ["work", "1", "--status"], "--status shows all parts"),
         ({}, ["work", "--status", "--bench", "x.toml"], "--bench has no effect with --status"),
         ({}, ["work", "1", "--threads", "0"], "--threads '0': expected a positive integer"),
-        ({}, ["nowhere", "1"], "nowhere is not a work folder: it has no plan.json; name the folder that --work made"),
+        (
+            {},
+            ["nowhere", "1"],
+            "nowhere is not a work folder: it has no plan.json; name the folder that --work made",
+        ),
         ({}, ["nowhere"], "nowhere is not a work folder: it has no plan.json"),
     ],
 )
 def test_what_is_wrong_is_one_sentence_and_exit_code_2(
-    work: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], environment, words, message
+    work: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    environment,
+    words,
+    message,
 ):
     capsys.readouterr()
     for name, value in environment.items():

@@ -16,7 +16,10 @@ def results(tmp_path):
     """Forty queries with one relevant item each, at random ranks of two runs."""
     random = np.random.default_rng(0)
     judged = {f"q{number:02}": {"right": 1} for number in range(40)}
-    runs = {name: {query: _ranked(int(random.integers(1, 6))) for query in judged} for name in ("one", "two")}
+    runs = {
+        name: {query: _ranked(int(random.integers(1, 6))) for query in judged}
+        for name in ("one", "two")
+    }
     rankwell.evaluate(judged, runs, ["RR", "P@1"], details=True).save(tmp_path / "results")
     return rankwell.evaluate(judged, runs, ["RR", "P@1"]), str(tmp_path / "results")
 
@@ -47,9 +50,11 @@ def test_the_same_seed_gives_the_same_bytes(results):
 def test_few_queries_and_wrong_numbers_are_refused(tmp_path, results):
     _, folder = results
     few = {f"q{number}": {"right": 1} for number in range(5)}
-    rankwell.evaluate(few, {name: {query: _ranked(rank) for query in few} for rank, name in enumerate("ab", 1)}, ["RR"]).save(
-        tmp_path / "few"
-    )
+    rankwell.evaluate(
+        few,
+        {name: {query: _ranked(rank) for query in few} for rank, name in enumerate("ab", 1)},
+        ["RR"],
+    ).save(tmp_path / "few")
 
     with pytest.raises(NothingToEvaluate, match="fewer than 10 queries"):
         power(str(tmp_path / "few"))
@@ -71,5 +76,7 @@ def test_a_measure_without_a_better_direction_is_left_out_and_named(tmp_path, re
 
     assert {row["measure"] for row in json.loads(found.text)["rows"]} == {"RR"}
     assert "Judged@2: neither higher nor lower values are better; not forecast" in found.notes
-    with pytest.raises(NothingToEvaluate, match="neither higher nor lower values of Judged@2 are better"):
+    with pytest.raises(
+        NothingToEvaluate, match="neither higher nor lower values of Judged@2 are better"
+    ):
         power(str(tmp_path / "counted"), measure=["Judged@2"])

@@ -13,7 +13,15 @@ from rankwell.errors import BadScore
 theirs = pytest.importorskip("pytrec_eval")
 
 WITH_PARAMETERS = {
-    *("ndcg_cut.3,7", "P_1,2", "iprec_at_recall.0.33", "Rprec_mult.0.3,5", "set_F.0.5", "success_2", "recall.2"),
+    *(
+        "ndcg_cut.3,7",
+        "P_1,2",
+        "iprec_at_recall.0.33",
+        "Rprec_mult.0.3,5",
+        "set_F.0.5",
+        "success_2",
+        "recall.2",
+    ),
     *("map_cut.1,2", "relative_P.3", "11pt_avg.0.5,0.25"),
 }
 JUDGED = {"q1": {"a": 1, "b": 0, "c": 2}, "q2": {"x": 1}}
@@ -29,24 +37,36 @@ def assert_same(found, expected):
     for query, values in expected.items():
         assert list(found[query]) == list(values)
         for measure, value in values.items():
-            assert found[query][measure] == pytest.approx(value, rel=0, abs=1e-9, nan_ok=True), (query, measure)
+            assert found[query][measure] == pytest.approx(value, rel=0, abs=1e-9, nan_ok=True), (
+                query,
+                measure,
+            )
 
 
 def random_world(seed):
-    """Few or many items, tied scores, unjudged items, negative grades, queries that one side lacks, empty rankings."""
+    """Few or many items, tied scores, unjudged items, negative grades, queries that one side lacks,
+    empty rankings.
+    """
     draw = random.Random(seed)
     items = [f"d{number}" for number in range(draw.choice([3, 10, 60]))] + ["é", "Z", "a b"]
     grades = draw.choice([[0, 1], [0, 1, 2, 3], [-2, -1, 0, 1, 2], [0], [1], [0, 1, 12]])
     judged = {
-        f"q{number}": {item: draw.choice(grades) for item in draw.sample(items, draw.randint(1, len(items)))}
+        f"q{number}": {
+            item: draw.choice(grades) for item in draw.sample(items, draw.randint(1, len(items)))
+        }
         for number in range(draw.randint(1, 6))
     }
     for row in judged.values():
         if max(row.values()) < 0:
-            row[items[0]] = 0  # with negative grades alone, trec_eval reads memory that it never wrote
+            row[items[0]] = (
+                0  # with negative grades alone, trec_eval reads memory that it never wrote
+            )
     scores = [1.0, 0.5, 1.00000001, 2, -3]
     run = {
-        f"q{number}": {item: draw.choice([*scores, draw.random()]) for item in draw.sample(items, draw.randint(0, len(items)))}
+        f"q{number}": {
+            item: draw.choice([*scores, draw.random()])
+            for item in draw.sample(items, draw.randint(0, len(items)))
+        }
         for number in draw.sample(range(8), draw.randint(1, 8))
     }
     return judged, run, draw
@@ -56,7 +76,10 @@ def random_world(seed):
 def test_random_worlds_get_the_same_values_in_the_same_order(seed):
     judged, run, draw = random_world(seed)
     measures = theirs.supported_measures | (WITH_PARAMETERS if draw.random() < 0.5 else set())
-    options = {"relevance_level": draw.choice([1, 1, 2]), "judged_docs_only_flag": draw.random() < 0.3}
+    options = {
+        "relevance_level": draw.choice([1, 1, 2]),
+        "judged_docs_only_flag": draw.random() < 0.3,
+    }
 
     found = evaluate(ours, judged, run, measures, **options)
 
@@ -66,7 +89,10 @@ def test_random_worlds_get_the_same_values_in_the_same_order(seed):
 @pytest.mark.parametrize("name", ["NLPR03vb10", "Sel50", "pircRBa1", "uic0301"])
 def test_robust_2003_gets_the_same_values_for_every_query_and_measure(name, shared):
     robust = shared / "trec" / "robust03"
-    with gzip.open(robust / "qrels.txt.gz", "rt") as judgments, gzip.open(robust / f"{name}.run.gz", "rt") as results:
+    with (
+        gzip.open(robust / "qrels.txt.gz", "rt") as judgments,
+        gzip.open(robust / f"{name}.run.gz", "rt") as results,
+    ):
         judged, run = ours.parse_qrel(judgments), ours.parse_run(results)
 
     found = evaluate(ours, judged, run, {"all_trec"})
@@ -90,7 +116,10 @@ def test_a_run_is_parsed_the_same():
     assert ours.parse_run(io.StringIO(text)) == theirs.parse_run(io.StringIO(text))
 
 
-@pytest.mark.parametrize(("parse", "text"), [("parse_run", "a Q0 b 1 2 t\na Q0 b 2 1 t\n"), ("parse_qrel", "a 0 b 1\na 0 b 0\n")])
+@pytest.mark.parametrize(
+    ("parse", "text"),
+    [("parse_run", "a Q0 b 1 2 t\na Q0 b 2 1 t\n"), ("parse_qrel", "a 0 b 1\na 0 b 0\n")],
+)
 def test_an_item_that_appears_twice_in_a_query_fails_the_same(parse, text):
     for module in (ours, theirs):
         with pytest.raises(AssertionError):
@@ -122,7 +151,17 @@ def test_a_wrong_evaluator_raises_the_same_error(judged, measures, options):
         ours.RelevanceEvaluator(judged, measures, **options)
 
 
-@pytest.mark.parametrize("run", [[1], {"q1": ["a"]}, {1: {"a": 1.0}}, {"q1": {1: 1.0}}, {"q1": {"a": "1"}}, {"q1": {"a": None}}])
+@pytest.mark.parametrize(
+    "run",
+    [
+        [1],
+        {"q1": ["a"]},
+        {1: {"a": 1.0}},
+        {"q1": {1: 1.0}},
+        {"q1": {"a": "1"}},
+        {"q1": {"a": None}},
+    ],
+)
 def test_a_wrong_run_raises_the_same_error(run):
     with pytest.raises(TypeError) as expected:
         evaluate(theirs, JUDGED, run, {"map"})
@@ -131,15 +170,29 @@ def test_a_wrong_run_raises_the_same_error(run):
         evaluate(ours, JUDGED, run, {"map"})
 
 
-@pytest.mark.parametrize("run", [{}, None, {"q9": {"a": 1.0}}, {"q1": {}}, {"q1": {}, "q2": {"x": 1}}])
+@pytest.mark.parametrize(
+    "run", [{}, None, {"q9": {"a": 1.0}}, {"q1": {}}, {"q1": {}, "q2": {"x": 1}}]
+)
 def test_empty_runs_and_rankings_give_the_same(run):
     for judged in (JUDGED, {}, {"q1": {}}):
-        assert evaluate(ours, judged, run, {"map", "num_q"}) == evaluate(theirs, judged, run, {"map", "num_q"})
+        assert evaluate(ours, judged, run, {"map", "num_q"}) == evaluate(
+            theirs, judged, run, {"map", "num_q"}
+        )
 
 
 @pytest.mark.parametrize(
     "measures",
-    [["P", "P.7"], ["P_5", "P.5"], ["P_5,10", "P.15"], ["P.23.4"], ["map.5"], ["relstring", "runid"], ["official"], ["set"], []],
+    [
+        ["P", "P.7"],
+        ["P_5", "P.5"],
+        ["P_5,10", "P.15"],
+        ["P.23.4"],
+        ["map.5"],
+        ["relstring", "runid"],
+        ["official"],
+        ["set"],
+        [],
+    ],
 )
 def test_measures_are_put_together_the_same(measures):
     assert_same(evaluate(ours, JUDGED, RUN, measures), evaluate(theirs, JUDGED, RUN, measures))
@@ -164,7 +217,11 @@ def test_parameters_that_make_no_sense_are_an_error(measure):
 
 @pytest.mark.parametrize(
     ("measure", "values", "expected"),
-    [("num_ret", [1, 2.0], 3.0), ("map", [0.5, 0.25], 0.375), ("gm_map", [math.log(0.5), math.log(0.125)], 0.25)],
+    [
+        ("num_ret", [1, 2.0], 3.0),
+        ("map", [0.5, 0.25], 0.375),
+        ("gm_map", [math.log(0.5), math.log(0.125)], 0.25),
+    ],
 )
 def test_figures_over_queries_are_sums_means_or_geometric_means(measure, values, expected):
     assert ours.compute_aggregated_measure(measure, values) == pytest.approx(expected)

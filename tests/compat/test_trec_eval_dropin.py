@@ -1,4 +1,6 @@
-"""`rankwell trec-eval` against what trec_eval printed: its own quick test, and golden outputs of seeded awkward files."""
+"""`rankwell trec-eval` against what trec_eval printed: its own quick test, and golden outputs of
+seeded awkward files.
+"""
 
 import gzip
 import io
@@ -17,13 +19,22 @@ from rankwell.core import startup
 from rankwell.core.kernels import native
 from rankwell.core.registry import MEASURES as OURS
 from rankwell.core.registry import parse_measure
-from rankwell.errors import BadInput, BadLine, BadUsage, NothingToEvaluate, RankwellError, UnknownName
+from rankwell.errors import (
+    BadInput,
+    BadLine,
+    BadUsage,
+    NothingToEvaluate,
+    RankwellError,
+    UnknownName,
+)
 from rankwell.io.reader import Scan
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 MANY_PARAMETERS = (
-    "-q -miprec_at_recall..10,.20,.25,.75,.50 -m P.5,7,3 -m recall.20,2000 -m Rprec_mult.5.0,0.2,0.35 -mutility.2,-1,0,0 "
-    "-m 11pt_avg..25,.5,.75 -mndcg.1=3,2=9,4=4.5 -mndcg_cut.10,20,23.4 -msuccess.2,5,20 qrels.test results.test"
+    "-q -miprec_at_recall..10,.20,.25,.75,.50 -m P.5,7,3 -m recall.20,2000 -m "
+    "Rprec_mult.5.0,0.2,0.35 -mutility.2,-1,0,0 "
+    "-m 11pt_avg..25,.5,.75 -mndcg.1=3,2=9,4=4.5 -mndcg_cut.10,20,23.4 -msuccess.2,5,20 "
+    "qrels.test results.test"
 )
 BOTH = [
     ("qrels.test results.test", "out.test"),
@@ -45,7 +56,12 @@ ONLY_10 = [
     ("-q -m all_trec -Z zscores_file qrels.test results.test", "out.test.aqZ"),
 ]
 # Version 9 came with another zscores_file, whose statistics of set_F are nan.
-ONLY_9 = [("-q -m all_trec -Z ../trec_eval_v9_expected/zscores_file qrels.test results.test", "out.test.aqZ")]
+ONLY_9 = [
+    (
+        "-q -m all_trec -Z ../trec_eval_v9_expected/zscores_file qrels.test results.test",
+        "out.test.aqZ",
+    )
+]
 
 
 def golden_cases():
@@ -53,7 +69,9 @@ def golden_cases():
     for version, flag in (("10.0", "--v10"), ("9.0.8", "--v9")):
         kept = json.loads((GOLDEN / f"trec_eval-{version}" / "outputs.json").read_text())
         for command, output in kept["outputs"].items():
-            cases.append(pytest.param(flag, kept["files"], command, output, id=f"{version} {command}"))
+            cases.append(
+                pytest.param(flag, kept["files"], command, output, id=f"{version} {command}")
+            )
     return cases
 
 
@@ -67,7 +85,9 @@ def printed(arguments, folder, monkeypatch):
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     (tmp_path / "qrels").write_text("q1 0 a 1\nq1 0 b 0\nq2 0 c 2\n")
-    (tmp_path / "run").write_text("q1 Q0 a 1 2.5 one\nq1 Q0 x 2 1.5 one\nq2 Q0 y 1 9 two\nq2 Q0 c 2 8 two\n")
+    (tmp_path / "run").write_text(
+        "q1 Q0 a 1 2.5 one\nq1 Q0 x 2 1.5 one\nq2 Q0 y 1 9 two\nq2 Q0 c 2 8 two\n"
+    )
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -98,7 +118,9 @@ def test_version_9_passes_its_own_quick_test_byte_for_byte(command, expected, sh
 
 @pytest.mark.usefixtures("size")
 @pytest.mark.parametrize(("flag", "files", "command", "output"), golden_cases())
-def test_awkward_files_print_what_trec_eval_printed(flag, files, command, output, tmp_path, monkeypatch):
+def test_awkward_files_print_what_trec_eval_printed(
+    flag, files, command, output, tmp_path, monkeypatch
+):
     for name, text in files.items():
         (tmp_path / name).write_text(text)
 
@@ -109,7 +131,17 @@ def test_awkward_files_print_what_trec_eval_printed(flag, files, command, output
 
 def test_the_command_prints_the_same_in_a_process_of_its_own(shared):
     data = shared / "trec" / "trec_eval_v10"
-    command = [sys.executable, "-m", "rankwell", "trec-eval", "-q", "-m", "all_trec", "qrels.test", "results.test"]
+    command = [
+        sys.executable,
+        "-m",
+        "rankwell",
+        "trec-eval",
+        "-q",
+        "-m",
+        "all_trec",
+        "qrels.test",
+        "results.test",
+    ]
 
     done = subprocess.run(command, cwd=data, capture_output=True, check=False)
 
@@ -124,10 +156,14 @@ def test_a_compressed_run_and_standard_input_print_the_same(program, folder):
         if shutil.which("gzip") is None:
             pytest.skip("gzip is not here")
         subprocess.run(["gzip", "run", "qrels"], check=True)
-        found = subprocess.run(_command("qrels.gz", "run.gz"), capture_output=True, check=True).stdout
+        found = subprocess.run(
+            _command("qrels.gz", "run.gz"), capture_output=True, check=True
+        ).stdout
     else:
         with (folder / "run").open("rb") as run:
-            found = subprocess.run(_command("qrels", "-"), stdin=run, capture_output=True, check=True).stdout
+            found = subprocess.run(
+                _command("qrels", "-"), stdin=run, capture_output=True, check=True
+            ).stdout
 
     assert found == expected
     assert b"runid                 \tall\ttwo\n" in found
@@ -141,7 +177,9 @@ def test_ids_that_are_not_utf_8_are_written_as_they_were_read(folder):
     (folder / "qrels").write_bytes(b"q\xff 0 a 1\n")
     (folder / "run").write_bytes(b"q\xff Q0 a 1 1 t\xfe\n")
 
-    done = subprocess.run(_command("-q", "-m", "runid", "-m", "map", "qrels", "run"), capture_output=True, check=True)
+    done = subprocess.run(
+        _command("-q", "-m", "runid", "-m", "map", "qrels", "run"), capture_output=True, check=True
+    )
 
     assert [line.split() for line in done.stdout.splitlines()] == [
         [b"map", b"q\xff", b"1.0000"],
@@ -150,7 +188,9 @@ def test_ids_that_are_not_utf_8_are_written_as_they_were_read(folder):
     ]
 
 
-def test_a_topic_without_results_ends_version_10_with_code_4_after_those_before_it(folder, monkeypatch, capsys):
+def test_a_topic_without_results_ends_version_10_with_code_4_after_those_before_it(
+    folder, monkeypatch, capsys
+):
     (folder / "qrels").write_text("q1 0 a 1\nq15 0 b 1\nq2 0 c 2\n")
 
     found = printed(["-q", "-m", "map", "qrels", "run"], folder, monkeypatch)
@@ -165,7 +205,11 @@ def test_a_topic_without_results_is_left_out_by_version_9(folder, monkeypatch):
     code, text = printed(["--v9", "-q", "-m", "map", "qrels", "run"], folder, monkeypatch)
 
     assert code == 0
-    assert [line.split("\t")[1:] for line in text.splitlines()] == [["q1", "1.0000"], ["q2", "0.5000"], ["all", "0.7500"]]
+    assert [line.split("\t")[1:] for line in text.splitlines()] == [
+        ["q1", "1.0000"],
+        ["q2", "0.5000"],
+        ["all", "0.7500"],
+    ]
 
 
 @pytest.mark.parametrize(
@@ -181,7 +225,12 @@ def test_a_topic_without_results_is_left_out_by_version_9(folder, monkeypatch):
 def test_options_are_read_as_getopt_reads_them(arguments):
     options = parse(arguments.split())
 
-    assert (options.queries, options.complete, options.rel, options.marked) == (True, True, 2, ("P",))
+    assert (options.queries, options.complete, options.rel, options.marked) == (
+        True,
+        True,
+        2,
+        ("P",),
+    )
     assert (options.parameters, options.qrels, options.run) == ((("P", "5"),), "Q", "R")
 
 
@@ -243,7 +292,8 @@ def test_version_9_has_none_of_the_measures_that_version_10_added(measure):
 
 
 @pytest.mark.parametrize(
-    "arguments", [["-m", "map", "-R", "prefs"], ["-m", "prefs_simp"], ["-m", "map_avgjg"], ["-R", "qrels_jg"]]
+    "arguments",
+    [["-m", "map", "-R", "prefs"], ["-m", "prefs_simp"], ["-m", "map_avgjg"], ["-R", "qrels_jg"]],
 )
 def test_a_measure_of_another_format_is_refused(arguments, folder, monkeypatch):
     with pytest.raises(BadUsage, match="cannot be computed with -R"):
@@ -258,11 +308,19 @@ def test_files_without_a_common_query_leave_nothing_to_evaluate(folder, monkeypa
 
 def test_statistics_that_are_not_finite_are_read_as_trec_eval_reads_them(folder, monkeypatch):
     (folder / "z").write_text(
-        "q1 P_5 nan 0.1\nq1 Rprec -nan 0.1\nq1 map inf 0.1\nq1 recip_rank 0.5 inf\nq2 map abc 2\n~ map 0 1\n~~ map 0 1\n"
+        "q1 P_5 nan 0.1\nq1 Rprec -nan 0.1\nq1 map inf 0.1\nq1 recip_rank 0.5 inf\nq2 map abc "
+        "2\n~ map 0 1\n~~ map 0 1\n"
     )
 
     names = ("map", "Rprec", "recip_rank", "P_5")
-    words = ["--v9", "-q", *(f"-m{name.replace('_5', '.5')}" for name in names), "-Zz", "qrels", "run"]
+    words = [
+        "--v9",
+        "-q",
+        *(f"-m{name.replace('_5', '.5')}" for name in names),
+        "-Zz",
+        "qrels",
+        "run",
+    ]
     found = printed(words, folder, monkeypatch)
 
     # As version 9.0.8 printed on 2026-11-28.
@@ -271,7 +329,11 @@ def test_statistics_that_are_not_finite_are_read_as_trec_eval_reads_them(folder,
         "q2": ("0.2500", *["-1000000.0000"] * 3),
         "all": ("  -inf", "  -nan", "-500000.0000", "   nan"),
     }
-    lines = [f"Z{name:<22}\t{query}\t{cell}\n" for query, cells in rows.items() for name, cell in zip(names, cells, strict=True)]
+    lines = [
+        f"Z{name:<22}\t{query}\t{cell}\n"
+        for query, cells in rows.items()
+        for name, cell in zip(names, cells, strict=True)
+    ]
     assert found == (0, "".join(lines))
 
 
@@ -292,7 +354,12 @@ def test_a_comment_is_a_mistake_in_version_9(commented, folder, monkeypatch):
     (folder / commented).write_text("# of a tool\n" + (folder / commented).read_text())
 
     assert printed(["--v10", "qrels", "run"], folder, monkeypatch) == expected
-    with pytest.raises(BadLine, match=f"{commented}:1: 4 fields in '# of a tool'" if commented == "run" else f"{commented}:1"):
+    with pytest.raises(
+        BadLine,
+        match=f"{commented}:1: 4 fields in '# of a tool'"
+        if commented == "run"
+        else f"{commented}:1",
+    ):
         printed(["--v9", "qrels", "run"], folder, monkeypatch)
 
 
@@ -312,7 +379,10 @@ def test_compressed_data_that_ends_early_is_named(name, folder, monkeypatch):
         printed(["qrels", "run"], folder, monkeypatch)
 
 
-@pytest.mark.parametrize("measure", ["iprec_at_recall.inf", "Rprec_mult.nan", "ndcg.1=inf", "11pt_avg.0,nan", "set_F.inf"])
+@pytest.mark.parametrize(
+    "measure",
+    ["iprec_at_recall.inf", "Rprec_mult.nan", "ndcg.1=inf", "11pt_avg.0,nan", "set_F.inf"],
+)
 def test_parameters_that_are_not_finite_are_refused(measure):
     with pytest.raises(BadUsage, match="not a finite number"):
         plan(parse(["-m", measure, "qrels", "run"]))
@@ -322,7 +392,9 @@ def test_integers_beyond_64_bits_are_the_nearest_inside_as_in_trec_eval(folder, 
     largest = 2**63 - 1
 
     for digits in (str(largest), "9" * 30, "9" * 5000):
-        code, text = printed(["-m", f"success.{digits}", "-M", digits, "qrels", "run"], folder, monkeypatch)
+        code, text = printed(
+            ["-m", f"success.{digits}", "-M", digits, "qrels", "run"], folder, monkeypatch
+        )
         assert (code, text.split()[0]) == (0, f"success_{largest}")
     assert printed(["-m", f"Rprec_mult.{'9' * 30}", "qrels", "run"], folder, monkeypatch)[0] == 0
 
@@ -332,7 +404,10 @@ def test_the_tag_is_that_of_the_last_line_wherever_comments_and_blanks_stand(fol
     text += f"q2 Q0 c 1 1 last and more\n \n#{'-' * 70000}\n"
     (folder / "run").write_text(text)
 
-    assert printed(["-m", "runid", "qrels", "run"], folder, monkeypatch) == (0, "runid                 \tall\tlast\n")
+    assert printed(["-m", "runid", "qrels", "run"], folder, monkeypatch) == (
+        0,
+        "runid                 \tall\tlast\n",
+    )
 
 
 def test_help_lists_the_options_and_explains_the_requested_measures(folder, monkeypatch):
@@ -348,7 +423,9 @@ def test_the_version_goes_to_standard_error(folder, monkeypatch, capsys):
     assert capsys.readouterr().err.startswith("trec_eval version 10.0 ")
 
 
-@pytest.mark.parametrize("trec", [each for each in MEASURES if each.home], ids=lambda trec: trec.name)
+@pytest.mark.parametrize(
+    "trec", [each for each in MEASURES if each.home], ids=lambda trec: trec.name
+)
 def test_every_measure_has_trec_evals_name_as_a_word_for_it(trec):
     name = trec.home.partition(".")[2]
     cut = "" if trec.kind not in ("ranks", "shares") else f".{trec.defaults[0]:g}"
@@ -365,8 +442,13 @@ def test_neither_the_command_line_library_nor_what_formats_share_is_loaded(folde
     assert ("rankwell.io.files" in loaded) == (native.library is None)
 
 
-@pytest.mark.skipif(native.library is None, reason="the reader itself is NumPy's without the compiled kernel")
-@pytest.mark.parametrize(("options", "needed"), [("", False), ("-q -c -J -M 5 -m ndcg_cut", False), ("-m all_trec", True)])
+@pytest.mark.skipif(
+    native.library is None, reason="the reader itself is NumPy's without the compiled kernel"
+)
+@pytest.mark.parametrize(
+    ("options", "needed"),
+    [("", False), ("-q -c -J -M 5 -m ndcg_cut", False), ("-m all_trec", True)],
+)
 def test_numpy_is_imported_only_where_it_is_worth_it(options, needed, folder):
     assert ("numpy" in _loaded(*options.split(), "qrels", "run")) == needed
 
@@ -374,14 +456,21 @@ def test_numpy_is_imported_only_where_it_is_worth_it(options, needed, folder):
 def _loaded(*arguments):
     code = "import sys; from rankwell.compat import trec_eval; "
     code += f"trec_eval.main({list(arguments)!r}, sys.stderr); print(*sys.modules)"
-    return set(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split())
+    return set(
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout.split()
+    )
 
 
 AHEAD = {
     "as it is": (lambda lines: lines, ""),
     "with other options": (lambda lines: lines, "-q -c -M 2 --v9"),
     "judged items only": (lambda lines: lines, "-q -J -l 2"),
-    "scattered": (lambda lines: [lines[place * 7 % len(lines)] for place in range(len(lines))], "-q"),
+    "scattered": (
+        lambda lines: [lines[place * 7 % len(lines)] for place in range(len(lines))],
+        "-q",
+    ),
     "a comment": (lambda lines: ["# of a tool\n", *lines], "-q"),
     "no comment in version 9": (lambda lines: ["# of a tool\n", *lines], "-q --v9"),
     "an item twice": (lambda lines: [*lines, lines[-1]], "-q"),
@@ -395,7 +484,9 @@ AHEAD = {
 def test_a_run_that_is_read_ahead_gives_the_same(case, tmp_path, monkeypatch):
     change, options = AHEAD[case]
     lines = [f"{query} Q0 d{item} 0 {9 - item}.5 tag\n" for query in range(5) for item in range(8)]
-    judged = [f"{query} 0 d{item} {item % 3}\n" for query in (0, 1, 2, 3, 4) for item in range(1, 8, 2)]
+    judged = [
+        f"{query} 0 d{item} {item % 3}\n" for query in (0, 1, 2, 3, 4) for item in range(1, 8, 2)
+    ]
     (tmp_path / "qrels").write_text("".join(judged))
     (tmp_path / "run").write_text("".join(change(lines)))
     begun, outcomes = list[Scan](), list[object]()
@@ -410,7 +501,9 @@ def test_a_run_that_is_read_ahead_gives_the_same(case, tmp_path, monkeypatch):
             outcomes.append((type(error), str(error)))
 
     assert outcomes[0] == outcomes[1] == outcomes[2]
-    assert len(begun) == (native.library is not None and case not in ("groups", "an unknown measure"))
+    assert len(begun) == (
+        native.library is not None and case not in ("groups", "an unknown measure")
+    )
 
 
 @pytest.mark.parametrize("missing", ["qrels", "run"])

@@ -1,4 +1,6 @@
-"""trec_eval's measures in plain Python, for small files, against `rankwell.measures` over the same random worlds."""
+"""trec_eval's measures in plain Python, for small files, against `rankwell.measures` over the same
+random worlds.
+"""
 
 import random
 import struct
@@ -11,22 +13,32 @@ from rankwell.compat.trec_measures import MEASURES, plan
 from rankwell.core import startup
 from rankwell.core.kernels import native
 
-pytestmark = pytest.mark.skipif(native.library is None, reason="there is no compiled kernel, without which NumPy reads the files")
+pytestmark = pytest.mark.skipif(
+    native.library is None,
+    reason="there is no compiled kernel, without which NumPy reads the files",
+)
 
 LEVELS = ["", "-l 0", "-l 2", "-M 3", "-J", "-c", "-c -J -M 4 -l 2"]
 KNOWN = [trec.name for trec in MEASURES if trec.name in trec_small._FORMS]
-# On some processors NumPy has a logarithm of its own, which differs from the C library's in the last bit.
+# On some processors NumPy has a logarithm of its own, which differs from the C library's in the
+# last bit.
 BY_LOGARITHM = ("ndcg", "gm_")
 
 
 def world(seed, folder):
-    """Files with ties, odd grades, a long list, and queries without results, without judgments, without anything relevant."""
+    """Files with ties, odd grades, a long list, and queries without results, without judgments,
+    without anything relevant.
+    """
     draw = random.Random(seed)
     judged, run = list[str](), list[str]()
     for query in range(12):
         items = [f"d{number}" for number in range(30)]
         for item in draw.sample(items, draw.choice([1, 3, 12, 25])):
-            grade = draw.choice(["-2", "-1", "-0.5", "0", "0.5", "1", "1.9", "2", "7", "11"] if query % 5 else ["0", "-1"])
+            grade = draw.choice(
+                ["-2", "-1", "-0.5", "0", "0.5", "1", "1.9", "2", "7", "11"]
+                if query % 5
+                else ["0", "-1"]
+            )
             judged.append(f"q{query} 0 {item} {grade}\n")
         for item in [] if query % 4 == 3 else draw.sample(items, draw.choice([1, 5, 30])):
             run.append(f"q{query} Q0 {item} 0 {draw.choice([0.5, 1, 1.00000001, 2.5, -3])} tag\n")
@@ -43,15 +55,30 @@ def world(seed, folder):
 def test_every_value_is_that_of_the_measure_of_rankwell(seed, level, version, tmp_path):
     world(seed, tmp_path)
     marked = [word for name in KNOWN for word in ("-m", name)]
-    marked += ["-m", "P.1,2,3,29,31", "-m", "iprec_at_recall.0.05,0.34,0.5,1.2", "-m", "ndcg_cut.1,2,3", "-m", "success.2"]
-    options = parse([version, *level.split(), *marked, str(tmp_path / "qrels"), str(tmp_path / "run")])
+    marked += [
+        "-m",
+        "P.1,2,3,29,31",
+        "-m",
+        "iprec_at_recall.0.05,0.34,0.5,1.2",
+        "-m",
+        "ndcg_cut.1,2,3",
+        "-m",
+        "success.2",
+    ]
+    options = parse(
+        [version, *level.split(), *marked, str(tmp_path / "qrels"), str(tmp_path / "run")]
+    )
     lines, ahead = plan(options), read_ahead(options)
     assert trec_small.fits(lines, ahead.judged)
 
     small = trec_small.evaluate(lines, options, ahead.judged, ahead.scan.rows())
     views = trec_views.evaluate(lines, options, None)
 
-    assert (small.queries, small.present, small.positives) == (views.queries, views.present, views.positives)
+    assert (small.queries, small.present, small.positives) == (
+        views.queries,
+        views.present,
+        views.positives,
+    )
     assert any(value != 0 for row in small.values for value in row)
     for line, plain, vectorised in zip(lines, small.values, views.values, strict=True):
         if line.trec.name.startswith(BY_LOGARITHM):

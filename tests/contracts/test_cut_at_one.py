@@ -1,4 +1,6 @@
-"""The first k of one: what a task writes with `-k 1` is a result as any other, for a page and for a comparison."""
+"""The first k of one: what a task writes with `-k 1` is a result as any other, for a page and for a
+comparison.
+"""
 
 from importlib import import_module
 from pathlib import Path
@@ -20,7 +22,9 @@ WITH_K = [task for task in TASKS if _has_k(smallest(task).COMMAND.split())]
 
 
 @pytest.mark.parametrize("task", WITH_K)
-def test_a_page_and_a_comparison_take_results_of_the_first_one(task: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_page_and_a_comparison_take_results_of_the_first_one(
+    task: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     module = import_module(f"tasks.{task}.smallest")
     monkeypatch.chdir(tmp_path)
     module.write(tmp_path)

@@ -24,18 +24,32 @@ def named_flags() -> Iterator[tuple[str, str, str]]:
     """Place, flag and argument of each call of `flag` with a text."""
     for path in sorted(SOURCE.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "flag":
+            if (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Name)
+                and node.func.id == "flag"
+            ):
                 typed = node.args[0]
                 if isinstance(typed, ast.Constant):
                     other = {each.arg: each.value for each in node.keywords}.get("name")
-                    word = other.value if isinstance(other, ast.Constant) else typed.value[2:].replace("-", "_")
+                    word = (
+                        other.value
+                        if isinstance(other, ast.Constant)
+                        else typed.value[2:].replace("-", "_")
+                    )
                     yield f"{path.relative_to(SOURCE)}:{node.lineno}", typed.value, word
 
 
 def parameters() -> set[str]:
     """The arguments of all public functions and of the methods of results."""
     found = set[str]()
-    things: list[Any] = [*(getattr(rw, name) for name in rw.__all__), results.save, results.gate, results.compare, results.report]
+    things: list[Any] = [
+        *(getattr(rw, name) for name in rw.__all__),
+        results.save,
+        results.gate,
+        results.compare,
+        results.report,
+    ]
     for thing in things:
         if callable(thing) and not (isinstance(thing, type) and issubclass(thing, Exception)):
             found |= set(signature(thing).parameters)
@@ -43,7 +57,12 @@ def parameters() -> set[str]:
 
 
 def test_every_flag_of_a_message_is_one_of_a_command():
-    known = {word for words in command_summaries() for each in arguments_of(command_function(words)) for word in each.words}
+    known = {
+        word
+        for words in command_summaries()
+        for each in arguments_of(command_function(words))
+        for word in each.words
+    }
 
     assert [(place, typed) for place, typed, _ in named_flags() if typed not in known] == []
 
@@ -66,28 +85,41 @@ def test_a_message_names_the_flag_on_the_command_line_and_the_argument_in_python
 
 
 def test_command_lines_in_messages_quote_what_a_user_has_named():
-    line = re.compile(r"rankwell (?!and |compare tests )[a-z][a-z -]* \{(?!typed\(|inputs\})[^}]*\}")
-    texts = {path.relative_to(SOURCE): path.read_text(encoding="utf-8") for path in SOURCE.rglob("*.py")}
+    line = re.compile(
+        r"rankwell (?!and |compare tests )[a-z][a-z -]* \{(?!typed\(|inputs\})[^}]*\}"
+    )
+    texts = {
+        path.relative_to(SOURCE): path.read_text(encoding="utf-8") for path in SOURCE.rglob("*.py")
+    }
     # This one is formatted with a quoted place.
     del texts[Path("tasks/study/commands/demo_study.py")]
 
-    assert [(str(path), found[0]) for path, text in texts.items() for found in line.finditer(text)] == []
+    assert [
+        (str(path), found[0]) for path, text in texts.items() for found in line.finditer(text)
+    ] == []
 
 
 def test_processes_name_options_as_the_process_that_started_them_does():
     code = "from rankwell.errors import flag; print(flag('no_results', 'skip'))"
 
     assert (
-        subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout == "no_results='skip'\n"
+        subprocess.run(
+            [sys.executable, "-c", code], check=True, capture_output=True, text=True
+        ).stdout
+        == "no_results='skip'\n"
     )
     with errors.at_the_command_line():
         assert errors.flag("no_results", "skip") == "--no-results skip"
-        typed = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+        typed = subprocess.run(
+            [sys.executable, "-c", code], check=True, capture_output=True, text=True
+        ).stdout
     assert typed == "--no-results skip\n"
 
 
 def test_an_error_of_python_names_arguments_and_not_options(tmp_path: Path):
     (tmp_path / "intents.txt").write_text("q 1 a 1\nq 2 b 1\n")
-    with pytest.raises(rw.BadUsage, match=r"unjudged='nonrelevant', queries='truth' or both") as found:
+    with pytest.raises(
+        rw.BadUsage, match=r"unjudged='nonrelevant', queries='truth' or both"
+    ) as found:
         rw.evaluate(tmp_path / "intents.txt", {"q": {"a": 1.0}}, ["alpha_nDCG@10"], unjudged="skip")
     assert "--" not in str(found.value)

@@ -1,4 +1,6 @@
-"""The contract of fuzzers: every reader of a registry has one, and its valid files are read as the plain parser reads them."""
+"""The contract of fuzzers: every reader of a registry has one, and its valid files are read as the
+plain parser reads them.
+"""
 
 import json
 import os
@@ -16,16 +18,23 @@ from registries import REGISTRIES
 
 READERS = [f"{kind}: {name}" for kind in KINDS for name in REGISTRIES[kind]]
 FUZZERS = load()
-CHECKED = [*(name for name in READERS if name in FUZZERS), *(name for name in FUZZERS if name.startswith("rag: "))]
+CHECKED = [
+    *(name for name in READERS if name in FUZZERS),
+    *(name for name in FUZZERS if name.startswith("rag: ")),
+]
 
 
 @pytest.mark.parametrize("name", READERS)
 def test_a_reader_has_a_fuzzer(name: str):
-    assert name in FUZZERS, f"{name} has no fuzzer: write what makes a small valid file of it, in tools/fuzzing/"
+    assert name in FUZZERS, (
+        f"{name} has no fuzzer: write what makes a small valid file of it, in tools/fuzzing/"
+    )
 
 
 @pytest.mark.parametrize("name", CHECKED)
-def test_a_valid_file_is_read_as_the_plain_parser_reads_it(name: str, fuzzer_of: Callable[[str], Fuzzer], tmp_path: Path):
+def test_a_valid_file_is_read_as_the_plain_parser_reads_it(
+    name: str, fuzzer_of: Callable[[str], Fuzzer], tmp_path: Path
+):
     fuzzer = fuzzer_of(name)
     thing = fuzzer.write(Random(3), tmp_path)
 
@@ -40,7 +49,9 @@ def test_a_valid_file_is_read_as_the_plain_parser_reads_it(name: str, fuzzer_of:
 
 
 @pytest.mark.parametrize("name", CHECKED)
-def test_changed_files_are_read_right_or_refused(name: str, fuzzer_of: Callable[[str], Fuzzer], tmp_path: Path):
+def test_changed_files_are_read_right_or_refused(
+    name: str, fuzzer_of: Callable[[str], Fuzzer], tmp_path: Path
+):
     fuzzer_of(name)
     outcomes = dict[int, tuple[str, str]]()
     for number in range(6):
@@ -61,13 +72,20 @@ def test_changed_json_has_an_end():
 
 def test_the_process_of_other_libraries_ends_and_leaves_no_file_open(tmp_path: Path):
     (tmp_path / "a.npy").write_bytes(b"not an array")
-    code = "from pathlib import Path; from fuzzing import Refused; from fuzzing.reference import ask\n"
+    code = (
+        "from pathlib import Path; from fuzzing import Refused; from fuzzing.reference import ask\n"
+    )
     code += "try:\n ask('numpy', Path('a.npy'))\nexcept Refused:\n print('refused')"
     tools = str(Path(__file__).parents[2] / "tools")
     line = [sys.executable, "-W", "always::ResourceWarning", "-c", code]
 
     done = subprocess.run(
-        line, cwd=tmp_path, env={**os.environ, "PYTHONPATH": tools}, capture_output=True, encoding="utf-8", timeout=60
+        line,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": tools},
+        capture_output=True,
+        encoding="utf-8",
+        timeout=60,
     )
 
     assert (done.stdout, done.stderr) == ("refused\n", "")

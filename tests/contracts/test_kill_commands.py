@@ -1,4 +1,6 @@
-"""The contract of the kill harness: every command that writes, caches or resumes is killed by it."""
+"""The contract of the kill harness: every command that writes, caches or resumes is killed by
+it.
+"""
 
 import pytest
 
@@ -7,7 +9,9 @@ from rankwell.core.catalogue import command_function, command_summaries
 from rankwell.core.options import arguments_of
 
 WRITING = [
-    " ".join(words) for words in command_summaries() if WRITES & {each.name for each in arguments_of(command_function(words))}
+    " ".join(words)
+    for words in command_summaries()
+    if WRITES & {each.name for each in arguments_of(command_function(words))}
 ]
 
 
@@ -15,7 +19,9 @@ WRITING = [
 def test_a_command_that_writes_is_killed(command: str):
     known = {case.words for case in CASES} | EXEMPT.keys()
 
-    assert command in known, f"{command} has no case: write its command lines in tools/kill_commands.py"
+    assert command in known, (
+        f"{command} has no case: write its command lines in tools/kill_commands.py"
+    )
 
 
 def test_cases_are_of_commands_that_write():

@@ -11,9 +11,15 @@ import rankwell as rw
 
 VECTORS = np.random.default_rng(0).normal(size=(12, 4))
 CALLS: dict[str, Callable[[str], Any]] = {
-    "agree": lambda labels: rw.agree(VECTORS, VECTORS, labels=labels, k=3, intervals="none", ids=list(map(str, range(12)))),
-    "beyond": lambda judgments: rw.evaluate_beyond({"1": {"2": 1.0}}, judgments=judgments, intervals="none"),
-    "retrieve": lambda qrels: rw.retrieve(lambda query, k: ["2"][:k], {"1": "text"}, qrels=qrels, rounds=1),
+    "agree": lambda labels: rw.agree(
+        VECTORS, VECTORS, labels=labels, k=3, intervals="none", ids=list(map(str, range(12)))
+    ),
+    "beyond": lambda judgments: rw.evaluate_beyond(
+        {"1": {"2": 1.0}}, judgments=judgments, intervals="none"
+    ),
+    "retrieve": lambda qrels: rw.retrieve(
+        lambda query, k: ["2"][:k], {"1": "text"}, qrels=qrels, rounds=1
+    ),
 }
 
 
@@ -21,4 +27,6 @@ CALLS: dict[str, Callable[[str], Any]] = {
 def test_the_note_of_the_reader_is_among_those_of_the_results(tmp_path: Path, task: str):
     (tmp_path / "marked.qrels").write_bytes(b"\xef\xbb\xbf1 0 2 1\n")
 
-    assert any("byte order mark" in note for note in CALLS[task](str(tmp_path / "marked.qrels")).notes)
+    assert any(
+        "byte order mark" in note for note in CALLS[task](str(tmp_path / "marked.qrels")).notes
+    )

@@ -1,4 +1,6 @@
-"""The contract of the public API: every module imports, every name is what its file of names says, every function runs."""
+"""The contract of the public API: every module imports, every name is what its file of names says,
+every function runs.
+"""
 
 import importlib
 import inspect
@@ -16,9 +18,17 @@ from rankwell import Judgments, Ranking
 TRUTH, RUN = {"q": {"a": 1.0}}, {"q": {"a": 2.0, "b": 1.0}}
 ASPECTS = {"q": {"1": {"a": 1.0}}}
 CLIPS = "slice_id,pv_object_type\na,bicyclist\nb,bicyclist\n"
-SQUAD = [{"id": "q", "question": "?", "context": "a b c", "answers": [{"text": "b", "answer_start": 2}]}]
-MODULES = [each.name for each in pkgutil.walk_packages(rankwell.__path__, "rankwell.") if not each.name.endswith("__main__")]
-TASKS = sorted(each.parent.name for each in Path(rankwell.__file__).parent.glob("tasks/*/public.py"))
+SQUAD = [
+    {"id": "q", "question": "?", "context": "a b c", "answers": [{"text": "b", "answer_start": 2}]}
+]
+MODULES = [
+    each.name
+    for each in pkgutil.walk_packages(rankwell.__path__, "rankwell.")
+    if not each.name.endswith("__main__")
+]
+TASKS = sorted(
+    each.parent.name for each in Path(rankwell.__file__).parent.glob("tasks/*/public.py")
+)
 FUNCTIONS = [name for name in rankwell.__all__ if inspect.isfunction(getattr(rankwell, name))]
 
 
@@ -54,18 +64,24 @@ CALLS: dict[str, Callable[[Path], Any]] = {
     "check": lambda _: rankwell.check(TRUTH, RUN),
     "compare_lists": lambda _: rankwell.compare_lists(["a", "b"], ["b", "a"], "RBO"),
     "compare_values": lambda _: rankwell.compare_values(evaluated()),
-    "convert": lambda folder: rankwell.convert(written(folder / "run", "q Q0 a 1 2.0 r\n"), folder / "run.json"),
+    "convert": lambda folder: rankwell.convert(
+        written(folder / "run", "q Q0 a 1 2.0 r\n"), folder / "run.json"
+    ),
     "encode": lambda folder: rankwell.encode(
         texts(folder), folder / "texts.npy", model="tfidf-svd:1", fit=str(folder / "texts.txt")
     ),
     "eval_q2m": lambda _: rankwell.eval_q2m(np.eye(3), [[0], [1], [2]]),
     "evaluate": lambda _: rankwell.evaluate(TRUTH, RUN),
-    "evaluate_answers": lambda folder: rankwell.evaluate_answers(squad(folder), {"q": "b"}, convention="squad2"),
+    "evaluate_answers": lambda folder: rankwell.evaluate_answers(
+        squad(folder), {"q": "b"}, convention="squad2"
+    ),
     "evaluate_beyond": lambda _: rankwell.evaluate_beyond({"q": ["a"]}, "Entropy@1"),
     "evaluate_citations": lambda _: rankwell.evaluate_citations(
         [{"id": "q", "statement": "s", "citations": [], "entailed": False}]
     ),
-    "evaluate_clips": lambda folder: rankwell.evaluate_clips(clips(folder), np.eye(2), ids=["a", "b"]),
+    "evaluate_clips": lambda folder: rankwell.evaluate_clips(
+        clips(folder), np.eye(2), ids=["a", "b"]
+    ),
     "evaluate_instances": lambda folder: rankwell.evaluate_instances(
         images(folder), scores=np.ones((1, 1)), query_ids=["a2"], reference_ids=["a1"]
     ),
@@ -77,27 +93,37 @@ CALLS: dict[str, Callable[[Path], Any]] = {
         [{"id": "q", "passages": [SPAN]}], [{"id": "q", "chunks": [SPAN]}], measures="SpanR@1"
     ),
     "explain": lambda _: rankwell.explain("RR"),
-    "find_hits": lambda folder: rankwell.find_hits(written(folder / "run", "q Q0 a 1 2.0 r\n"), Judgments.from_dict(TRUTH)),
+    "find_hits": lambda folder: rankwell.find_hits(
+        written(folder / "run", "q Q0 a 1 2.0 r\n"), Judgments.from_dict(TRUTH)
+    ),
     "fuse": lambda _: rankwell.fuse([RUN, RUN]),
     "group_rankings": lambda _: rankwell.group_rankings(ASPECTS, RUN),
     "intent_rankings": lambda _: rankwell.intent_rankings(ASPECTS, RUN),
     "interleave": lambda _: rankwell.interleave({"q": ["a"]}, {"q": ["b"]}),
     "judged_rankings": lambda _: rankwell.judged_rankings(TRUTH, RUN),
-    "measure": lambda _: rankwell.measure(lambda view: view.first_rank(view.relevant(1)), name="first_rank_of_mine"),
+    "measure": lambda _: rankwell.measure(
+        lambda view: view.first_rank(view.relevant(1)), name="first_rank_of_mine"
+    ),
     "parse_measure": lambda _: rankwell.parse_measure("nDCG@10"),
-    "preference_rankings": lambda _: rankwell.preference_rankings({"q": {"1": {"1": {"a": 1.0, "b": 2.0}}}}, RUN),
+    "preference_rankings": lambda _: rankwell.preference_rankings(
+        {"q": {"1": {"1": {"a": 1.0, "b": 2.0}}}}, RUN
+    ),
     "ranking_pairs": lambda _: rankwell.ranking_pairs(RUN, RUN),
     "read_annotations": clips,
     "read_images": lambda folder: rankwell.read_images(images(folder)),
     "read_judgments": lambda _: rankwell.read_judgments(TRUTH),
-    "read_predictions": lambda folder: rankwell.read_predictions(written(folder / "predictions.json", '{"q": "b"}')),
+    "read_predictions": lambda folder: rankwell.read_predictions(
+        written(folder / "predictions.json", '{"q": "b"}')
+    ),
     "read_questions": lambda folder: rankwell.read_questions(squad(folder)),
     "read_ranking": lambda _: rankwell.read_ranking(RUN),
     "read_schema": lambda folder: rankwell.read_schema(schema_file(folder)),
     "retrieve": lambda _: rankwell.retrieve(lambda query, k: ["a"][:k], {"q": "?"}, rounds=1),
     "search": lambda _: rankwell.search(np.eye(3), np.eye(3), k=1),
     "tune_fusion": lambda _: rankwell.tune_fusion([two(RUN), two(RUN)], two(TRUTH)),
-    "write_judgments": lambda folder: rankwell.write_judgments(Judgments.from_dict(TRUTH), folder / "qrels.csv"),
+    "write_judgments": lambda folder: rankwell.write_judgments(
+        Judgments.from_dict(TRUTH), folder / "qrels.csv"
+    ),
     "write_run": lambda folder: rankwell.write_run(Ranking.from_dict(RUN), folder / "run.csv"),
 }
 """The smallest valid call of every public function."""
@@ -108,7 +134,9 @@ def two(rows: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
 
 
 def evaluated() -> Any:
-    return rankwell.evaluate(two(TRUTH), {"a": two(RUN), "b": two({"q": {"b": 1.0, "a": 0.5}})}, "RR").values
+    return rankwell.evaluate(
+        two(TRUTH), {"a": two(RUN), "b": two({"q": {"b": 1.0, "a": 0.5}})}, "RR"
+    ).values
 
 
 def schema_file(folder: Path) -> Path:
@@ -144,7 +172,9 @@ def test_every_public_function_runs_on_the_smallest_input(name: str, tmp_path: P
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_every_public_function_runs_whatever_numpy_does_with_floating_point_errors(name: str, tmp_path: Path):
+def test_every_public_function_runs_whatever_numpy_does_with_floating_point_errors(
+    name: str, tmp_path: Path
+):
     with np.errstate(all="raise"):
         found = CALLS[name](tmp_path)
         if isinstance(found, rankwell.Results):

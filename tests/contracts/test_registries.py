@@ -1,7 +1,9 @@
-"""The contract of everything that can be named: each entry is documented, and a test names it; a missing piece fails by name.
+"""The contract of everything that can be named: each entry is documented, and a test names it; a
+missing piece fails by name.
 
-Stricter contracts of one kind stand with its tests: measures (tests/measures/test_measures.py), round trips of formats that can
-be written (tests/io/test_files.py) and options of commands (tests/cli/test_options.py). They read the same registries.
+Stricter contracts of one kind stand with its tests: measures (tests/measures/test_measures.py),
+round trips of formats that can be written (tests/io/test_files.py) and options of commands
+(tests/cli/test_options.py). They read the same registries.
 """
 
 import importlib
@@ -20,15 +22,20 @@ ROOT = Path(__file__).parents[2]
 ENTRIES = [(kind, name) for kind, registry in REGISTRIES.items() for name in registry]
 COMMANDS = list(command_summaries())
 NOT_FOR_USERS = {"displays of results", "kinds of own measures"}
-"""Registries that only the package looks into; tests/report/test_notebooks.py shows every result by all of their entries, and
-tests/workflow/test_workflow.py passes functions as measures."""
+"""Registries that only the package looks into; tests/report/test_notebooks.py shows every result by
+all of their entries, and tests/workflow/test_workflow.py passes functions as measures.
+"""
 
 
 @cache
 def text_of_tests() -> str:
     """The text of all tests, contracts aside."""
     files = (ROOT / "tests").rglob("*.py")
-    return "\n".join(file.read_text(encoding="utf-8") for file in sorted(files) if file.parent.name != "contracts")
+    return "\n".join(
+        file.read_text(encoding="utf-8")
+        for file in sorted(files)
+        if file.parent.name != "contracts"
+    )
 
 
 @cache
@@ -37,8 +44,13 @@ def page(name: str) -> str:
 
 
 def named_in_tests(name: str) -> bool:
-    """Whether a test has the name in quotes, as a value, behind an option of a command line, or as the ending of a file."""
-    before, behind = r"""(?:(?<=["'`=.:,])|(?<=[\w)] )(?=\w+[(@])|-[a-z][a-z-]* )""", r"""(?=["'`@(:=.,) ])"""
+    """Whether a test has the name in quotes, as a value, behind an option of a command line, or as
+    the ending of a file.
+    """
+    before, behind = (
+        r"""(?:(?<=["'`=.:,])|(?<=[\w)] )(?=\w+[(@])|-[a-z][a-z-]* )""",
+        r"""(?=["'`@(:=.,) ])""",
+    )
     return re.search(before + re.escape(name) + behind, text_of_tests()) is not None
 
 
@@ -50,7 +62,9 @@ def test_every_registry_of_the_package_is_under_contract():
                 if isinstance(each, Catalogue):
                     found[id(each)] = f"{module.name}.{name}"
 
-    assert [name for key, name in found.items() if key not in {id(each) for each in REGISTRIES.values()}] == []
+    assert [
+        name for key, name in found.items() if key not in {id(each) for each in REGISTRIES.values()}
+    ] == []
 
 
 @pytest.mark.parametrize(("kind", "name"), ENTRIES)
@@ -61,9 +75,12 @@ def test_an_entry_says_what_it_is_and_is_documented(kind: str, name: str):
     assert name in text, f"docs have no {name}: run `make docs`"
 
 
-@pytest.mark.parametrize(("kind", "name"), [each for each in ENTRIES if each[0] not in NOT_FOR_USERS])
+@pytest.mark.parametrize(
+    ("kind", "name"), [each for each in ENTRIES if each[0] not in NOT_FOR_USERS]
+)
 def test_a_test_names_the_entry(kind: str, name: str):
-    # Formats and what they hold make up one name; the test of a format says what it holds in its own way.
+    # Formats and what they hold make up one name; the test of a format says what it holds in its
+    # own way.
     assert named_in_tests(name.split()[0]), f"no test names {name}, one of the {kind}"
 
 
@@ -74,9 +91,17 @@ def test_a_command_is_documented_and_run_by_a_test(words: tuple[str, ...]):
 
 
 def runs_in_tests(words: tuple[str, ...]) -> bool:
-    """Whether a test has the words in quotes, together or one by one, or imports the command; helpers may add the first word."""
+    """Whether a test has the words in quotes, together or one by one, or imports the command;
+    helpers may add the first word.
+    """
     one_by_one, helper = '", "'.join(words), f'"{words[0]}", *'
-    forms = (rf"""["'](rankwell )?{" ".join(words)}["' ]""", re.escape(one_by_one) + '"', rf"import {'_'.join(words)}\b")
+    forms = (
+        rf"""["'](rankwell )?{" ".join(words)}["' ]""",
+        re.escape(one_by_one) + '"',
+        rf"import {'_'.join(words)}\b",
+    )
     forms += (rf"commands\.{'_'.join(words)} import",)
     text = text_of_tests()
-    return any(re.search(each, text) for each in forms) or (len(words) == 2 and helper in text and f'"{words[1]}", ' in text)
+    return any(re.search(each, text) for each in forms) or (
+        len(words) == 2 and helper in text and f'"{words[1]}", ' in text
+    )

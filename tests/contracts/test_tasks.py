@@ -1,4 +1,6 @@
-"""The contract of tasks: one folder holds all of a task, and what is left without the folder is whole."""
+"""The contract of tasks: one folder holds all of a task, and what is left without the folder is
+whole.
+"""
 
 import os
 import re
@@ -46,15 +48,23 @@ def test_a_task_has_its_pieces_and_tests_of_its_own(task: str):
     missing = [piece for piece in PIECES if not (PACKAGE / "tasks" / task / piece).is_file()]
 
     assert missing == [], f"tasks/{task} lacks {missing}"
-    assert any((ROOT / "tests" / "tasks" / task).glob("test_*.py")), f"tests/tasks/{task} has no test"
-    assert (ROOT / "tests" / "tasks" / task / "smallest.py").is_file(), f"tests/tasks/{task} lacks its smallest command"
+    assert any((ROOT / "tests" / "tasks" / task).glob("test_*.py")), (
+        f"tests/tasks/{task} has no test"
+    )
+    assert (ROOT / "tests" / "tasks" / task / "smallest.py").is_file(), (
+        f"tests/tasks/{task} lacks its smallest command"
+    )
 
 
-@pytest.mark.parametrize("task", [task for task in TASKS if (PACKAGE / "tasks" / task / "page.js").is_file()])
+@pytest.mark.parametrize(
+    "task", [task for task in TASKS if (PACKAGE / "tasks" / task / "page.js").is_file()]
+)
 def test_a_view_of_the_page_is_driven_by_a_test(task: str):
     views = (ROOT / "tests" / "report" / "test_page_views.py").read_text(encoding="utf-8")
 
-    assert re.search(rf"def test_{task}_\w+\(browser", views), f"no browser test of tests/report/test_page_views.py opens {task}"
+    assert re.search(rf"def test_{task}_\w+\(\s*browser", views), (
+        f"no browser test of tests/report/test_page_views.py opens {task}"
+    )
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -64,10 +74,14 @@ def test_the_readme_of_a_task_is_one_screen(task: str):
     assert 5 <= len(lines) <= 50
     for file in re.findall(r"`([\w/]+\.(?:py|js|md))`", "\n".join(lines)):
         homes = (PACKAGE / "tasks" / task, PACKAGE, ROOT)
-        assert any((home / file).is_file() for home in homes), f"tasks/{task}/README.md names {file}"
+        assert any((home / file).is_file() for home in homes), (
+            f"tasks/{task}/README.md names {file}"
+        )
 
 
-@pytest.mark.parametrize("task", [pytest.param(task, marks=[pytest.mark.slow] * (task != "runs")) for task in TASKS])
+@pytest.mark.parametrize(
+    "task", [pytest.param(task, marks=[pytest.mark.slow] * (task != "runs")) for task in TASKS]
+)
 def test_without_the_folder_of_a_task_all_else_works(task: str, tmp_path: Path):
     package, inputs = tmp_path / "rankwell", tmp_path / "inputs"
     inputs.mkdir()
@@ -76,7 +90,11 @@ def test_without_the_folder_of_a_task_all_else_works(task: str, tmp_path: Path):
         other.write(inputs)
     shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.rmtree(package / "tasks" / task)
-    kept = {name for name, line in lines_of_public_names().items() if f"rankwell.tasks.{task}." not in line}
+    kept = {
+        name
+        for name, line in lines_of_public_names().items()
+        if f"rankwell.tasks.{task}." not in line
+    }
 
     done = subprocess.run(
         [sys.executable, "-c", WHOLE, *(other.COMMAND for other in others)],
@@ -92,5 +110,10 @@ def test_without_the_folder_of_a_task_all_else_works(task: str, tmp_path: Path):
 
 def lines_of_public_names() -> dict[str, str]:
     files = [Path(public.__file__), *PACKAGE.glob("tasks/*/public.py")]
-    lines = [line for file in files for line in file.read_text(encoding="utf-8").splitlines() if line.startswith("from ")]
+    lines = [
+        line
+        for file in files
+        for line in file.read_text(encoding="utf-8").splitlines()
+        if line.startswith("from ")
+    ]
     return {line.split()[-1]: line for line in lines}

@@ -45,7 +45,9 @@ def test_every_field_of_a_convention_has_a_value_of_its_type(name: str):
 
     assert _wrong_fields(entry) == []
     assert entry.tasks.keys() <= OWN.keys()
-    assert [_wrong_fields(entry.rules_of(task, usual)) for task, usual in OWN.items()] == [[]] * len(OWN)
+    assert [_wrong_fields(entry.rules_of(task, usual)) for task, usual in OWN.items()] == [
+        []
+    ] * len(OWN)
 
 
 def _wrong_fields(entry: Any) -> list[str]:
@@ -64,7 +66,9 @@ def _fits(value: Any, hint: Any) -> bool:
     if kind is tuple:
         return isinstance(value, tuple) and all(_fits(each, parts[0]) for each in value)
     if kind is Mapping:
-        return isinstance(value, dict) and all(_fits(name, parts[0]) and _fits(each, parts[1]) for name, each in value.items())
+        return isinstance(value, dict) and all(
+            _fits(name, parts[0]) and _fits(each, parts[1]) for name, each in value.items()
+        )
     return _wrong_fields(value) == [] if hasattr(hint, "_fields") else isinstance(value, hint)
 
 
@@ -82,13 +86,27 @@ def test_an_unknown_convention_names_the_nearest():
 
 
 def test_what_the_user_says_goes_before_the_convention():
-    rules = Rules.resolve("beir", ties="id-asc", queries="truth", no_relevant=None, unjudged="nonrelevant", exclude_self=False)
+    rules = Rules.resolve(
+        "beir",
+        ties="id-asc",
+        queries="truth",
+        no_relevant=None,
+        unjudged="nonrelevant",
+        exclude_self=False,
+    )
 
-    assert (rules.ties, rules.queries, rules.exclude_self, rules.no_relevant) == ("id-asc", "truth", False, "empty")
+    assert (rules.ties, rules.queries, rules.exclude_self, rules.no_relevant) == (
+        "id-asc",
+        "truth",
+        False,
+        "empty",
+    )
 
 
 def test_the_label_is_the_word_and_the_measure_the_exact_name():
-    result = rw.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, ["map@10"], convention="st", intervals="none")
+    result = rw.evaluate(
+        {"q": {"a": 1}}, {"q": {"a": 1.0}}, ["map@10"], convention="st", intervals="none"
+    )
 
     assert (result.values[0].label, result.values[0].measure) == ("map@10", "AP(denom='min')@10")
 
@@ -97,8 +115,14 @@ def test_single_precision_makes_close_scores_tie():
     truth, run = {"q": {"a": 1}}, {"q": {"a": 1.00000001, "b": 1.0}}
 
     double = rw.evaluate(truth, run, "RR", intervals="none").values[0].values[0]
-    single = rw.evaluate(truth, run, "RR", convention="trec_eval9", intervals="none").values[0].values[0]
-    tenth = rw.evaluate(truth, run, "RR", convention="trec_eval10", intervals="none").values[0].values[0]
+    single = (
+        rw.evaluate(truth, run, "RR", convention="trec_eval9", intervals="none").values[0].values[0]
+    )
+    tenth = (
+        rw.evaluate(truth, run, "RR", convention="trec_eval10", intervals="none")
+        .values[0]
+        .values[0]
+    )
 
     assert (double, single, tenth) == (1.0, 0.5, 1.0)
 

@@ -23,10 +23,18 @@ def agreement(**named: str) -> rw.Results:
 
 @pytest.mark.parametrize(
     ("evaluate", "name", "other"),
-    [(runs, "rankwell", "trec_eval9"), (captions, "hgr", "mmt"), (agreement, "rankwell", "scholar-stream")],
+    [
+        (runs, "rankwell", "trec_eval9"),
+        (captions, "hgr", "mmt"),
+        (agreement, "rankwell", "scholar-stream"),
+    ],
 )
 def test_the_first_note_explains_a_default_convention(evaluate, name: str, other: str):
-    title = "the items that lists of neighbours share, and their order" if evaluate is agreement else CONVENTIONS[name].title
+    title = (
+        "the items that lists of neighbours share, and their order"
+        if evaluate is agreement
+        else CONVENTIONS[name].title
+    )
 
     assert evaluate().notes[0] == f"convention {name}, the default: {title}"
     assert not any(note.startswith("convention ") for note in evaluate(convention=other).notes)

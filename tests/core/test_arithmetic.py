@@ -27,7 +27,10 @@ def test_drop_ins_do_not_depend_on_it_either():
 
 
 def test_a_comparison_and_its_displays_do_not_depend_on_it():
-    other = {query: dict(zip(scores, reversed(scores.values()), strict=True)) for query, scores in TINY.items()}
+    other = {
+        query: dict(zip(scores, reversed(scores.values()), strict=True))
+        for query, scores in TINY.items()
+    }
     expected = rw.compare_values(rw.evaluate(TRUTH, {"a": TINY, "b": other}).values)
     with np.errstate(all="raise"):
         found = rw.compare_values(rw.evaluate(TRUTH, {"a": TINY, "b": other}).values)

@@ -18,7 +18,13 @@ def python(*words, path, folder):
     """What a fresh interpreter prints that finds its packages in `path` first."""
     places = "".join(f"sys.path.insert(0, {str(each)!r}); " for each in reversed(path))
     code = f"import sys; {places}from rankwell.cli import script; script()"
-    return subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, cwd=folder, check=False)
+    return subprocess.run(
+        [sys.executable, "-c", code, *words],
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        check=False,
+    )
 
 
 @pytest.fixture
@@ -32,7 +38,9 @@ def folder(tmp_path):
 def copied(tmp_path):
     """A copy of the package, with its tools, that a test may change."""
     shutil.copytree(SOURCE, tmp_path / "copy" / "src" / "rankwell")
-    shutil.copytree(TOOL.parent, tmp_path / "copy" / "tools", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(
+        TOOL.parent, tmp_path / "copy" / "tools", ignore=shutil.ignore_patterns("__pycache__")
+    )
     return tmp_path / "copy"
 
 
@@ -55,9 +63,12 @@ def package(tmp_path):
     """Another package, installed as a folder with metadata: a measure, a format and an engine."""
     home = tmp_path / "site"
     (home / "halves-1.0.dist-info").mkdir(parents=True)
-    (home / "halves-1.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: halves\nVersion: 1.0\n")
+    (home / "halves-1.0.dist-info" / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: halves\nVersion: 1.0\n"
+    )
     (home / "halves-1.0.dist-info" / "entry_points.txt").write_text(
-        "[rankwell.measures]\nHalves = halves_measure\nBroken = halves_missing\nEmpty = halves_engine\n"
+        "[rankwell.measures]\nHalves = halves_measure\nBroken = halves_missing\nEmpty = "
+        "halves_engine\n"
         "[rankwell.formats]\nbang run = halves_format\n"
         "[rankwell.engines]\nhalves = halves_engine:search\n"
     )
@@ -69,14 +80,17 @@ def package(tmp_path):
         "def read(source, request):\n"
         '    """Lines of !query|item|score."""\n'
         "    rows = [line[1:].split('|') for line in source.read().decode().splitlines()]\n"
-        "    return Ranking.from_dict({rows[0][0]: {item: float(score) for _, item, score in rows}})\n"
+        "    return Ranking.from_dict({rows[0][0]: {item: float(score) for _, item, score in "
+        "rows}})\n"
     )
     (home / "halves_engine.py").write_text("def search(query, k):\n    return [('d1', 1.0)]\n")
     return home
 
 
 def test_every_index_is_what_its_folder_registers():
-    done = subprocess.run([sys.executable, str(TOOL), "--check"], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, str(TOOL), "--check"], capture_output=True, text=True, check=False
+    )
 
     assert (done.returncode, done.stderr) == (0, "")
 
@@ -85,8 +99,11 @@ def test_a_stale_index_fails_by_name_and_is_written_anew(copied):
     def _tool(*words):
         return subprocess.run(
             [sys.executable, str(copied / "tools" / "registry_index.py"), *words],
-            capture_output=True, text=True, env={"PYTHONPATH": str(copied / "src")}, check=False,
-        )  # fmt: skip
+            capture_output=True,
+            text=True,
+            env={"PYTHONPATH": str(copied / "src")},
+            check=False,
+        )
 
     (copied / "src/rankwell/measures/halves.py").write_text(NEW_MEASURE.lstrip())
     (copied / "src/rankwell/tasks/clips/measures").mkdir()
@@ -97,10 +114,14 @@ def test_a_stale_index_fails_by_name_and_is_written_anew(copied):
 
     assert stale.returncode == 1
     assert [line.split()[0] for line in stale.stderr.splitlines()] == [
-        "src/rankwell/measures/index.txt", "src/rankwell/tasks/clips/measures/index.txt",
-    ]  # fmt: skip
+        "src/rankwell/measures/index.txt",
+        "src/rankwell/tasks/clips/measures/index.txt",
+    ]
     assert (written.returncode, again.returncode) == (0, 0)
-    assert "measure\tHalves\thalves\t" in (copied / "src/rankwell/measures/index.txt").read_text().splitlines()
+    assert (
+        "measure\tHalves\thalves\t"
+        in (copied / "src/rankwell/measures/index.txt").read_text().splitlines()
+    )
 
 
 def test_folders_without_an_index_are_imported(copied, folder):
@@ -109,15 +130,22 @@ def test_folders_without_an_index_are_imported(copied, folder):
         index.unlink()
 
     done = python(*EVALUATE, "-m", "Halves RR", path=[copied / "src"], folder=folder)
-    pages = [python("--help", path=path, folder=folder).stdout for path in ([copied / "src"], [SOURCE.parent])]
+    pages = [
+        python("--help", path=path, folder=folder).stdout
+        for path in ([copied / "src"], [SOURCE.parent])
+    ]
 
-    assert [line.split(",")[1:4:2] for line in done.stdout.splitlines()[1:]] == [["Halves", "0.5"], ["RR", "0.5"]]
+    assert [line.split(",")[1:4:2] for line in done.stdout.splitlines()[1:]] == [
+        ["Halves", "0.5"],
+        ["RR", "0.5"],
+    ]
     assert pages[0] == pages[1]
 
 
 def test_the_page_of_commands_reads_no_command():
     code = (
-        "import sys; from rankwell.core.catalogue import command_summaries; print(len(command_summaries()));"
+        "import sys; from rankwell.core.catalogue import command_summaries; "
+        "print(len(command_summaries()));"
         "print([name for name in sys.modules if '.commands.' in name])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -150,7 +178,9 @@ def test_a_format_of_another_package_is_recognised_and_can_be_named(package, fol
 def test_an_engine_of_another_package_is_found_by_its_name(package, folder):
     code = f"import sys; sys.path.insert(0, {str(package)!r})\n"
     code += "from rankwell.engines import find_engine; print(find_engine('halves')('x', 1))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=folder, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=folder, check=False
+    )
 
     assert done.stdout == "[('d1', 1.0)]\n", done.stderr
 
@@ -158,12 +188,22 @@ def test_an_engine_of_another_package_is_found_by_its_name(package, folder):
 @pytest.mark.parametrize(
     ("measure", "message"),
     [
-        ("Broken", "'Broken' (halves_missing, in the package halves) cannot be loaded: ModuleNotFoundError"),
-        ("Empty", "halves_engine is an entry point of rankwell.measures, but registers no measure named 'Empty'"),
+        (
+            "Broken",
+            "'Broken' (halves_missing, in the package halves) cannot be loaded: "
+            "ModuleNotFoundError",
+        ),
+        (
+            "Empty",
+            "halves_engine is an entry point of rankwell.measures, but registers no measure "
+            "named 'Empty'",
+        ),
         ("Absent", "unknown measure 'Absent'"),
     ],
 )
-def test_an_entry_point_that_gives_nothing_is_an_error_that_names_it(package, folder, measure, message):
+def test_an_entry_point_that_gives_nothing_is_an_error_that_names_it(
+    package, folder, measure, message
+):
     done = python(*EVALUATE, "-m", measure, path=[SOURCE.parent, package], folder=folder)
 
     assert (done.returncode, done.stdout) == (2, "")
@@ -175,7 +215,18 @@ def test_entry_points_are_not_looked_at_for_known_names(folder):
         "import sys, importlib.metadata; importlib.metadata.entry_points = None;"
         "from rankwell.cli import main; raise SystemExit(main())"
     )
-    for words in (EVALUATE, [*EVALUATE, "-m", "nDCG@10 map ndcg_cut.10"], ["--help"], ["evaluate", "--help"]):
-        done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, cwd=folder, check=False)
+    for words in (
+        EVALUATE,
+        [*EVALUATE, "-m", "nDCG@10 map ndcg_cut.10"],
+        ["--help"],
+        ["evaluate", "--help"],
+    ):
+        done = subprocess.run(
+            [sys.executable, "-c", code, *words],
+            capture_output=True,
+            text=True,
+            cwd=folder,
+            check=False,
+        )
 
         assert done.returncode == 0, done.stderr

@@ -1,4 +1,6 @@
-"""Code that users name: by its file, or as an installed module; nothing comes from the working directory."""
+"""Code that users name: by its file, or as an installed module; nothing comes from the working
+directory.
+"""
 
 import sys
 from pathlib import Path
@@ -6,7 +8,14 @@ from pathlib import Path
 import pytest
 
 import rankwell as rw
-from rankwell.core.code import CodeName, code_files, code_name, load_object, origin_of, refusing_code
+from rankwell.core.code import (
+    CodeName,
+    code_files,
+    code_name,
+    load_object,
+    origin_of,
+    refusing_code,
+)
 from rankwell.errors import BadInput, BadUsage, CodeRefused
 
 
@@ -42,9 +51,14 @@ def test_a_file_is_loaded_by_a_relative_and_by_an_absolute_path_as_one_module(fo
 
 def test_files_of_one_name_in_two_folders_are_two_modules(folder: Path):
     (folder / "other").mkdir()
-    (folder / "other" / "my_judge.py").write_text("def grade(question, answer, right):\n    return 0.75\n")
+    (folder / "other" / "my_judge.py").write_text(
+        "def grade(question, answer, right):\n    return 0.75\n"
+    )
 
-    assert [load_object(f"{place}/my_judge.py:grade")("", "", []) for place in (".", "other")] == [0.25, 0.75]
+    assert [load_object(f"{place}/my_judge.py:grade")("", "", []) for place in (".", "other")] == [
+        0.25,
+        0.75,
+    ]
     assert "my_judge" not in sys.modules
 
 
@@ -55,14 +69,21 @@ def test_a_file_that_has_changed_is_loaded_anew(folder: Path):
     assert (before("", "", []), load_object("./my_judge.py:grade")("", "", [])) == (0.25, 0.5)
 
 
-def test_a_file_cannot_import_its_neighbours_unless_the_path_of_python_has_them(folder: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_file_cannot_import_its_neighbours_unless_the_path_of_python_has_them(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+):
     (folder / "my_helper_of_code.py").write_text("x = 1\n")
     (folder / "needy.py").write_text("from my_helper_of_code import x\n\n\ndef f(): ...\n")
     (folder / "inside.py").write_text("from . import my_helper_of_code\n\n\ndef f(): ...\n")
 
-    with pytest.raises(BadUsage, match=r"which lies beside it\. The folder of a named file is not searched: install both"):
+    with pytest.raises(
+        BadUsage,
+        match=r"which lies beside it\. The folder of a named file is not searched: install both",
+    ):
         load_object("./needy.py:f")
-    with pytest.raises(BadUsage, match=r"no known parent package.*The folder of a named file is not searched"):
+    with pytest.raises(
+        BadUsage, match=r"no known parent package.*The folder of a named file is not searched"
+    ):
         load_object("./inside.py:f")
     monkeypatch.syspath_prepend(str(folder))
     assert load_object("./needy.py:f")() is None
@@ -70,7 +91,10 @@ def test_a_file_cannot_import_its_neighbours_unless_the_path_of_python_has_them(
 
 
 def test_a_module_of_the_working_directory_is_refused_with_the_path_to_write(folder: Path):
-    with pytest.raises(BadUsage, match=r"no module 'my_judge' is installed; name a file by its path, \./my_judge\.py:grade"):
+    with pytest.raises(
+        BadUsage,
+        match=r"no module 'my_judge' is installed; name a file by its path, \./my_judge\.py:grade",
+    ):
         load_object("my_judge:grade")
 
 
@@ -93,7 +117,9 @@ def test_the_rules_of_a_result_have_the_digest_of_a_measure_and_of_a_judge(folde
         convention="nq-open",
     )
 
-    assert result.describe()["measures"]["of_a_file"]["source"].startswith("own, my_measures.py sha256:")
+    assert result.describe()["measures"]["of_a_file"]["source"].startswith(
+        "own, my_measures.py sha256:"
+    )
     assert any(str(each).startswith("my_judge.py sha256:") for each in judged.rules.values())
 
 
@@ -103,7 +129,10 @@ def test_files_of_code_are_found_in_the_texts_of_options(folder: Path):
 
 
 def test_a_block_that_refuses_code_loads_none(folder: Path):
-    with refusing_code("a plan names it"), pytest.raises(CodeRefused, match=r"'\./my_judge\.py:grade' is code: a plan names it"):
+    with (
+        refusing_code("a plan names it"),
+        pytest.raises(CodeRefused, match=r"'\./my_judge\.py:grade' is code: a plan names it"),
+    ):
         load_object("./my_judge.py:grade")
     assert load_object("./my_judge.py:grade")("", "", []) == 0.25
 

@@ -1,4 +1,6 @@
-"""Sums, means and standard deviations against rational arithmetic, which shares no code with them."""
+"""Sums, means and standard deviations against rational arithmetic, which shares no code with
+them.
+"""
 
 import math
 import statistics
@@ -46,7 +48,9 @@ def test_a_mean_of_differences_is_that_of_the_rounded_differences_of_each_query(
     generator = np.random.default_rng(8)
     for _ in range(200):
         first, other = generator.random((2, int(generator.integers(1, 300))))
-        pairs = [Fraction(one - two) for one, two in zip(other.tolist(), first.tolist(), strict=True)]
+        pairs = [
+            Fraction(one - two) for one, two in zip(other.tolist(), first.tolist(), strict=True)
+        ]
         assert exact_mean(other - first) == _nearest(sum(pairs, Fraction()) / len(pairs))
 
 
@@ -59,7 +63,9 @@ def test_standard_deviations_are_off_by_two_units_in_the_last_place_at_most(kind
             if population or len(values) > 1:
                 # The standard library's is rounded once, of rational sums.
                 expected = reference(list(map(Fraction, values.tolist())))
-                assert abs(exact_sd(values, population=population) - float(expected)) <= 2 * math.ulp(float(expected))
+                assert abs(
+                    exact_sd(values, population=population) - float(expected)
+                ) <= 2 * math.ulp(float(expected))
 
 
 def test_a_sum_above_the_largest_float_is_infinite() -> None:

@@ -1,4 +1,6 @@
-"""Figures of whole collections are explained, and a measure that a command does not compute names what does."""
+"""Figures of whole collections are explained, and a measure that a command does not compute names
+what does.
+"""
 
 import re
 from importlib import import_module
@@ -14,15 +16,69 @@ from rankwell.core.registry import MEASURES, parse_measure
 from rankwell.errors import BadUsage, UnknownName
 
 OF_TABLES = [
-    *("nAUC", "AURC", "AUROC", "AUPRC", "EP", "NMI", "AMI", "Wins", "Credit", "rsum", "gmean", "r_mean", "Best", "BestThreshold"),
-    *("AnswerAP", "CKA", "CKA(kind='debiased')", "Hubness", "Hubness(kind='largest')", "Hubness(kind='never')", "Change"),
-    *("Spearman", "Pearson", "Kendall", "MAE", "MSE", "MAE(fit='affine')", "AP", "F1", "Threshold", "MCC", "p50", "p95", "p99"),
-    *("first p50", "first request", "encoding", "throughput", "processor", "build", "size", "latency", "Recall"),
+    *(
+        "nAUC",
+        "AURC",
+        "AUROC",
+        "AUPRC",
+        "EP",
+        "NMI",
+        "AMI",
+        "Wins",
+        "Credit",
+        "rsum",
+        "gmean",
+        "r_mean",
+        "Best",
+        "BestThreshold",
+    ),
+    *(
+        "AnswerAP",
+        "CKA",
+        "CKA(kind='debiased')",
+        "Hubness",
+        "Hubness(kind='largest')",
+        "Hubness(kind='never')",
+        "Change",
+    ),
+    *(
+        "Spearman",
+        "Pearson",
+        "Kendall",
+        "MAE",
+        "MSE",
+        "MAE(fit='affine')",
+        "AP",
+        "F1",
+        "Threshold",
+        "MCC",
+        "p50",
+        "p95",
+        "p99",
+    ),
+    *(
+        "first p50",
+        "first request",
+        "encoding",
+        "throughput",
+        "processor",
+        "build",
+        "size",
+        "latency",
+        "Recall",
+    ),
     "Recall(by='ids')",
     "TP/PRED",
 ]
 VIEWS = sorted({each.view.__name__ for each in map(MEASURES.__getitem__, MEASURES)})
-OTHERS = {"rag": "nDCG@1", "agreement": "SpanP@1", "beyond": "SpanP@1", "captions": "SpanP@1", "clips": "AnswerEM", "logs": "AO"}
+OTHERS = {
+    "rag": "nDCG@1",
+    "agreement": "SpanP@1",
+    "beyond": "SpanP@1",
+    "captions": "SpanP@1",
+    "clips": "AnswerEM",
+    "logs": "AO",
+}
 OTHERS |= {"retrieve": "SessionDCG", "runs": "Gini@1"}
 """A measure that the smallest command of a task does not compute."""
 
@@ -34,7 +90,11 @@ def test_every_figure_of_a_table_is_in_the_list_of_measures():
 def test_what_prints_a_figure_is_a_command_with_that_option():
     for printed in {each for name in FIGURES for each in FIGURES[name].printed_by}:
         words, _, option = printed.partition(" --")
-        known = [flag for each in arguments_of(command_function(tuple(words.split()))) for flag in each.flags]
+        known = [
+            flag
+            for each in arguments_of(command_function(tuple(words.split())))
+            for flag in each.flags
+        ]
         assert not option or f"--{option}" in known, printed
 
 
@@ -63,9 +123,17 @@ def test_the_label_of_a_table_names_its_figure(label: str, name: str):
     assert [each.name for each in find_figures(label)] == [name]
 
 
-@pytest.mark.parametrize(("name", "printed_by"), [("NMI", "instances evaluate --clusters"), ("nAUC", "evaluate --confidence")])
-def test_a_figure_that_is_requested_as_a_measure_names_the_option_that_prints_it(name: str, printed_by: str):
-    with pytest.raises(UnknownName, match=rf"{name} .* figure of a whole collection.*`rankwell {printed_by}`.* prints? it\."):
+@pytest.mark.parametrize(
+    ("name", "printed_by"),
+    [("NMI", "instances evaluate --clusters"), ("nAUC", "evaluate --confidence")],
+)
+def test_a_figure_that_is_requested_as_a_measure_names_the_option_that_prints_it(
+    name: str, printed_by: str
+):
+    with pytest.raises(
+        UnknownName,
+        match=rf"{name} .* figure of a whole collection.*`rankwell {printed_by}`.* prints? it\.",
+    ):
         parse_measure(name)
 
 
@@ -81,7 +149,9 @@ def test_the_fields_own_word_for_dcg_of_sessions_names_it():
 
 
 @pytest.mark.parametrize(("task", "wrong"), OTHERS.items())
-def test_a_measure_of_other_inputs_says_what_it_needs_and_what_computes_it(task: str, wrong: str, tmp_path, monkeypatch, capsys):
+def test_a_measure_of_other_inputs_says_what_it_needs_and_what_computes_it(
+    task: str, wrong: str, tmp_path, monkeypatch, capsys
+):
     inputs = import_module(f"tasks.{task}.smallest")
     inputs.write(tmp_path)
     monkeypatch.chdir(tmp_path)
@@ -97,7 +167,12 @@ def test_a_measure_of_other_inputs_says_what_it_needs_and_what_computes_it(task:
 def test_every_measure_is_explained_by_its_name_alone():
     for name in MEASURES.own:
         assert rw.explain(name).meanings, name
-    for text, lacking in (("IFT", "max_rel"), ("fallout", "n_items"), ("SessionRBP@5", "b"), ("IFT(by='goal')", "max_rel")):
+    for text, lacking in (
+        ("IFT", "max_rel"),
+        ("fallout", "n_items"),
+        ("SessionRBP@5", "b"),
+        ("IFT(by='goal')", "max_rel"),
+    ):
         assert f"give {lacking}, as in" in str(rw.explain(text))
     assert "give" not in str(rw.explain("IFT(max_rel=3)")).splitlines()[2]
     assert {each.name for each in rw.explain("sdcg").meanings} == {"SDCG", "SessionDCG"}

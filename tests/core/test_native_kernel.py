@@ -11,7 +11,9 @@ from rankwell.core.kernels import native
 from rankwell.core.kernels.products import ExcludedPairs, sift, tally
 from rankwell.core.kernels.similarity import score_pairs, squared_norms
 
-needs_native = pytest.mark.skipif(native.library is None, reason="the compiled kernel is not there: no compiler at installation")
+needs_native = pytest.mark.skipif(
+    native.library is None, reason="the compiled kernel is not there: no compiler at installation"
+)
 NONE = ExcludedPairs(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
 
 
@@ -39,7 +41,10 @@ def test_pairs_that_reach_a_bound_are_the_same(monkeypatch, shape, seed):
     excluded = ExcludedPairs(generator.integers(0, shape[0], 5), generator.integers(0, shape[1], 5))
     for keep in (1, 10, shape[1]):
         found = both(
-            monkeypatch, lambda keep=keep: sift(block(shape, seed), cut, slack, keep, excluded, np.empty(shape, dtype=bool))
+            monkeypatch,
+            lambda keep=keep: sift(
+                block(shape, seed), cut, slack, keep, excluded, np.empty(shape, dtype=bool)
+            ),
         )
         for compiled, plain in zip(*found, strict=True):
             assert compiled.dtype == plain.dtype
@@ -51,11 +56,17 @@ def test_pairs_that_reach_a_bound_are_the_same(monkeypatch, shape, seed):
 @pytest.mark.parametrize("wanted", [1, 3])
 @pytest.mark.parametrize("seed", range(4))
 def test_counts_are_the_same(monkeypatch, shape, wanted, seed):
-    low = np.round(np.random.default_rng(seed).standard_normal((shape[0], wanted)), 1).astype(np.float32)
+    low = np.round(np.random.default_rng(seed).standard_normal((shape[0], wanted)), 1).astype(
+        np.float32
+    )
     high = low + np.float32(0.2) * (seed % 3)
-    found = both(monkeypatch, lambda: tally(block(shape, seed), low, high, NONE, np.empty(shape, dtype=bool)))
+    found = both(
+        monkeypatch, lambda: tally(block(shape, seed), low, high, NONE, np.empty(shape, dtype=bool))
+    )
     assert found[0].above.tobytes() == found[1].above.tobytes()
-    compiled, plain = (sorted(zip(*map(np.ndarray.tolist, each[1:]), strict=True)) for each in found)
+    compiled, plain = (
+        sorted(zip(*map(np.ndarray.tolist, each[1:]), strict=True)) for each in found
+    )
     assert compiled == plain
 
 
@@ -74,7 +85,9 @@ def test_more_pairs_between_the_bounds_than_expected_are_all_listed(monkeypatch)
 def test_exact_scores_are_the_same(monkeypatch, metric, dimensions):
     vectors = np.random.default_rng(dimensions).standard_normal((50, dimensions), dtype=np.float32)
     rows, columns = np.divmod(np.arange(2500), 50)
-    compiled, plain = both(monkeypatch, lambda: score_pairs(vectors, vectors, rows, columns, metric))
+    compiled, plain = both(
+        monkeypatch, lambda: score_pairs(vectors, vectors, rows, columns, metric)
+    )
     assert compiled.tobytes() == plain.tobytes()
     compiled, plain = both(monkeypatch, lambda: squared_norms(vectors, rows))
     assert compiled.tobytes() == plain.tobytes()
@@ -85,19 +98,38 @@ def test_what_does_not_fit_together_is_refused_and_nothing_is_read():
     vectors = np.ones((3, 4), dtype=np.float32)
     for index in (-1, 3):
         with pytest.raises(ValueError, match="out of range"):
-            native.library.score_pairs(vectors, vectors, 4, np.array([index]), np.array([0]), False, np.empty(1))
+            native.library.score_pairs(
+                vectors, vectors, 4, np.array([index]), np.array([0]), False, np.empty(1)
+            )
     with pytest.raises(ValueError, match="fit together"):
-        native.library.sift(vectors, np.ones(5, dtype=np.float32), np.empty(1, int), np.empty(1, int), np.empty(1, np.float32))
+        native.library.sift(
+            vectors,
+            np.ones(5, dtype=np.float32),
+            np.empty(1, int),
+            np.empty(1, int),
+            np.empty(1, np.float32),
+        )
     with pytest.raises(ValueError, match="fit together"):
         native.library.tally(
-            vectors, 5, vectors, vectors, np.empty(12, int), np.empty(1, int), np.empty(1, int), np.empty(1, int)
+            vectors,
+            5,
+            vectors,
+            vectors,
+            np.empty(12, int),
+            np.empty(1, int),
+            np.empty(1, int),
+            np.empty(1, int),
         )
 
 
 def test_the_environment_can_ask_for_numpy():
     code = "from rankwell.core.kernels import native; print(native.name())"
     done = subprocess.run(
-        [sys.executable, "-c", code], env=os.environ | {"RANKWELL_KERNEL": "numpy"}, capture_output=True, text=True, check=True
+        [sys.executable, "-c", code],
+        env=os.environ | {"RANKWELL_KERNEL": "numpy"},
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert done.stdout == "python\n"
 
@@ -106,7 +138,9 @@ def test_threads_inside_threads_do_not_start_more(monkeypatch):
     from rankwell.core.kernels.workers import in_threads
 
     monkeypatch.setattr("rankwell.core.kernels.workers.processors", lambda: 4)
-    names = in_threads(lambda _: set(in_threads(lambda _: __import__("threading").get_ident(), range(8))), range(4))
+    names = in_threads(
+        lambda _: set(in_threads(lambda _: __import__("threading").get_ident(), range(8))), range(4)
+    )
     assert all(len(each) == 1 for each in names)
 
 
@@ -120,5 +154,7 @@ def test_a_kernel_that_was_compiled_from_other_sources_is_left_alone(tmp_path):
         "from rankwell.core.kernels import native\n"
         "print(native.name())\n"
     )
-    found = subprocess.run([sys.executable, str(tmp_path / "check.py")], capture_output=True, text=True, check=True)
+    found = subprocess.run(
+        [sys.executable, str(tmp_path / "check.py")], capture_output=True, text=True, check=True
+    )
     assert found.stdout == "python\n"

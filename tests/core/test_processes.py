@@ -1,4 +1,6 @@
-"""Work in processes of their own: in order, with errors that reach the caller, and an end when somebody wants one."""
+"""Work in processes of their own: in order, with errors that reach the caller, and an end when
+somebody wants one.
+"""
 
 import os
 import signal
@@ -43,7 +45,10 @@ def _stopped(results: Iterator[object]) -> None:
 
 
 def test_a_process_that_dies_ends_the_work_with_a_kind_word():
-    with pytest.raises(BadUsage, match=r"one of 2 processes ended before its work.*ask for fewer"), _crew_of_two() as each:
+    with (
+        pytest.raises(BadUsage, match=r"one of 2 processes ended before its work.*ask for fewer"),
+        _crew_of_two() as each,
+    ):
         list(each(os._exit, [9]))
 
 
@@ -78,7 +83,9 @@ if __name__ == "__main__":
 def test_processes_end_with_a_killed_parent(name: str, tmp_path: Path):
     (tmp_path / "parent.py").write_text(PARENT)
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    with subprocess.Popen([sys.executable, tmp_path / "parent.py"], stdout=subprocess.PIPE, text=True, env=environment) as parent:
+    with subprocess.Popen(
+        [sys.executable, tmp_path / "parent.py"], stdout=subprocess.PIPE, text=True, env=environment
+    ) as parent:
         assert parent.stdout is not None
         workers = [int(each) for each in parent.stdout.readline().split()]
         assert workers
@@ -102,7 +109,9 @@ def _runs(process: int) -> bool:
         return False
 
 
-@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="the system has no masks of signals")
+@pytest.mark.skipif(
+    not hasattr(signal, "pthread_sigmask"), reason="the system has no masks of signals"
+)
 def test_ctrl_c_waits_although_the_first_process_starts_another_that_lets_it_through():
     script = (
         "import multiprocessing, signal\n"

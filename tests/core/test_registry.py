@@ -115,14 +115,18 @@ def test_a_number_that_is_smaller_than_every_float_is_not_zero():
     assert str(parse_measure("RBP(p=0.0e5)")) == str(parse_measure("RBP(p=0)"))
 
 
-@pytest.mark.parametrize("measure", ["P@" + "-" * 5_000, "P@" + "-" * 2_900, "AP" + "-l1" * 5_000, "AP-l" + "9" * 5_000])
+@pytest.mark.parametrize(
+    "measure", ["P@" + "-" * 5_000, "P@" + "-" * 2_900, "AP" + "-l1" * 5_000, "AP-l" + "9" * 5_000]
+)
 def test_a_long_text_that_is_not_a_measure_is_bad_usage(measure: str):
     with pytest.raises((BadUsage, UnknownName)):
         parse_measure(measure)
 
 
 def test_gains_are_in_the_order_of_their_grades():
-    assert str(parse_measure("nDCG(gains=((2,9),(1,3)))")) == str(parse_measure("nDCG(gains={2:9,1:3,})"))
+    assert str(parse_measure("nDCG(gains=((2,9),(1,3)))")) == str(
+        parse_measure("nDCG(gains={2:9,1:3,})")
+    )
 
 
 _PIECES = (
@@ -153,7 +157,11 @@ def test_no_mutated_name_breaks_the_parser(turns: int):
         text = draw.choice(_PIECES[:4])
         for _ in range(draw.randint(1, 4)):
             start = draw.randint(0, len(text))
-            text = text[:start] + draw.choice(_PIECES) * draw.randint(1, 3) + text[start + draw.randint(0, 3) :]
+            text = (
+                text[:start]
+                + draw.choice(_PIECES) * draw.randint(1, 3)
+                + text[start + draw.randint(0, 3) :]
+            )
         try:
             parsed = parse_measure(text)
         except (BadUsage, UnknownName):
@@ -183,7 +191,8 @@ def test_an_entry_is_found_without_importing_the_files_of_all_others():
         "from rankwell.core.registry import parse_measure\n"
         "from rankwell.conventions import CONVENTIONS\n"
         "print(parse_measure('nDCG@10'), CONVENTIONS['trec_eval9'].name)\n"
-        "print(sorted(name for name in sys.modules if name in ('rankwell.measures.cwl', 'rankwell.conventions.ranx')))\n"
+        "print(sorted(name for name in sys.modules if name in ('rankwell.measures.cwl', "
+        "'rankwell.conventions.ranx')))\n"
     )
 
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -221,7 +230,9 @@ def test_a_name_is_not_a_path(name):
         ("rec", "agreement", "known are rankwell, scholar-stream."),
     ],
 )
-def test_conventions_that_begin_with_the_word_are_offered_among_those_of_the_task(name: str, task: str, end: str):
+def test_conventions_that_begin_with_the_word_are_offered_among_those_of_the_task(
+    name: str, task: str, end: str
+):
     with pytest.raises(UnknownName) as found:
         find_convention(name, task)
     assert str(found.value) == f"unknown convention {name!r}; {end}"

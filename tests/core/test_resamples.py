@@ -1,4 +1,6 @@
-"""The counts of bootstrap resamples: against drawing query by query, and against the multinomial distribution itself."""
+"""The counts of bootstrap resamples: against drawing query by query, and against the multinomial
+distribution itself.
+"""
 
 import math
 from itertools import pairwise
@@ -23,12 +25,16 @@ def test_counts_are_those_of_drawing_query_by_query(n: int):
     expected = []
     for piece in range(2 if n < 1000 else 1):
         bits = np.random.PCG64(np.random.SeedSequence(5, spawn_key=(piece,)))
-        expected += oracle.counts(n, size, lambda number, bits=bits: bits.random_raw(number).tolist())
+        expected += oracle.counts(
+            n, size, lambda number, bits=bits: bits.random_raw(number).tolist()
+        )
 
     assert drawn(n, len(expected), seed=5).tolist() == expected
 
 
-def test_counts_add_up_to_n_and_depend_neither_on_blocks_nor_on_threads(monkeypatch: pytest.MonkeyPatch):
+def test_counts_add_up_to_n_and_depend_neither_on_blocks_nor_on_threads(
+    monkeypatch: pytest.MonkeyPatch,
+):
     for n in (9, 41, 700):
         whole = drawn(n, 1100, seed=3)
 
@@ -64,7 +70,9 @@ def compare(seen: dict[int, int], chances: dict[int, float], total: int) -> floa
 
 
 def tally(numbers: np.ndarray) -> dict[int, int]:
-    return dict(zip(*(each.tolist() for each in np.unique(numbers, return_counts=True)), strict=True))
+    return dict(
+        zip(*(each.tolist() for each in np.unique(numbers, return_counts=True)), strict=True)
+    )
 
 
 # With 40 tests in all, one below this is met once in 2,500 seeds; the seed is fixed.
@@ -74,8 +82,12 @@ LEAST = 1e-5
 @pytest.mark.parametrize("n", [5, 9, 10, 12, 30])
 def test_as_many_queries_are_drawn_at_all_as_the_occupancy_problem_says(n: int):
     counts = drawn(n, 100_000, seed=11)
-    # Surjections onto k of n queries, by inclusion and exclusion: how probable exactly k different ones are.
-    onto = {k: sum((-1) ** (k - j) * math.comb(k, j) * j**n for j in range(k + 1)) for k in range(1, n + 1)}
+    # Surjections onto k of n queries, by inclusion and exclusion: how probable exactly k different
+    # ones are.
+    onto = {
+        k: sum((-1) ** (k - j) * math.comb(k, j) * j**n for j in range(k + 1))
+        for k in range(1, n + 1)
+    }
     chances = {k: math.comb(n, k) * ways / n**n for k, ways in onto.items()}
 
     assert sum(chances.values()) == pytest.approx(1)
@@ -91,7 +103,14 @@ def test_a_query_is_drawn_as_often_as_the_binomial_distribution_says(n: int):
         chances = {k: float(stats.binom.pmf(k, n, 1 / n)) for k in range(12)}
         assert compare(tally(counts[:, place].astype(int)), chances, resamples) > LEAST
     halves = counts[:, : n // 2].sum(axis=1).astype(int)
-    assert compare(tally(halves), {k: float(stats.binom.pmf(k, n, (n // 2) / n)) for k in range(n + 1)}, resamples) > LEAST
+    assert (
+        compare(
+            tally(halves),
+            {k: float(stats.binom.pmf(k, n, (n // 2) / n)) for k in range(n + 1)},
+            resamples,
+        )
+        > LEAST
+    )
     squares = (counts**2).sum(axis=1)
     # The mean of the sum of squares is n · (1 + (n - 1) / n); its spread is measured.
     assert abs(squares.mean() - (2 * n - 1)) < 5 * squares.std() / math.sqrt(resamples)
@@ -114,4 +133,6 @@ def test_sums_of_many_queries_are_those_of_their_counts() -> None:
 
     found = sums_over_resamples(table, 20, seed=5)
 
-    assert np.array_equal(found, np.concatenate(over_resamples(len(table), 20, lambda counts: counts @ table, seed=5)))
+    assert np.array_equal(
+        found, np.concatenate(over_resamples(len(table), 20, lambda counts: counts @ table, seed=5))
+    )

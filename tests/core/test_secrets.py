@@ -15,7 +15,9 @@ from rankwell.errors import BadUsage, without_credentials
 from regression.running import in_process
 
 
-def test_a_variable_is_replaced_by_its_value_and_the_value_by_its_name(monkeypatch: pytest.MonkeyPatch):
+def test_a_variable_is_replaced_by_its_value_and_the_value_by_its_name(
+    monkeypatch: pytest.MonkeyPatch,
+):
     monkeypatch.setenv("PGPASSWORD", "s3/cr@t")
     secrets = Secrets()
 
@@ -29,16 +31,26 @@ def test_a_variable_is_replaced_by_its_value_and_the_value_by_its_name(monkeypat
 
 @pytest.mark.parametrize(
     ("value", "written"),
-    [("p@ss/wo rd:7%", "p%40ss%2Fwo%20rd%3A7%25"), ("plain-1!", "plain-1!"), ("a%20b%40c", "a%20b%40c"), ("ü", "%C3%BC")],
+    [
+        ("p@ss/wo rd:7%", "p%40ss%2Fwo%20rd%3A7%25"),
+        ("plain-1!", "plain-1!"),
+        ("a%20b%40c", "a%20b%40c"),
+        ("ü", "%C3%BC"),
+    ],
 )
-def test_the_password_of_an_address_is_written_as_an_address_writes_it(value: str, written: str, monkeypatch: pytest.MonkeyPatch):
+def test_the_password_of_an_address_is_written_as_an_address_writes_it(
+    value: str, written: str, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setenv("PGPASSWORD", value)
     secrets = Secrets()
 
     url = secrets.expand("postgresql://app:${PGPASSWORD}@localhost/shop")
 
     assert url == f"postgresql://app:{written}@localhost/shop"
-    assert secrets.redact(f"{url} {value}") == "postgresql://app:${PGPASSWORD}@localhost/shop ${PGPASSWORD}"
+    assert (
+        secrets.redact(f"{url} {value}")
+        == "postgresql://app:${PGPASSWORD}@localhost/shop ${PGPASSWORD}"
+    )
     assert secrets.expand("Bearer ${PGPASSWORD}") == f"Bearer {value}"
 
 
@@ -110,8 +122,12 @@ ADDRESSES = (
 
 
 def _drawn(draw: random.Random) -> tuple[str, str]:
-    """A user and a password of characters that have a meaning in URLs; parts of six letters show whether either appears."""
-    user, password = (["".join(draw.choices(string.ascii_lowercase, k=6)) for _ in range(3)] for _ in range(2))
+    """A user and a password of characters that have a meaning in URLs; parts of six letters show
+    whether either appears.
+    """
+    user, password = (
+        ["".join(draw.choices(string.ascii_lowercase, k=6)) for _ in range(3)] for _ in range(2)
+    )
     separators = [draw.choice(PARTS) for _ in range(4)]
     # A user ends at the first colon.
     return user[0] + "/" * draw.randrange(2) + user[1], separators[0].join(password) + separators[1]
@@ -122,7 +138,9 @@ def _leaked(text: str, password: str) -> list[str]:
 
 
 @pytest.mark.parametrize("address", ADDRESSES)
-def test_no_part_of_a_password_with_characters_of_urls_is_in_a_message(address: str, monkeypatch: pytest.MonkeyPatch):
+def test_no_part_of_a_password_with_characters_of_urls_is_in_a_message(
+    address: str, monkeypatch: pytest.MonkeyPatch
+):
     draw = random.Random(0)
     for _ in range(300):
         user, password = _drawn(draw)
@@ -139,13 +157,24 @@ def test_no_part_of_a_password_with_characters_of_urls_is_in_a_message(address: 
         where = urlsplit(expanded)
         assert unquote(where.password or "") == unquote(password)
         said = (
-            f"no host {where.hostname}; {where.password}; {unquote(where.password or '')}; {expanded!r}; {json.dumps(password)}"
+            f"no host {where.hostname}; {where.password}; {unquote(where.password or '')}; "
+            f"{expanded!r}; {json.dumps(password)}"
         )
         assert _leaked(secrets.redact(said), password) == []
 
 
 @pytest.mark.parametrize(
-    "name", ["api_key", "token", "access_token", "sig", "X-Amz-Signature", "key", "password", "client_secret"]
+    "name",
+    [
+        "api_key",
+        "token",
+        "access_token",
+        "sig",
+        "X-Amz-Signature",
+        "key",
+        "password",
+        "client_secret",
+    ],
 )
 def test_a_token_in_the_query_of_an_address_is_refused_and_hidden(name: str):
     url = f"https://host.example/search?k=5&{name}=hun/ter@2&size=3"
@@ -154,7 +183,10 @@ def test_a_token_in_the_query_of_an_address_is_refused_and_hidden(name: str):
         refuse_literal("url", url)
 
     assert "hun" not in str(caught.value)
-    assert without_credentials(f"GET {url} failed") == f"GET https://host.example/search?k=5&{name}=…&size=3 failed"
+    assert (
+        without_credentials(f"GET {url} failed")
+        == f"GET https://host.example/search?k=5&{name}=…&size=3 failed"
+    )
 
 
 @pytest.mark.parametrize(
@@ -221,7 +253,9 @@ ADDRESSES = (
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_no_command_says_or_writes_a_credential(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_no_command_says_or_writes_a_credential(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.chdir(tmp_path)
     Path("qrels").write_text("q1 0 d1 1\n")
     Path("run").write_text("q1 Q0 d1 1 2.0 r\n")
@@ -232,10 +266,14 @@ def test_no_command_says_or_writes_a_credential(command: str, tmp_path: Path, mo
         code, shown, said = in_process([word.format(url=url) for word in command.split()])
 
         files = list(tmp_path.rglob("*"))
-        written = b"".join(path.read_bytes() for path in files if path.is_file()).decode("utf-8", "replace")
+        written = b"".join(path.read_bytes() for path in files if path.is_file()).decode(
+            "utf-8", "replace"
+        )
         assert code != 0
         assert code != 3
-        assert [part for part in ("secsec", "retret") if part in f"{shown} {said} {written} {files}"] == []
+        assert [
+            part for part in ("secsec", "retret") if part in f"{shown} {said} {written} {files}"
+        ] == []
 
 
 def test_long_texts_are_searched_for_credentials_in_time_that_grows_with_them():
@@ -243,7 +281,9 @@ def test_long_texts_are_searched_for_credentials_in_time_that_grows_with_them():
         assert without_credentials(text) == text
 
 
-@pytest.mark.parametrize("address", ["https://ghp_abcdef@host.example/x", "HTTP://ghp_abcdef@host.example:9200"])
+@pytest.mark.parametrize(
+    "address", ["https://ghp_abcdef@host.example/x", "HTTP://ghp_abcdef@host.example:9200"]
+)
 def test_a_token_in_place_of_a_user_is_refused_and_hidden(address: str):
     with pytest.raises(BadUsage, match="has a password or a token in it") as caught:
         refuse_literal("url", address)

@@ -9,7 +9,12 @@ import pytest
 from oracles.rankings import Place, Rows, first, places
 from rankwell.core.tables import Judgments, shared_hits
 from rankwell.core.tables.ranking import Hits, Ranking, hits_of_ranking
-from rankwell.core.tables.shared_hits import count_shared, join_hits, repeated_prints, shared_queries
+from rankwell.core.tables.shared_hits import (
+    count_shared,
+    join_hits,
+    repeated_prints,
+    shared_queries,
+)
 
 RULES = ("id-asc", "id-desc", "input", "expected")
 KEEP = 5
@@ -19,11 +24,17 @@ JUDGMENTS = Judgments.from_dict({query: dict.fromkeys(items, 1) for query, items
 
 
 def rows_of(seed: int) -> Rows:
-    """Rows of seven queries in any order, many with one score; ids of one, two and three bytes a character."""
+    """Rows of seven queries in any order, many with one score; ids of one, two and three bytes a
+    character.
+    """
     draw = random.Random(seed)
     items = [f"{letter}{number}" for letter in "aé€" for number in range(9)]
     sizes = {f"q{query}": draw.randrange(1, 25) for query in range(7)}
-    rows = [(query, item, draw.randrange(4) / 2) for query, size in sizes.items() for item in draw.sample(items, size)]
+    rows = [
+        (query, item, draw.randrange(4) / 2)
+        for query, size in sizes.items()
+        for item in draw.sample(items, size)
+    ]
     return draw.sample(rows, len(rows))
 
 
@@ -32,7 +43,9 @@ def table(rows: Rows) -> Ranking:
 
 
 def cut(rows: Rows, shards: int, seed: int) -> list[Rows]:
-    bounds = sorted([0, len(rows), *(random.Random(seed).randrange(1, len(rows)) for _ in range(shards - 1))])
+    bounds = sorted(
+        [0, len(rows), *(random.Random(seed).randrange(1, len(rows)) for _ in range(shards - 1))]
+    )
     return [rows[start:stop] for start, stop in pairwise(bounds) if stop > start]
 
 
@@ -40,14 +53,20 @@ def joined(shards: list[Rows], ties, **options) -> Hits:
     tables = list(map(table, shards))
     hits = [hits_of_ranking(each, JUDGMENTS, ties=ties, keep=KEEP, **options) for each in tables]
     shared = shared_queries(hits)
-    counts = [(shard, count_shared(tables[shard], JUDGMENTS, shared, ties=ties, **options)) for shard in shared.shards.tolist()]
+    counts = [
+        (shard, count_shared(tables[shard], JUDGMENTS, shared, ties=ties, **options))
+        for shard in shared.shards.tolist()
+    ]
     assert not list(repeated_prints(shared, [each.prints for _, each in counts]))
     return join_hits(hits, shared, counts, JUDGMENTS, ties=ties, keep=KEEP)
 
 
 def found_places(hits: Hits) -> dict[tuple[str, str], Place]:
     items = list(zip(JUDGMENTS.row_queries, JUDGMENTS.items, strict=True))
-    columns = zip(*(each.tolist() for each in (hits.row, hits.score, hits.above, hits.tied, hits.before)), strict=True)
+    columns = zip(
+        *(each.tolist() for each in (hits.row, hits.score, hits.above, hits.tied, hits.before)),
+        strict=True,
+    )
     return {items[row]: Place(*place) for row, *place in columns}
 
 
@@ -59,7 +78,9 @@ def test_items_have_the_places_of_one_table(ties: str, shards: int):
     hits = joined(cut(rows, shards, seed=1), ties)
 
     assert found_places(hits) == places(rows, JUDGED, ties)
-    assert hits.retrieved.tolist() == [sum(query == each for each, *_ in rows) for query in sorted(JUDGED)]
+    assert hits.retrieved.tolist() == [
+        sum(query == each for each, *_ in rows) for query in sorted(JUDGED)
+    ]
     assert hits.unknown == {"q0": sum(query == "q0" for query, *_ in rows)}
 
 
@@ -71,7 +92,9 @@ def test_the_first_items_are_those_of_one_table(ties: str):
 
     assert top is not None
     assert {query: list(top.items[top.rows_of(query)]) for query in top.queries} == {
-        query: first(rows, query, KEEP, ties) for query in sorted(JUDGED) if any(each == query for each, *_ in rows)
+        query: first(rows, query, KEEP, ties)
+        for query in sorted(JUDGED)
+        if any(each == query for each, *_ in rows)
     }
 
 
@@ -86,7 +109,9 @@ def test_scores_are_compared_in_single_precision_where_that_is_the_rule():
 
 def test_queries_in_one_shard_need_no_second_count():
     rows = sorted(rows_of(3))
-    whole = [[row for row in rows if row[0] == query] for query in sorted({query for query, *_ in rows})]
+    whole = [
+        [row for row in rows if row[0] == query] for query in sorted({query for query, *_ in rows})
+    ]
 
     shared = shared_queries([hits_of_ranking(table(each), JUDGMENTS) for each in whole])
 
@@ -94,9 +119,14 @@ def test_queries_in_one_shard_need_no_second_count():
 
 
 @pytest.mark.parametrize("at_once", [1, 1 << 22])
-def test_an_item_in_two_shards_is_found_whether_judged_or_not(monkeypatch: pytest.MonkeyPatch, at_once: int):
+def test_an_item_in_two_shards_is_found_whether_judged_or_not(
+    monkeypatch: pytest.MonkeyPatch, at_once: int
+):
     monkeypatch.setattr(shared_hits, "_PRINTS_AT_ONCE", at_once)
-    shards = [[("q1", "x", 1.0), ("q2", "a1", 1.0), ("q3", "y", 1.0)], [("q1", "x", 2.0), ("q2", "a1", 0.0), ("q3", "z", 1.0)]]
+    shards = [
+        [("q1", "x", 1.0), ("q2", "a1", 1.0), ("q3", "y", 1.0)],
+        [("q1", "x", 2.0), ("q2", "a1", 0.0), ("q3", "z", 1.0)],
+    ]
     tables = list(map(table, shards))
     shared = shared_queries([hits_of_ranking(each, JUDGMENTS) for each in tables])
 
@@ -116,19 +146,35 @@ def mixed(place: int) -> int:
 
 
 def test_prints_are_those_of_the_formula_and_differ_between_ids():
-    ids = ["", "a", "b", "ab", "ba", "é", "a\nb", "b\na", "\udcff", *(f"doc{number}" for number in range(3000))]
+    ids = [
+        "",
+        "a",
+        "b",
+        "ab",
+        "ba",
+        "é",
+        "a\nb",
+        "b\na",
+        "\udcff",
+        *(f"doc{number}" for number in range(3000)),
+    ]
     factors = [mixed(place) for place in range(9)]
 
     prints = shared_hits.item_prints(ids).tolist()
 
     raw = [[*each.encode("utf-8", "surrogateescape"), ord("\n")] for each in ids]
-    assert prints == [sum((byte + 1) * factor for byte, factor in zip(each, factors, strict=False)) % 2**64 for each in raw]
+    assert prints == [
+        sum((byte + 1) * factor for byte, factor in zip(each, factors, strict=False)) % 2**64
+        for each in raw
+    ]
     assert prints[100:] == shared_hits.item_prints(ids[100:]).tolist()
     assert len(set(prints)) == len(ids)
 
 
 def test_two_items_that_share_a_print_are_not_one_item(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(shared_hits, "item_prints", lambda items: np.ones(len(items), dtype=np.uint64))
+    monkeypatch.setattr(
+        shared_hits, "item_prints", lambda items: np.ones(len(items), dtype=np.uint64)
+    )
     shards = [[("q1", "x", 1.0)], [("q1", "y", 2.0)]]
     tables = list(map(table, shards))
     shared = shared_queries([hits_of_ranking(each, JUDGMENTS) for each in tables])

@@ -1,4 +1,6 @@
-"""The number of threads: options and variables before quotas, and quotas as the kernel states them."""
+"""The number of threads: options and variables before quotas, and quotas as the kernel states
+them.
+"""
 
 import os
 import subprocess
@@ -25,7 +27,8 @@ def group(root: Path, cgroup: str, **contents: str) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("content", "expected"), [("max 100000\n", None), ("250000 100000\n", 3), ("50000 100000\n", 1), ("", None)]
+    ("content", "expected"),
+    [("max 100000\n", None), ("250000 100000\n", 3), ("50000 100000\n", 1), ("", None)],
 )
 def test_the_second_version_states_quota_and_period_in_one_file(tmp_path, content, expected):
     root = group(tmp_path, "0::/\n", **{"cpu.max": content})
@@ -34,7 +37,11 @@ def test_the_second_version_states_quota_and_period_in_one_file(tmp_path, conten
 
 
 def test_groups_above_limit_as_well(tmp_path):
-    root = group(tmp_path, "0::/batch/job/step\n", **{"batch/cpu.max": "400000 100000", "batch/job/step/cpu.max": "max 100000"})
+    root = group(
+        tmp_path,
+        "0::/batch/job/step\n",
+        **{"batch/cpu.max": "400000 100000", "batch/job/step/cpu.max": "max 100000"},
+    )
 
     assert processor_quota(root) == 4
     (root / "sys/fs/cgroup/batch/job/cpu.max").write_text("200000 100000\n")
@@ -45,7 +52,10 @@ def test_groups_above_limit_as_well(tmp_path):
 def test_the_first_version_has_a_file_each_and_minus_one_for_no_quota(tmp_path, mount):
     period = {f"{mount}/docker/7/cpu.cfs_period_us": "100000\n"}
     root = group(
-        tmp_path, "9:memory:/\n4:cpu,cpuacct:/docker/7\n0::/\n", **{f"{mount}/docker/7/cpu.cfs_quota_us": "-1\n"}, **period
+        tmp_path,
+        "9:memory:/\n4:cpu,cpuacct:/docker/7\n0::/\n",
+        **{f"{mount}/docker/7/cpu.cfs_quota_us": "-1\n"},
+        **period,
     )
 
     assert processor_quota(root) is None
@@ -66,11 +76,19 @@ def test_without_groups_there_is_no_quota(tmp_path):
 
 def test_the_memory_that_is_left_is_the_limit_without_what_is_used(tmp_path):
     one = group(
-        tmp_path / "1", "7:memory:/a\n", **{"memory/a/memory.limit_in_bytes": "1000", "memory/a/memory.usage_in_bytes": "400"}
+        tmp_path / "1",
+        "7:memory:/a\n",
+        **{"memory/a/memory.limit_in_bytes": "1000", "memory/a/memory.usage_in_bytes": "400"},
     )
-    two = group(tmp_path / "2", "0::/a\n", **{"a/memory.max": "5000\n", "a/memory.current": "6000\n", "memory.max": "max"})
+    two = group(
+        tmp_path / "2",
+        "0::/a\n",
+        **{"a/memory.max": "5000\n", "a/memory.current": "6000\n", "memory.max": "max"},
+    )
     none = group(
-        tmp_path / "3", "7:memory:/\n", **{"memory/memory.limit_in_bytes": str(2**63 - 4096), "memory/memory.usage_in_bytes": "4"}
+        tmp_path / "3",
+        "7:memory:/\n",
+        **{"memory/memory.limit_in_bytes": str(2**63 - 4096), "memory/memory.usage_in_bytes": "4"},
     )
 
     assert [memory_left(root) for root in (one, two, none)] == [600, 0, None]
@@ -106,7 +124,10 @@ def test_the_variable_gives_the_number_and_a_wrong_one_is_refused(monkeypatch):
 def test_the_option_gives_the_number_to_any_command(monkeypatch, capsys):
     seen = list[int]()
     monkeypatch.setenv("RANKWELL_THREADS", "7")
-    monkeypatch.setattr("rankwell.core.options.overwriting", lambda *_, **__: seen.append(workers.processors()) or nullcontext())
+    monkeypatch.setattr(
+        "rankwell.core.options.overwriting",
+        lambda *_, **__: seen.append(workers.processors()) or nullcontext(),
+    )
 
     for words in (["--threads", "3"], ["--threads=4"], ["--", "--threads=5"]):
         monkeypatch.setattr(sys, "argv", ["rankwell", "measures", *words])
@@ -137,7 +158,8 @@ def test_libraries_of_a_new_process_start_as_many_threads():
         "import rankwell.core.kernels.workers as workers\n"
         "with workers.threads_from('1'):\n"
         "    import numpy, threadpoolctl\n"
-        "    print(max(each['num_threads'] for each in threadpoolctl.threadpool_info()), workers.processors())\n"
+        "    print(max(each['num_threads'] for each in threadpoolctl.threadpool_info()), "
+        "workers.processors())\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 

@@ -1,4 +1,6 @@
-"""Rows of values that are made when they are read: the same rows, and the same text, as if each had been made before."""
+"""Rows of values that are made when they are read: the same rows, and the same text, as if each had
+been made before.
+"""
 
 import numpy as np
 import pytest
@@ -10,7 +12,14 @@ from rankwell.report.formats.rows import render_csv, render_tsv
 QUERIES = ("q1", "-x", "a,b", 'say "so"', "tab\there", "two\nlines", "=1+1", "é", "")
 
 
-def values(run: str, measure: str, *, label: str = "", unit: str = "share", queries: tuple[str, ...] = QUERIES) -> Values:
+def values(
+    run: str,
+    measure: str,
+    *,
+    label: str = "",
+    unit: str = "share",
+    queries: tuple[str, ...] = QUERIES,
+) -> Values:
     numbers = np.random.default_rng(len(run + measure)).random(len(queries))
     numbers[1] = np.nan
     numbers[2:4] = 0.0, 1e-300
@@ -19,7 +28,9 @@ def values(run: str, measure: str, *, label: str = "", unit: str = "share", quer
 
 SETS = {
     "one": [values("a", "AP")],
-    "several runs and measures": [values(run, name) for run in ("a", "b,c", "=d") for name in ("AP", "nDCG@10", "R@1")],
+    "several runs and measures": [
+        values(run, name) for run in ("a", "b,c", "=d") for name in ("AP", "nDCG@10", "R@1")
+    ],
     "plain ids": [values("a", name, queries=("1", "2", "3", "4")) for name in ("AP", "RR")],
     "words of a convention": [
         values("a", "P@5", label="=Recall@5", unit="percent"),
@@ -42,7 +53,9 @@ def test_rows_go_by_run_query_and_measure(what: str) -> None:
     order = {each.run: place for place, each in reversed(list(enumerate(SETS[what])))}
     keys = [(order[row["run"]], SETS[what][0].queries.index(row["query"])) for row in listed]
     assert keys == sorted(keys)
-    assert all((row["value"] is None) == (row["query"] == SETS[what][0].queries[1]) for row in listed)
+    assert all(
+        (row["value"] is None) == (row["query"] == SETS[what][0].queries[1]) for row in listed
+    )
     assert all(set(row) == set(rows.columns) for row in listed)
 
 

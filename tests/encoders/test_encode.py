@@ -1,4 +1,6 @@
-"""Encoders and `rankwell encode`: vectors as their definitions have them, files that survive a kill, a real model."""
+"""Encoders and `rankwell encode`: vectors as their definitions have them, files that survive a
+kill, a real model.
+"""
 
 import json
 import math
@@ -23,7 +25,12 @@ from rankwell.encoders.tfidf_svd import TfidfSvd
 from rankwell.errors import BadInput, BadScore, BadUsage
 from rankwell.io.matrices import read_embeddings
 
-TOPICS = ("ship sea wave sail wind", "bread oven flour yeast salt", "king queen crown court law", "cell gene virus blood bone")
+TOPICS = (
+    "ship sea wave sail wind",
+    "bread oven flour yeast salt",
+    "king queen crown court law",
+    "cell gene virus blood bone",
+)
 
 
 def corpus(texts: int, seed: int = 5) -> list[str]:
@@ -33,18 +40,33 @@ def corpus(texts: int, seed: int = 5) -> list[str]:
     found = []
     for number in range(texts):
         topic = TOPICS[number % len(TOPICS)].split()
-        found.append(" ".join([*chance.choices(topic, k=6), *chance.choices(common, k=5), f"only{number}", "The"]))
+        found.append(
+            " ".join(
+                [*chance.choices(topic, k=6), *chance.choices(common, k=5), f"only{number}", "The"]
+            )
+        )
     return found
 
 
 def plain_tfidf(texts: list[str], fitted: list[str], min_texts: int = 2) -> np.ndarray:
     """Oracle: dense, a loop per text and word."""
     split = [re.findall(r"\w\w+", text.lower()) for text in fitted]
-    words = sorted({word for words in split for word in words if sum(word in each for each in split) >= min_texts})
+    words = sorted(
+        {
+            word
+            for words in split
+            for word in words
+            if sum(word in each for each in split) >= min_texts
+        }
+    )
     found = []
     for text in texts:
         told = re.findall(r"\w\w+", text.lower())
-        row = [told.count(word) * (math.log((1 + len(fitted)) / (1 + sum(word in each for each in split))) + 1) for word in words]
+        row = [
+            told.count(word)
+            * (math.log((1 + len(fitted)) / (1 + sum(word in each for each in split))) + 1)
+            for word in words
+        ]
         length = math.hypot(*row) or 1.0
         found.append([number / length for number in row])
     return np.array(found)
@@ -74,7 +96,9 @@ def test_vectors_are_those_of_scikit_learn(texts: int):
     fitted, asked = corpus(texts), corpus(20, seed=7)
     weights = feature.TfidfVectorizer(min_df=2).fit(fitted)
     expected = (
-        decomposition.TruncatedSVD(6, algorithm="arpack").fit(weights.transform(fitted)).transform(weights.transform(asked))
+        decomposition.TruncatedSVD(6, algorithm="arpack")
+        .fit(weights.transform(fitted))
+        .transform(weights.transform(asked))
     )
 
     vectors = TfidfSvd(dimensions=6, normalize=False).fit(fitted).encode(asked)
@@ -87,7 +111,10 @@ def test_the_randomised_decomposition_finds_the_strong_axes(monkeypatch: pytest.
     exact = TfidfSvd(dimensions=4, normalize=False).fit(texts)
     monkeypatch.setattr("rankwell.encoders.tfidf_svd._EXACT_BELOW", 0)
     found = TfidfSvd(dimensions=4, normalize=False, seed=1).fit(texts)
-    again, other = TfidfSvd(dimensions=4, normalize=False, seed=1).fit(texts), TfidfSvd(dimensions=4, seed=2).fit(texts)
+    again, other = (
+        TfidfSvd(dimensions=4, normalize=False, seed=1).fit(texts),
+        TfidfSvd(dimensions=4, seed=2).fit(texts),
+    )
 
     assert np.allclose(exact.encode(texts), found.encode(texts), atol=1e-4)
     assert np.array_equal(found.axes, again.axes)
@@ -95,7 +122,9 @@ def test_the_randomised_decomposition_finds_the_strong_axes(monkeypatch: pytest.
 
 
 @pytest.mark.parametrize("exact_below", [1500, 0])
-def test_the_axes_do_not_depend_on_the_number_of_threads(exact_below: int, monkeypatch: pytest.MonkeyPatch):
+def test_the_axes_do_not_depend_on_the_number_of_threads(
+    exact_below: int, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr("rankwell.encoders.tfidf_svd._EXACT_BELOW", exact_below)
     draw, words = random.Random(3), [f"word{number}" for number in range(400)]
     corpus = [" ".join(draw.choices(words, k=30)) for _ in range(900)]
@@ -133,9 +162,13 @@ def test_a_text_has_the_same_vector_in_any_company():
 
 
 def test_what_cannot_be_fitted_is_refused():
-    with pytest.raises(BadInput, match=r"3 texts with 1 words .* have at most 1 axes, fewer than the 5 requested"):
+    with pytest.raises(
+        BadInput, match=r"3 texts with 1 words .* have at most 1 axes, fewer than the 5 requested"
+    ):
         TfidfSvd(dimensions=5).fit(["same", "same", "other"])
-    with pytest.raises(BadInput, match="1 different directions, fewer than the 2 dimensions requested"):
+    with pytest.raises(
+        BadInput, match="1 different directions, fewer than the 2 dimensions requested"
+    ):
         TfidfSvd(dimensions=2).fit(["one two", "one two", "one two"])
     with pytest.raises(BadUsage, match="--fit CORPUS"):
         TfidfSvd().encode(["text"])
@@ -151,7 +184,9 @@ def test_every_family_is_found_by_its_name():
 
 
 class Counting:
-    """An encoder whose vectors tell the text's length and the place in its chunk, and that may stop in the middle."""
+    """An encoder whose vectors tell the text's length and the place in its chunk, and that may stop
+    in the middle.
+    """
 
     dimensions = 3
 
@@ -165,7 +200,9 @@ class Counting:
         self.calls += 1
         if self.calls > self.stop_after:
             raise KeyboardInterrupt
-        return np.array([[len(text), place, 0.25] for place, text in enumerate(texts)], dtype=np.float32)
+        return np.array(
+            [[len(text), place, 0.25] for place, text in enumerate(texts)], dtype=np.float32
+        )
 
     def describe(self):
         return {"family": "counting"}
@@ -185,7 +222,13 @@ def test_a_killed_run_goes_on_and_leaves_the_same_bytes(dtype: str, ragged: byte
         stream.write(ragged)
     encoder = Counting()
     resumed = write_vectors(
-        encoder, texts, path, identity={"a": 1}, dtype=dtype, chunk=8, progress=lambda part, all_: seen.append((part, all_))
+        encoder,
+        texts,
+        path,
+        identity={"a": 1},
+        dtype=dtype,
+        chunk=8,
+        progress=lambda part, all_: seen.append((part, all_)),
     )
 
     assert (resumed, encoder.calls) == (24, 4)
@@ -241,7 +284,9 @@ def test_a_part_that_was_damaged_is_made_again_from_there(damaged: int, tmp_path
 def test_a_vector_that_its_type_cannot_hold_is_refused(tmp_path: Path):
     class Large(Counting):
         def encode(self, texts):
-            return super().encode(texts) + np.float32(70_000) * np.array([[len(text) == 2] for text in texts])
+            return super().encode(texts) + np.float32(70_000) * np.array(
+                [[len(text) == 2] for text in texts]
+            )
 
     with pytest.raises(BadScore, match=r"text 1 \(from 0\): 'bb' .* not finite in float16"):
         write_vectors(Large(), ["a", "bb"], tmp_path / "e.npy", identity={}, dtype="float16")
@@ -258,21 +303,46 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     texts = corpus(40)
     ids = [f"id {number}" for number in range(40)]
     (tmp_path / "c.txt").write_text("".join(f"{text}\n" for text in texts))
-    records = [{"_id": name, "title": "Ship", "text": text} for name, text in zip(ids, texts, strict=True)]
+    records = [
+        {"_id": name, "title": "Ship", "text": text} for name, text in zip(ids, texts, strict=True)
+    ]
     (tmp_path / "c.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
-    (tmp_path / "c.csv").write_text("id,text\n" + "".join(f"{name},{text}\n" for name, text in zip(ids, texts, strict=True)))
+    (tmp_path / "c.csv").write_text(
+        "id,text\n" + "".join(f"{name},{text}\n" for name, text in zip(ids, texts, strict=True))
+    )
     pq.write_table(pa.table({"_id": ids, "text": texts}), tmp_path / "c.parquet")
     pq.write_table(pa.table({"key": ids, "abstract": texts}), tmp_path / "odd.parquet")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
-FORMS = {"c.txt": (), "c.jsonl": (), "c.csv": (), "c.parquet": (), "odd.parquet": ("--column", "abstract", "--id-column", "key")}
+FORMS = {
+    "c.txt": (),
+    "c.jsonl": (),
+    "c.csv": (),
+    "c.parquet": (),
+    "odd.parquet": ("--column", "abstract", "--id-column", "key"),
+}
 
 
 @pytest.mark.parametrize("form", list(FORMS))
-def test_texts_of_every_form_give_the_same_vectors_with_their_ids(form: str, folder: Path, monkeypatch, capsys):
-    assert run(monkeypatch, form, "-o", "out/e.npy", "--model", "tfidf-svd:5", "--fit", form, *FORMS[form]) == 0
+def test_texts_of_every_form_give_the_same_vectors_with_their_ids(
+    form: str, folder: Path, monkeypatch, capsys
+):
+    assert (
+        run(
+            monkeypatch,
+            form,
+            "-o",
+            "out/e.npy",
+            "--model",
+            "tfidf-svd:5",
+            "--fit",
+            form,
+            *FORMS[form],
+        )
+        == 0
+    )
     out, err = capsys.readouterr()
     table = read_embeddings("out/e.npy")
 
@@ -304,24 +374,56 @@ def test_ids_of_an_earlier_file_do_not_stay_beside_a_new_one(folder: Path, monke
     assert run(monkeypatch, "c.csv", "-o", "e.npy", "--model", "tfidf-svd:5", "--fit", "c.txt") == 0
     assert (folder / "e.ids.txt").exists()
 
-    assert run(monkeypatch, "c.txt", "-o", "e.npy", "--model", "tfidf-svd:5", "--fit", "c.txt", "--overwrite") == 0
+    assert (
+        run(
+            monkeypatch,
+            "c.txt",
+            "-o",
+            "e.npy",
+            "--model",
+            "tfidf-svd:5",
+            "--fit",
+            "c.txt",
+            "--overwrite",
+        )
+        == 0
+    )
 
     assert not (folder / "e.ids.txt").exists()
 
 
 def test_ids_with_line_breaks_are_kept(folder: Path, monkeypatch):
-    (folder / "n.jsonl").write_text("".join(json.dumps({"_id": f"a\n{n}", "text": "ship sea"}) + "\n" for n in range(3)))
+    (folder / "n.jsonl").write_text(
+        "".join(json.dumps({"_id": f"a\n{n}", "text": "ship sea"}) + "\n" for n in range(3))
+    )
 
-    assert run(monkeypatch, "n.jsonl", "-o", "e.npy", "--model", "tfidf-svd:2", "--fit", "c.txt") == 0
+    assert (
+        run(monkeypatch, "n.jsonl", "-o", "e.npy", "--model", "tfidf-svd:2", "--fit", "c.txt") == 0
+    )
 
     assert read_embeddings("e.npy").ids == ["a\n0", "a\n1", "a\n2"]
 
 
 def test_the_title_goes_before_the_text_when_asked(folder: Path, monkeypatch):
-    assert run(monkeypatch, "c.jsonl", "-o", "e.npy", "--model", "tfidf-svd:5", "--fit", "c.jsonl", "--title") == 0
+    assert (
+        run(
+            monkeypatch,
+            "c.jsonl",
+            "-o",
+            "e.npy",
+            "--model",
+            "tfidf-svd:5",
+            "--fit",
+            "c.jsonl",
+            "--title",
+        )
+        == 0
+    )
 
     texts = [f"Ship {text}" for text in corpus(40)]
-    assert np.array_equal(read_embeddings("e.npy").vectors, TfidfSvd(dimensions=5).fit(texts).encode(texts))
+    assert np.array_equal(
+        read_embeddings("e.npy").vectors, TfidfSvd(dimensions=5).fit(texts).encode(texts)
+    )
 
 
 @pytest.mark.parametrize(
@@ -329,17 +431,44 @@ def test_the_title_goes_before_the_text_when_asked(folder: Path, monkeypatch):
     [
         (("c.txt", "-o", "e.bin", "--model", "tfidf-svd:5", "--fit", "c.txt"), ".npy"),
         (("c.txt", "-o", "e.npy", "--model", "tfidf-svd:5"), "--fit"),
-        (("c.txt", "-o", "e.npy", "--model", "tfidf-svd:500", "--fit", "c.txt"), "fewer than the 500 requested"),
+        (
+            ("c.txt", "-o", "e.npy", "--model", "tfidf-svd:500", "--fit", "c.txt"),
+            "fewer than the 500 requested",
+        ),
         (("no.txt", "-o", "e.npy", "--model", "tfidf-svd:5", "--fit", "c.txt"), "no such file"),
-        (("odd.parquet", "-o", "e.npy", "--model", "tfidf-svd:5", "--fit", "c.txt"), "no known form of texts"),
-        (("odd.parquet", "-o", "e.npy", "--model", "tfidf-svd:5", "--column", "text"), "no column 'text'"),
+        (
+            ("odd.parquet", "-o", "e.npy", "--model", "tfidf-svd:5", "--fit", "c.txt"),
+            "no known form of texts",
+        ),
+        (
+            ("odd.parquet", "-o", "e.npy", "--model", "tfidf-svd:5", "--column", "text"),
+            "no column 'text'",
+        ),
         (("c.csv", "-o", "e.npy", "--model", "tfidf-svd:5", "--id-column", "id"), "--column"),
-        (("c.csv", "-o", "e.npy", "--model", "tfidf-svd:5", "--column", "text", "--title"), "--title"),
-        (("c.txt", "-o", "e.npy", "--model", "tfidf-svd:5", "--fit", "c.txt", "--device", "cuda"), "device"),
+        (
+            ("c.csv", "-o", "e.npy", "--model", "tfidf-svd:5", "--column", "text", "--title"),
+            "--title",
+        ),
+        (
+            (
+                "c.txt",
+                "-o",
+                "e.npy",
+                "--model",
+                "tfidf-svd:5",
+                "--fit",
+                "c.txt",
+                "--device",
+                "cuda",
+            ),
+            "device",
+        ),
         (("c.txt", "-o", "e.npy"), "--model"),
     ],
 )
-def test_bad_usage_is_one_line_and_leaves_nothing(arguments: tuple[str, ...], wanted: str, folder: Path, monkeypatch, capsys):
+def test_bad_usage_is_one_line_and_leaves_nothing(
+    arguments: tuple[str, ...], wanted: str, folder: Path, monkeypatch, capsys
+):
     assert run(monkeypatch, *arguments) == 2
     out, err = capsys.readouterr()
 
@@ -370,10 +499,24 @@ sys.exit(cli.main())
 """
 
 
-def test_of_two_runs_with_one_output_the_second_names_the_first_and_writes_nothing(folder: Path, monkeypatch, capsys):
-    options = ("c.txt", "-o", "e.npy", "--model", "tfidf-svd:5", "--fit", "c.txt", "--batch-size", "1")
+def test_of_two_runs_with_one_output_the_second_names_the_first_and_writes_nothing(
+    folder: Path, monkeypatch, capsys
+):
+    options = (
+        "c.txt",
+        "-o",
+        "e.npy",
+        "--model",
+        "tfidf-svd:5",
+        "--fit",
+        "c.txt",
+        "--batch-size",
+        "1",
+    )
     assert run(monkeypatch, *options[:2], "whole.npy", *options[3:]) == 0
-    with subprocess.Popen([sys.executable, "-c", STOPPED, "encode", *options], stdout=subprocess.PIPE) as first:
+    with subprocess.Popen(
+        [sys.executable, "-c", STOPPED, "encode", *options], stdout=subprocess.PIPE
+    ) as first:
         assert first.stdout is not None
         assert first.stdout.readline() == b"here\n"
         before = (folder / "e.npy.part").read_bytes()
@@ -381,7 +524,10 @@ def test_of_two_runs_with_one_output_the_second_names_the_first_and_writes_nothi
 
         assert run(monkeypatch, *options) == 2
         message = capsys.readouterr().err
-        assert re.search(rf"e\.npy is being written by process {first.pid} on .* encode c\.txt .*, since 20", message), message
+        assert re.search(
+            rf"e\.npy is being written by process {first.pid} on .* encode c\.txt .*, since 20",
+            message,
+        ), message
         assert (folder / "e.npy.part").read_bytes() == before
         first.kill()
 
@@ -411,7 +557,9 @@ cli.main()
 
 
 @pytest.mark.parametrize("step", [0, 1])
-def test_a_killed_overwrite_leaves_no_earlier_vectors_that_pass_for_new_ones(step: int, folder: Path, monkeypatch, capsys):
+def test_a_killed_overwrite_leaves_no_earlier_vectors_that_pass_for_new_ones(
+    step: int, folder: Path, monkeypatch, capsys
+):
     options = ("c.txt", "-o", "e.npy", "--model", "tfidf-svd:5", "--fit", "c.txt")
     assert run(monkeypatch, *options, "--no-normalize") == 0
     assert run(monkeypatch, *options[:2], "whole.npy", *options[3:]) == 0
@@ -423,7 +571,9 @@ def test_a_killed_overwrite_leaves_no_earlier_vectors_that_pass_for_new_ones(ste
     assert code == 2 or (folder / "e.npy").read_bytes() == (folder / "whole.npy").read_bytes()
     assert run(monkeypatch, *options, "--overwrite") == 0
     assert (folder / "e.npy").read_bytes() == (folder / "whole.npy").read_bytes()
-    assert not [path for path in folder.iterdir() if path.name.startswith(".") or ".part" in path.name]
+    assert not [
+        path for path in folder.iterdir() if path.name.startswith(".") or ".part" in path.name
+    ]
 
 
 def test_vectors_that_were_changed_do_not_pass_for_finished(folder: Path, monkeypatch, capsys):
@@ -435,37 +585,84 @@ def test_vectors_that_were_changed_do_not_pass_for_finished(folder: Path, monkey
     assert "e.npy is not the file that e.manifest.json describes" in capsys.readouterr().err
 
 
-ODD_CELLS = {"a number": "3.5", "a list": '["a"]', "true": "true", "an object": '{"a": 1}', "null": "null"}
+ODD_CELLS = {
+    "a number": "3.5",
+    "a list": '["a"]',
+    "true": "true",
+    "an object": '{"a": 1}',
+    "null": "null",
+}
 
 
 @pytest.mark.parametrize("cell", list(ODD_CELLS))
 def test_a_cell_without_text_is_named_by_its_row(cell: str, folder: Path, monkeypatch, capsys):
-    (folder / "odd.jsonl").write_text(f'{{"key": "a", "said": "ship sea"}}\n{{"key": "b", "said": {ODD_CELLS[cell]}}}\n')
+    (folder / "odd.jsonl").write_text(
+        f'{{"key": "a", "said": "ship sea"}}\n{{"key": "b", "said": {ODD_CELLS[cell]}}}\n'
+    )
 
-    code = run(monkeypatch, "odd.jsonl", "--column", "said", "-o", "e.npy", "--model", "tfidf-svd:2", "--fit", "c.txt")
+    code = run(
+        monkeypatch,
+        "odd.jsonl",
+        "--column",
+        "said",
+        "-o",
+        "e.npy",
+        "--model",
+        "tfidf-svd:2",
+        "--fit",
+        "c.txt",
+    )
 
     assert code == 2
     assert "odd.jsonl: row 2 has no text in the column 'said'" in capsys.readouterr().err
     assert not (folder / "e.npy").exists()
 
 
-SENTENCES = ("A man is eating food.", "A man eats something.", "The stock market fell sharply.", "", "naïve café – Ω")
+SENTENCES = (
+    "A man is eating food.",
+    "A man eats something.",
+    "The stock market fell sharply.",
+    "",
+    "naïve café – Ω",
+)
 
 
-def test_a_real_model_gives_what_sentence_transformers_gives(minilm: str, folder: Path, monkeypatch, capsys):
+def test_a_real_model_gives_what_sentence_transformers_gives(
+    minilm: str, folder: Path, monkeypatch, capsys
+):
     from sentence_transformers import SentenceTransformer
 
     (folder / "s.txt").write_text("".join(f"{text}\n" for text in SENTENCES))
-    assert run(monkeypatch, "s.txt", "-o", "e.npy", "--model", minilm, "--batch-size", "2", "--device", "cpu") == 0
+    assert (
+        run(
+            monkeypatch,
+            "s.txt",
+            "-o",
+            "e.npy",
+            "--model",
+            minilm,
+            "--batch-size",
+            "2",
+            "--device",
+            "cpu",
+        )
+        == 0
+    )
     vectors = read_embeddings("e.npy").vectors
-    expected = SentenceTransformer(minilm, device="cpu").encode(list(SENTENCES), batch_size=2, show_progress_bar=False)
+    expected = SentenceTransformer(minilm, device="cpu").encode(
+        list(SENTENCES), batch_size=2, show_progress_bar=False
+    )
 
     assert vectors.shape == (5, 384)
     assert np.allclose(vectors, expected, atol=1e-6)
     assert vectors[0] @ vectors[1] > 0.6 > 0.3 > vectors[0] @ vectors[2]
     manifest = json.loads((folder / "e.manifest.json").read_text())
     assert manifest["encoder"]["model_hash"].startswith("sha256:")
-    assert manifest["encoder"]["versions"].keys() == {"sentence-transformers", "transformers", "torch"}
+    assert manifest["encoder"]["versions"].keys() == {
+        "sentence-transformers",
+        "transformers",
+        "torch",
+    }
     assert minilm not in (folder / "e.manifest.json").read_text()
 
 
@@ -508,7 +705,11 @@ def test_a_run_with_a_real_model_survives_a_kill(minilm: str, folder: Path, monk
     (folder / "many.txt").write_text("".join(f"{text}\n" for text in corpus(70)))
     options = ("many.txt", "--model", minilm, "--batch-size", "1", "--device", "cpu")
 
-    killed = subprocess.run([sys.executable, "-c", KILLED, "encode", *options, "-o", "e.npy"], capture_output=True, check=False)
+    killed = subprocess.run(
+        [sys.executable, "-c", KILLED, "encode", *options, "-o", "e.npy"],
+        capture_output=True,
+        check=False,
+    )
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     assert not (folder / "e.npy").exists()
     assert run(monkeypatch, *options, "-o", "e.npy") == 0
@@ -541,8 +742,12 @@ def test_without_the_extra_the_message_says_how_to_get_it(folder: Path, monkeypa
 
 
 @pytest.mark.parametrize("form", ["c.csv", "c.txt"])
-@pytest.mark.parametrize("name", ["e.ids.txt", "e.ids.json", "e.manifest.json", "e.npy.part", "e.npy.part.json"])
-def test_a_users_file_beside_the_output_is_refused_before_any_work(name: str, form: str, folder: Path, monkeypatch, capsys):
+@pytest.mark.parametrize(
+    "name", ["e.ids.txt", "e.ids.json", "e.manifest.json", "e.npy.part", "e.npy.part.json"]
+)
+def test_a_users_file_beside_the_output_is_refused_before_any_work(
+    name: str, form: str, folder: Path, monkeypatch, capsys
+):
     (folder / name).write_text('{"a": 1}')
     before = sorted(folder.iterdir())
     command = (form, "-o", "e.npy", "--model", "tfidf-svd:5", "--fit", "c.txt")
@@ -555,7 +760,9 @@ def test_a_users_file_beside_the_output_is_refused_before_any_work(name: str, fo
     assert run(monkeypatch, *command, "--overwrite") == (2 if ".part" in name else 0)
 
 
-def test_files_of_an_earlier_run_are_claimed_by_its_manifest_until_they_are_changed(folder: Path, monkeypatch, capsys):
+def test_files_of_an_earlier_run_are_claimed_by_its_manifest_until_they_are_changed(
+    folder: Path, monkeypatch, capsys
+):
     command = ("c.csv", "-o", "e.npy", "--model", "tfidf-svd:5", "--fit", "c.txt")
     assert run(monkeypatch, *command) == 0
     (folder / "e.npy").unlink()
@@ -575,13 +782,28 @@ def test_an_input_beside_the_output_is_never_replaced(folder: Path, monkeypatch,
     (folder / "e.ids.txt").write_text("ship sea\nking queen\n")
 
     for texts, fit in (("e.ids.txt", "c.txt"), ("c.txt", "e.ids.txt")):
-        assert run(monkeypatch, texts, "-o", "e.npy", "--model", "tfidf-svd:2", "--fit", fit, "--overwrite") == 2
+        assert (
+            run(
+                monkeypatch,
+                texts,
+                "-o",
+                "e.npy",
+                "--model",
+                "tfidf-svd:2",
+                "--fit",
+                fit,
+                "--overwrite",
+            )
+            == 2
+        )
         assert "e.ids.txt is an input of this command" in capsys.readouterr().err
 
     assert (folder / "e.ids.txt").read_text() == "ship sea\nking queen\n"
 
 
-def test_a_named_model_is_not_waited_for_where_the_hub_cannot_be_reached(folder: Path, monkeypatch, capsys):
+def test_a_named_model_is_not_waited_for_where_the_hub_cannot_be_reached(
+    folder: Path, monkeypatch, capsys
+):
     pytest.importorskip("huggingface_hub")
     asked: list[bool] = []
 
@@ -589,8 +811,12 @@ def test_a_named_model_is_not_waited_for_where_the_hub_cannot_be_reached(folder:
         asked.append(local_files_only)
         raise OSError(model)
 
-    bars = SimpleNamespace(is_progress_bar_enabled=bool, disable_progress_bar=bool, enable_progress_bar=bool)
-    monkeypatch.setitem(sys.modules, "sentence_transformers", SimpleNamespace(SentenceTransformer=_load))
+    bars = SimpleNamespace(
+        is_progress_bar_enabled=bool, disable_progress_bar=bool, enable_progress_bar=bool
+    )
+    monkeypatch.setitem(
+        sys.modules, "sentence_transformers", SimpleNamespace(SentenceTransformer=_load)
+    )
     monkeypatch.setitem(sys.modules, "transformers", SimpleNamespace())
     monkeypatch.setitem(sys.modules, "transformers.utils", SimpleNamespace(logging=bars))
     monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:9")

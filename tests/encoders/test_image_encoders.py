@@ -1,4 +1,6 @@
-"""Encoders of images: networks whose arithmetic is repeated in NumPy, odd files, runs that are killed, the command."""
+"""Encoders of images: networks whose arithmetic is repeated in NumPy, odd files, runs that are
+killed, the command.
+"""
 
 import csv
 import importlib
@@ -28,7 +30,9 @@ MEAN, STD = np.array([0.485, 0.456, 0.406]), np.array([0.229, 0.224, 0.225])
 
 def picture(seed: int, size: tuple[int, int] = (8, 6)) -> Image.Image:
     """A picture of random pixels."""
-    return Image.fromarray(np.random.default_rng(seed).integers(0, 256, (size[1], size[0], 3), dtype=np.uint8))
+    return Image.fromarray(
+        np.random.default_rng(seed).integers(0, 256, (size[1], size[0], 3), dtype=np.uint8)
+    )
 
 
 def pixels(image: Image.Image) -> np.ndarray:
@@ -54,7 +58,9 @@ def ids(paths: list[Path]) -> list[str]:
 
 
 class Network:
-    """A tiny network in an ONNX file: `y = flat(x) W`, or the mean over the picture times W where its sides are free."""
+    """A tiny network in an ONNX file: `y = flat(x) W`, or the mean over the picture times W where
+    its sides are free.
+    """
 
     def __init__(
         self,
@@ -71,7 +77,9 @@ class Network:
         helper, numpy_helper = onnx.helper, onnx.numpy_helper
         inputs = 3 if pooled else int(np.prod(shape[1:]))
         self.path, self.pooled = path, pooled
-        self.weights = np.random.default_rng(seed).standard_normal((inputs, dimensions)).astype(dtype)
+        self.weights = (
+            np.random.default_rng(seed).standard_normal((inputs, dimensions)).astype(dtype)
+        )
         kind = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
         nodes = [helper.make_node("GlobalAveragePool", ["x"], ["pooled"])] if pooled else []
         nodes += [
@@ -83,12 +91,21 @@ class Network:
             nodes,
             "tiny",
             [helper.make_tensor_value_info("x", kind, shape)],
-            [helper.make_tensor_value_info(name, kind, (shape[0], dimensions)) for name in ("descriptor", "classes")],
+            [
+                helper.make_tensor_value_info(name, kind, (shape[0], dimensions))
+                for name in ("descriptor", "classes")
+            ],
             [numpy_helper.from_array(self.weights, "w")],
         )
-        self.model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+        self.model = helper.make_model(
+            graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9
+        )
         onnx.checker.check_model(self.model)
-        outer = {"save_as_external_data": True, "location": path.name + ".data", "size_threshold": 0} if outside else {}
+        outer = (
+            {"save_as_external_data": True, "location": path.name + ".data", "size_threshold": 0}
+            if outside
+            else {}
+        )
         onnx.save_model(self.model, str(path), **outer)
 
     def only_output(self) -> "Network":
@@ -114,7 +131,10 @@ def test_an_onnx_network_of_fixed_sides_gives_what_its_arithmetic_gives(photos, 
     network = Network(tmp_path / "n.onnx", shape=("n", 3, 6, 8))
     expected = network.of(np.stack([pixels(Image.open(path)) for path in photos]))
 
-    raw = load_image_encoder(f"onnx:{network.path}", ImageSettings(output_name="descriptor", normalize=False, batch_size=2))
+    raw = load_image_encoder(
+        f"onnx:{network.path}",
+        ImageSettings(output_name="descriptor", normalize=False, batch_size=2),
+    )
     unit_length = load_image_encoder(str(network.path), ImageSettings(output_name="classes"))
 
     assert raw(photos).dtype == np.float32
@@ -138,32 +158,46 @@ def test_an_onnx_network_of_free_sides_takes_every_picture_as_large_as_it_is(tmp
 
     assert np.allclose(kept, unit(expected), atol=1e-5)
     small = [image.resize((4, 4), Image.Resampling.BILINEAR) for image in images]
-    assert np.allclose(scaled, unit(network.of(np.stack([pixels(image) for image in small]))), atol=1e-5)
+    assert np.allclose(
+        scaled, unit(network.of(np.stack([pixels(image) for image in small]))), atol=1e-5
+    )
     assert np.allclose(shrunk[0], kept[0], atol=1e-6)
     assert not np.allclose(shrunk[2], kept[2], atol=1e-4)
 
 
-def test_an_onnx_network_with_channels_last_a_fixed_batch_or_half_floats_gets_the_input_that_it_declares(photos, tmp_path: Path):
+def test_an_onnx_network_with_channels_last_a_fixed_batch_or_half_floats_gets_the_input_that_it_declares(  # noqa: E501
+    photos, tmp_path: Path
+):
     x = np.stack([pixels(Image.open(path)) for path in photos])
     last = Network(tmp_path / "last.onnx", shape=("n", 6, 8, 3)).only_output()
     fixed = Network(tmp_path / "fixed.onnx", shape=(2, 3, 6, 8)).only_output()
     half = Network(tmp_path / "half.onnx", shape=("n", 3, 6, 8), dtype=np.float16).only_output()
 
-    assert np.allclose(load_image_encoder(str(last.path))(photos), unit(last.of(x.transpose(0, 2, 3, 1))), atol=1e-5)
+    assert np.allclose(
+        load_image_encoder(str(last.path))(photos),
+        unit(last.of(x.transpose(0, 2, 3, 1))),
+        atol=1e-5,
+    )
     assert np.allclose(load_image_encoder(str(fixed.path))(photos), unit(fixed.of(x)), atol=1e-5)
     assert np.allclose(load_image_encoder(str(half.path))(photos), unit(half.of(x)), atol=5e-3)
 
 
 @pytest.mark.parametrize(("preset", "dimensions"), [("alexnet-im", 1000), ("resnet152-im", 1000)])
-def test_onnx_presets_scale_sides_to_224_without_a_crop(preset: str, dimensions: int, tmp_path: Path):
-    network = Network(tmp_path / "n.onnx", shape=("n", 3, 224, 224), pooled=True, dimensions=dimensions).only_output()
+def test_onnx_presets_scale_sides_to_224_without_a_crop(
+    preset: str, dimensions: int, tmp_path: Path
+):
+    network = Network(
+        tmp_path / "n.onnx", shape=("n", 3, 224, 224), pooled=True, dimensions=dimensions
+    ).only_output()
     image = picture(1, (300, 100))
     image.save(tmp_path / "a.png")
     # A crop would lose the black border on the left.
     image.paste((0, 0, 0), (0, 0, 60, 100))
     image.save(tmp_path / "b.png")
     paths = [tmp_path / "a.png", tmp_path / "b.png"]
-    scaled = np.stack([pixels(Image.open(path).resize((224, 224), Image.Resampling.BILINEAR)) for path in paths])
+    scaled = np.stack(
+        [pixels(Image.open(path).resize((224, 224), Image.Resampling.BILINEAR)) for path in paths]
+    )
 
     found = load_image_encoder(f"{preset}:{network.path}")(paths)
 
@@ -173,13 +207,19 @@ def test_onnx_presets_scale_sides_to_224_without_a_crop(preset: str, dimensions:
 
 
 def test_the_onnx_preset_gordo_keeps_the_size_and_has_2048_numbers(photos, tmp_path: Path):
-    network = Network(tmp_path / "n.onnx", shape=("n", 3, "h", "w"), pooled=True, dimensions=2048).only_output()
-    other = Network(tmp_path / "o.onnx", shape=("n", 3, "h", "w"), pooled=True, dimensions=1000).only_output()
+    network = Network(
+        tmp_path / "n.onnx", shape=("n", 3, "h", "w"), pooled=True, dimensions=2048
+    ).only_output()
+    other = Network(
+        tmp_path / "o.onnx", shape=("n", 3, "h", "w"), pooled=True, dimensions=1000
+    ).only_output()
     fixed = Network(tmp_path / "f.onnx", shape=("n", 3, 6, 8), dimensions=2048).only_output()
 
     found = load_image_encoder(f"gordo:{network.path}")(photos)
 
-    assert np.allclose(found, unit(network.of(np.stack([pixels(Image.open(path)) for path in photos]))), atol=1e-5)
+    assert np.allclose(
+        found, unit(network.of(np.stack([pixels(Image.open(path)) for path in photos]))), atol=1e-5
+    )
     with pytest.raises(BadUsage, match=r"1000 numbers for a picture, gordo has 2048"):
         encode_images(ids(photos), photos, load_image_encoder(f"gordo:{other.path}"))
     with pytest.raises(BadUsage, match="takes 8 x 6 pixels, not pictures as large as they are"):
@@ -198,15 +238,36 @@ def test_any_other_onnx_network_is_refused(photos, tmp_path: Path):
         [onnx.helper.make_tensor_value_info("c", 1, (1, 3, 2, 2))],
     )
     onnx.save_model(
-        onnx.helper.make_model(two, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=9), str(tmp_path / "two.onnx")
+        onnx.helper.make_model(two, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=9),
+        str(tmp_path / "two.onnx"),
     )
 
     for model, settings, error, wanted in (
-        (f"onnx:{network.path}", {}, BadUsage, "has the outputs descriptor, classes; name the one to take with --output-name"),
+        (
+            f"onnx:{network.path}",
+            {},
+            BadUsage,
+            "has the outputs descriptor, classes; name the one to take with --output-name",
+        ),
         (f"onnx:{network.path}", {"output_name": "clases"}, UnknownName, "did you mean 'classes'"),
-        (f"onnx:{network.path}", {"output_name": "classes", "size": (9, 9)}, BadUsage, "takes 8 x 6 pixels, not 9 x 9"),
-        (f"onnx:{network.path}", {"output_name": "classes", "longest": 9}, BadUsage, "longest side"),
-        (f"onnx:{network.path}", {"output_name": "classes", "weights": Path("w.pt")}, BadUsage, "does not use weights"),
+        (
+            f"onnx:{network.path}",
+            {"output_name": "classes", "size": (9, 9)},
+            BadUsage,
+            "takes 8 x 6 pixels, not 9 x 9",
+        ),
+        (
+            f"onnx:{network.path}",
+            {"output_name": "classes", "longest": 9},
+            BadUsage,
+            "longest side",
+        ),
+        (
+            f"onnx:{network.path}",
+            {"output_name": "classes", "weights": Path("w.pt")},
+            BadUsage,
+            "does not use weights",
+        ),
         (f"onnx:{network.path}", {"device": "tpu"}, UnknownName, "'cpu' or 'cuda'"),
         (f"onnx:{tmp_path}/text.onnx", {}, BadInput, "not a readable ONNX network"),
         (f"onnx:{tmp_path}/none.onnx", {}, BadInput, "no such file"),
@@ -224,7 +285,10 @@ def test_an_onnx_network_that_gives_a_map_of_features_is_refused_at_once(photos,
     helper = onnx.helper
     info = [helper.make_tensor_value_info(name, 1, ("n", 3, 6, 8)) for name in "xy"]
     graph = helper.make_graph([helper.make_node("Neg", ["x"], ["y"])], "map", info[:1], info[1:])
-    onnx.save_model(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), str(tmp_path / "m.onnx"))
+    onnx.save_model(
+        helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9),
+        str(tmp_path / "m.onnx"),
+    )
 
     with pytest.raises(BadUsage, match=r"shape \(5, 3, 6, 8\) from 5 pictures"):
         encode_images(ids(photos), photos, load_image_encoder(str(tmp_path / "m.onnx")))
@@ -232,7 +296,10 @@ def test_an_onnx_network_that_gives_a_map_of_features_is_refused_at_once(photos,
 
 def test_weights_beside_an_onnx_file_are_part_of_its_hash(photos, tmp_path: Path):
     whole = Network(tmp_path / "n.onnx", shape=("n", 3, 6, 8), outside=True)
-    before, first = (tmp_path / "n.onnx").read_bytes(), load_image_encoder(str(whole.path), ImageSettings(output_name="classes"))
+    before, first = (
+        (tmp_path / "n.onnx").read_bytes(),
+        load_image_encoder(str(whole.path), ImageSettings(output_name="classes")),
+    )
     described, vectors = first.description, first(photos)
 
     # The library puts new weights behind those that are there.
@@ -255,13 +322,17 @@ def test_without_onnxruntime_the_message_says_how_to_get_it(monkeypatch: pytest.
 def test_pixels_are_scaled_shifted_and_ordered_as_configured(tmp_path: Path):
     Image.new("RGB", (3, 2), (255, 51, 0)).save(tmp_path / "a.png")
 
-    rgb = Pixels.of(ImageSettings(mean=(0.5, 0.1, 0.25), std=(0.5, 0.2, 0.5)), None).read(tmp_path / "a.png")
+    rgb = Pixels.of(ImageSettings(mean=(0.5, 0.1, 0.25), std=(0.5, 0.2, 0.5)), None).read(
+        tmp_path / "a.png"
+    )
     bgr = Pixels.of(ImageSettings(channels="BGR", size=(5, 4)), None).read(tmp_path / "a.png")
 
     assert rgb.shape == (3, 2, 3)
     assert rgb[:, 0, 0] == pytest.approx([(1 - 0.5) / 0.5, (0.2 - 0.1) / 0.2, -0.25 / 0.5])
     assert bgr.shape == (3, 4, 5)
-    assert bgr[:, 0, 0] == pytest.approx([-0.406 / 0.225, (0.2 - 0.456) / 0.224, (1 - 0.485) / 0.229])
+    assert bgr[:, 0, 0] == pytest.approx(
+        [-0.406 / 0.225, (0.2 - 0.456) / 0.224, (1 - 0.485) / 0.229]
+    )
 
 
 def test_sizes_and_settings_that_are_none_are_refused():
@@ -322,8 +393,13 @@ def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     (tmp_path / f"{name}.py").write_text(TORCH)
     monkeypatch.syspath_prepend(tmp_path)
     chance = np.random.default_rng(6)
-    state = {"inner.weight": chance.standard_normal((5, 144)), "inner.bias": chance.standard_normal(5)}
-    torch.save({key: torch.from_numpy(value).float() for key, value in state.items()}, tmp_path / "w.pt")
+    state = {
+        "inner.weight": chance.standard_normal((5, 144)),
+        "inner.bias": chance.standard_normal(5),
+    }
+    torch.save(
+        {key: torch.from_numpy(value).float() for key, value in state.items()}, tmp_path / "w.pt"
+    )
     yield name, tmp_path / "w.pt", state
     sys.modules.pop(name, None)
 
@@ -334,14 +410,20 @@ def test_a_torch_network_with_a_state_dict_gives_what_its_arithmetic_gives(photo
     expected = x @ state["inner.weight"].T + state["inner.bias"]
     settings = {"weights": weights, "size": (8, 6), "device": "cpu"}
 
-    plain = load_image_encoder(f"torch:{name}:Tiny", ImageSettings(**settings, normalize=False))(photos)
-    named = load_image_encoder(f"torch:{name}:made", ImageSettings(**settings, output_name="classes"))(photos)
+    plain = load_image_encoder(f"torch:{name}:Tiny", ImageSettings(**settings, normalize=False))(
+        photos
+    )
+    named = load_image_encoder(
+        f"torch:{name}:made", ImageSettings(**settings, output_name="classes")
+    )(photos)
 
     assert np.allclose(plain, expected, rtol=1e-4, atol=1e-4)
     assert np.allclose(named, -unit(expected), atol=1e-5)
 
 
-def test_a_torch_network_takes_pictures_of_any_size_and_gives_the_first_of_several(tiny, tmp_path: Path):
+def test_a_torch_network_takes_pictures_of_any_size_and_gives_the_first_of_several(
+    tiny, tmp_path: Path
+):
     images = [picture(1, (8, 6)), picture(2, (5, 9))]
     for number, image in enumerate(images):
         image.save(tmp_path / f"{number}.png")
@@ -354,10 +436,14 @@ def test_a_torch_network_takes_pictures_of_any_size_and_gives_the_first_of_sever
 
     inner = network.inner
     means = np.stack([pixels(image).mean(axis=(1, 2)) for image in images])
-    assert np.allclose(found, means @ inner.weight.detach().numpy().T + inner.bias.detach().numpy(), atol=1e-5)
+    assert np.allclose(
+        found, means @ inner.weight.detach().numpy().T + inner.bias.detach().numpy(), atol=1e-5
+    )
 
 
-def test_a_torch_network_at_hand_is_taken_as_it_is_but_its_vectors_are_not_kept(photos, tiny, tmp_path: Path):
+def test_a_torch_network_at_hand_is_taken_as_it_is_but_its_vectors_are_not_kept(
+    photos, tiny, tmp_path: Path
+):
     torch = pytest.importorskip("torch")
     network = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(144, 3))
 
@@ -366,20 +452,27 @@ def test_a_torch_network_at_hand_is_taken_as_it_is_but_its_vectors_are_not_kept(
 
     assert not encoder.is_known
     assert not (tmp_path / "cache").exists()
-    assert load_image_encoder(f"torch:{tiny[0]}:Tiny", ImageSettings(device="cpu", weights=tiny[1])).is_known
+    assert load_image_encoder(
+        f"torch:{tiny[0]}:Tiny", ImageSettings(device="cpu", weights=tiny[1])
+    ).is_known
 
 
 def test_checkpoints_of_torch_are_read_and_weights_of_others_are_not(photos, tiny, tmp_path: Path):
     torch = pytest.importorskip("torch")
     name, weights, _ = tiny
     state = torch.load(weights, weights_only=True)
-    torch.save({"epoch": 3, "state_dict": {f"module.{key}": value for key, value in state.items()}}, tmp_path / "run.pt")
+    torch.save(
+        {"epoch": 3, "state_dict": {f"module.{key}": value for key, value in state.items()}},
+        tmp_path / "run.pt",
+    )
     torch.save({"inner.weight": state["inner.weight"]}, tmp_path / "part.pt")
     torch.save([1, 2], tmp_path / "list.pt")
     (tmp_path / "text.pt").write_text("none")
 
     def load(file: str):
-        return load_image_encoder(f"torch:{name}:Tiny", ImageSettings(weights=tmp_path / file, size=(8, 6), device="cpu"))
+        return load_image_encoder(
+            f"torch:{name}:Tiny", ImageSettings(weights=tmp_path / file, size=(8, 6), device="cpu")
+        )
 
     assert np.array_equal(load("run.pt")(photos), load("w.pt")(photos))
     assert load("run.pt").description["weights_hash"] == load("w.pt").description["weights_hash"]
@@ -399,7 +492,9 @@ def test_weights_in_safetensors_are_those_of_torch(photos, tiny, tmp_path: Path)
     safetensors.save_file(torch.load(weights, weights_only=True), tmp_path / "w.safetensors")
 
     first, second = (
-        load_image_encoder(f"torch:{name}:Tiny", ImageSettings(weights=tmp_path / file, size=(8, 6), device="cpu"))(photos)
+        load_image_encoder(
+            f"torch:{name}:Tiny", ImageSettings(weights=tmp_path / file, size=(8, 6), device="cpu")
+        )(photos)
         for file in ("w.pt", "w.safetensors")
     )
 
@@ -413,7 +508,9 @@ class Trap:
         return Path.touch, (Path("sprung"),)
 
 
-def test_a_pickle_in_place_of_torch_weights_is_not_run(tiny, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_pickle_in_place_of_torch_weights_is_not_run(
+    tiny, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     torch = pytest.importorskip("torch")
     monkeypatch.chdir(tmp_path)
     torch.save({"inner.weight": Trap()}, tmp_path / "trap.pt")
@@ -441,8 +538,13 @@ def test_a_class_of_torch_without_weights_is_refused_as_its_vectors_would_be_ran
         load_image_encoder(f"torch:{tiny[0]}:Tiny", ImageSettings(device="cpu"))
 
 
-@pytest.mark.parametrize(("name", "says"), [("small-gray", "did you mean 'small-grey'"), ("nothing-like-it", "owner/name")])
-def test_a_mistyped_encoder_is_refused_without_going_to_the_network(name: str, says: str, monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [("small-gray", "did you mean 'small-grey'"), ("nothing-like-it", "owner/name")],
+)
+def test_a_mistyped_encoder_is_refused_without_going_to_the_network(
+    name: str, says: str, monkeypatch: pytest.MonkeyPatch
+):
     def called(*_: object) -> None:
         raise AssertionError("a model was asked for")
 
@@ -459,7 +561,12 @@ def test_encoding_that_is_refused_leaves_nothing_behind(tmp_path: Path):
     (tmp_path / "a.png").rename(tmp_path / "images" / "a.png")
     model = f"{tmp_path}/odd_vectors.py:flat"
     with pytest.raises(BadUsage, match="expected"):
-        encode_command(str(tmp_path / "images"), output=tmp_path / "b.npy", model=model, settings=ImageSettings())
+        encode_command(
+            str(tmp_path / "images"),
+            output=tmp_path / "b.npy",
+            model=model,
+            settings=ImageSettings(),
+        )
 
     assert not list(tmp_path.glob("b.npy*"))
 
@@ -470,19 +577,38 @@ def clip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     pytest.importorskip("sentence_transformers")
     torch, transformers = pytest.importorskip("torch"), pytest.importorskip("transformers")
-    words = {word: number for number, word in enumerate(["<|startoftext|>", "<|endoftext|>", "a</w>", "b</w>", "a", "b"])}
+    words = {
+        word: number
+        for number, word in enumerate(
+            ["<|startoftext|>", "<|endoftext|>", "a</w>", "b</w>", "a", "b"]
+        )
+    }
     (tmp_path / "vocab.json").write_text(json.dumps(words))
     (tmp_path / "merges.txt").write_text("#version: 0.2\n")
-    small = {"hidden_size": 16, "intermediate_size": 16, "num_attention_heads": 2, "num_hidden_layers": 1, "projection_dim": 12}
+    small = {
+        "hidden_size": 16,
+        "intermediate_size": 16,
+        "num_attention_heads": 2,
+        "num_hidden_layers": 1,
+        "projection_dim": 12,
+    }
     config = transformers.CLIPConfig(
-        text_config={**small, "vocab_size": 6, "max_position_embeddings": 16, "bos_token_id": 0, "eos_token_id": 1},
+        text_config={
+            **small,
+            "vocab_size": 6,
+            "max_position_embeddings": 16,
+            "bos_token_id": 0,
+            "eos_token_id": 1,
+        },
         vision_config={**small, "image_size": 32, "patch_size": 16},
         projection_dim=12,
     )
     torch.manual_seed(0)
     transformers.CLIPModel(config).save_pretrained(tmp_path / "clip")
     processor = transformers.CLIPProcessor(
-        transformers.CLIPImageProcessor(size={"shortest_edge": 32}, crop_size={"height": 32, "width": 32}),
+        transformers.CLIPImageProcessor(
+            size={"shortest_edge": 32}, crop_size={"height": 32, "width": 32}
+        ),
         transformers.CLIPTokenizer(str(tmp_path / "vocab.json"), str(tmp_path / "merges.txt")),
     )
     processor.save_pretrained(tmp_path / "clip")
@@ -494,13 +620,17 @@ def test_clip_of_sentence_transformers_gives_what_transformers_gives(photos, cli
     import torch
     from transformers import CLIPModel, CLIPProcessor
 
-    batch = CLIPProcessor.from_pretrained(clip).image_processor([Image.open(path) for path in photos], return_tensors="pt")
+    batch = CLIPProcessor.from_pretrained(clip).image_processor(
+        [Image.open(path) for path in photos], return_tensors="pt"
+    )
     with torch.inference_mode():
         features = CLIPModel.from_pretrained(clip).get_image_features(**batch)
     expected = getattr(features, "pooler_output", features).numpy()
 
     encoder = load_image_encoder(str(clip), ImageSettings(device="cpu"))
-    normalized = load_image_encoder(f"sentence-transformers:{clip}", ImageSettings(device="cpu", normalize=True))
+    normalized = load_image_encoder(
+        f"sentence-transformers:{clip}", ImageSettings(device="cpu", normalize=True)
+    )
 
     assert np.allclose(encoder(photos), expected, atol=1e-4)
     assert np.allclose(normalized(photos), unit(expected), atol=1e-4)
@@ -524,10 +654,18 @@ def test_baselines_need_no_model_and_say_what_they_see(photos, tmp_path: Path):
     grey = load_image_encoder("small-grey:8x6")(photos)
 
     assert histogram.tolist() == [[0, 0, 0, 0, 1, 0, 0, 0]]
-    levels = np.stack([np.asarray(Image.open(path).convert("L"), dtype=np.float64).ravel() for path in photos])
+    levels = np.stack(
+        [np.asarray(Image.open(path).convert("L"), dtype=np.float64).ravel() for path in photos]
+    )
     assert np.allclose(grey, unit(levels - levels.mean(axis=1, keepdims=True)), atol=1e-6)
     assert load_image_encoder("colours-and-shapes")(photos).shape == (5, 208)
-    for text in ("colour-histogram:0", "colour-histogram:two", "colour-histogram:65", "small-grey:8", "colours-and-shapes:3"):
+    for text in (
+        "colour-histogram:0",
+        "colour-histogram:two",
+        "colour-histogram:65",
+        "small-grey:8",
+        "colours-and-shapes:3",
+    ):
         with pytest.raises(BadUsage, match=text.partition(":")[0]):
             load_image_encoder(text)
     with pytest.raises(BadUsage, match="does not use size"):
@@ -553,7 +691,9 @@ def odd_files(folder: Path) -> dict[str, bool]:
     """Writes pictures of every kind into a folder; name -> whether it can be read."""
     image = picture(9, (60, 40)).resize((120, 80))
     image.convert("CMYK").save(folder / "cmyk.jpg")
-    Image.fromarray(np.arange(4800, dtype=np.uint16).reshape(60, 80) * 13).save(folder / "sixteen.png")
+    Image.fromarray(np.arange(4800, dtype=np.uint16).reshape(60, 80) * 13).save(
+        folder / "sixteen.png"
+    )
     turned = Image.Exif()
     turned[0x0112] = 6
     image.save(folder / "turned.jpg", exif=turned, quality=95)
@@ -576,22 +716,31 @@ def odd_files(folder: Path) -> dict[str, bool]:
 
 
 def test_odd_pictures_are_converted_or_listed_and_stop_nothing(photos, tmp_path: Path):
-    known = {path.name: True for path in photos} | odd_files(photos[0].parent) | {"missing.png": False}
+    known = (
+        {path.name: True for path in photos} | odd_files(photos[0].parent) | {"missing.png": False}
+    )
     paths = [photos[0].parent / name for name in known]
     steps: list[tuple[int, int]] = []
 
     found = encode_images(
-        list(known), paths, load_image_encoder("colour-histogram"), progress=lambda done, total: steps.append((done, total))
+        list(known),
+        paths,
+        load_image_encoder("colour-histogram"),
+        progress=lambda done, total: steps.append((done, total)),
     )
 
     assert list(found.embeddings.ids) == [name for name, readable in known.items() if readable]
-    assert {each.id for each in found.failures} == {name for name, readable in known.items() if not readable}
+    assert {each.id for each in found.failures} == {
+        name for name, readable in known.items() if not readable
+    }
     for failure in found.failures:
         assert failure.id in failure.message
     assert found.seconds.shape == (found.embeddings.n,)
     assert (found.seconds > 0).all()
     assert steps[-1] == (len(paths), len(paths))
-    assert np.linalg.norm(found.embeddings.vectors, axis=1) == pytest.approx(np.ones(found.embeddings.n), abs=1e-6)
+    assert np.linalg.norm(found.embeddings.vectors, axis=1) == pytest.approx(
+        np.ones(found.embeddings.n), abs=1e-6
+    )
 
 
 def test_a_turned_picture_has_the_vector_of_the_upright_one(tmp_path: Path):
@@ -601,7 +750,9 @@ def test_a_turned_picture_has_the_vector_of_the_upright_one(tmp_path: Path):
     image.save(tmp_path / "turned.png", exif=exif)
     image.transpose(Image.Transpose.ROTATE_270).save(tmp_path / "upright.png")
 
-    turned, upright = load_image_encoder("small-grey:10x10")([tmp_path / "turned.png", tmp_path / "upright.png"])
+    turned, upright = load_image_encoder("small-grey:10x10")(
+        [tmp_path / "turned.png", tmp_path / "upright.png"]
+    )
 
     assert np.array_equal(turned, upright)
 
@@ -611,7 +762,11 @@ def test_warnings_are_heard_again_after_many_threads_have_decoded(tmp_path: Path
     before = list(warnings.filters)
 
     threads = [
-        threading.Thread(target=lambda: [read_picture(tmp_path / name) for name in ("cmyk.jpg", "turned.jpg") * 10])
+        threading.Thread(
+            target=lambda: [
+                read_picture(tmp_path / name) for name in ("cmyk.jpg", "turned.jpg") * 10
+            ]
+        )
         for _ in range(6)
     ]
     for thread in threads:
@@ -623,7 +778,9 @@ def test_warnings_are_heard_again_after_many_threads_have_decoded(tmp_path: Path
 
 
 class Means:
-    """An encoder in Python: the mean colour; counts what it is asked for, and may stop or stumble."""
+    """An encoder in Python: the mean colour; counts what it is asked for, and may stop or
+    stumble.
+    """
 
     def __init__(self, stop_after: int = 1000):
         self.asked: list[list[str]] = []
@@ -644,9 +801,13 @@ def test_a_killed_run_goes_on_and_leaves_the_same_vectors(photos, tmp_path: Path
     whole = encode_images(ids(photos), photos, load_image_encoder(Means(), settings))
 
     with pytest.raises(KeyboardInterrupt):
-        encode_images(ids(photos), photos, load_image_encoder(Means(1), settings), cache=tmp_path / "c")
+        encode_images(
+            ids(photos), photos, load_image_encoder(Means(1), settings), cache=tmp_path / "c"
+        )
     rest = Means()
-    found = encode_images(ids(photos), photos, load_image_encoder(rest, settings), cache=tmp_path / "c")
+    found = encode_images(
+        ids(photos), photos, load_image_encoder(rest, settings), cache=tmp_path / "c"
+    )
 
     assert rest.asked == [["2.png", "3.png"], ["4.png"]]
     assert (found.cached, found.computed) == (2, 3)
@@ -670,7 +831,9 @@ def test_vectors_are_kept_by_content_whatever_a_file_is_called(photos, tmp_path:
 
 def test_a_damaged_file_of_the_cache_is_made_again(photos, tmp_path: Path):
     whole = encode_images(ids(photos), photos, load_image_encoder(Means()), cache=tmp_path / "c")
-    kept = sorted(path for path in (tmp_path / "c").rglob("*") if path.is_file() and path.name != "maker.json")
+    kept = sorted(
+        path for path in (tmp_path / "c").rglob("*") if path.is_file() and path.name != "maker.json"
+    )
     kept[0].write_bytes(kept[0].read_bytes()[:-5])
     kept[1].write_bytes(b"")
 
@@ -685,7 +848,9 @@ def test_pictures_with_one_content_are_encoded_once_and_tie_exactly(photos):
     photos[4].write_bytes(photos[0].read_bytes())
     means = Means()
 
-    found = encode_images(ids(photos), photos, load_image_encoder(means, ImageSettings(batch_size=4)))
+    found = encode_images(
+        ids(photos), photos, load_image_encoder(means, ImageSettings(batch_size=4))
+    )
 
     assert means.asked == [["0.png", "1.png", "2.png"]]
     assert found.computed == 3
@@ -719,7 +884,9 @@ def test_one_picture_that_a_function_stumbles_over_is_listed_with_what_it_says(p
         (lambda paths: None, "object"),
     ],
 )
-def test_a_function_that_gives_no_vector_per_picture_is_refused_at_once(photos, function, wanted: str):
+def test_a_function_that_gives_no_vector_per_picture_is_refused_at_once(
+    photos, function, wanted: str
+):
     with pytest.raises(BadUsage, match=wanted):
         encode_images(ids(photos), photos, load_image_encoder(function))
 
@@ -728,7 +895,11 @@ def test_vectors_of_different_length_are_refused(photos):
     settings = ImageSettings(batch_size=2)
 
     with pytest.raises(BadUsage, match="vectors of 2 and of 1 numbers"):
-        encode_images(ids(photos), photos, load_image_encoder(lambda paths: np.ones((len(paths), len(paths))), settings))
+        encode_images(
+            ids(photos),
+            photos,
+            load_image_encoder(lambda paths: np.ones((len(paths), len(paths))), settings),
+        )
 
 
 def test_a_run_without_any_vector_says_so(tmp_path: Path):
@@ -745,7 +916,9 @@ def run(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> int:
     return cli.main()
 
 
-def test_the_command_writes_vectors_ids_times_and_how_they_were_made(photos, tmp_path: Path, monkeypatch, capsys):
+def test_the_command_writes_vectors_ids_times_and_how_they_were_made(
+    photos, tmp_path: Path, monkeypatch, capsys
+):
     (photos[0].parent / "bad.jpg").write_text("no picture")
     command = (photos[0].parent, "-o", tmp_path / "out" / "e.npy", "--model", "small-grey:8x6")
 
@@ -764,7 +937,12 @@ def test_the_command_writes_vectors_ids_times_and_how_they_were_made(photos, tmp
     assert "bad.jpg" in rows[-1]["problem"]
     manifest = json.loads((tmp_path / "out" / "e.manifest.json").read_text())
     assert manifest["images"]["count"] == 6
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["e.ids.txt", "e.images.csv", "e.manifest.json", "e.npy"]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        "e.ids.txt",
+        "e.images.csv",
+        "e.manifest.json",
+        "e.npy",
+    ]
 
     assert run(monkeypatch, *command) == 0
     assert "nothing to do" in capsys.readouterr().err
@@ -778,11 +956,21 @@ def test_the_command_goes_on_where_it_was_stopped(photos, tmp_path: Path, monkey
     (tmp_path / "means_here.py").write_text(
         "import numpy as np\nfrom PIL import Image\nstop = True\nclass Means:\n"
         "    def describe(self):\n        return {'version': 1}\n"
-        "    def __call__(self, paths):\n        if stop and paths[0].name == '2.png':\n            raise KeyboardInterrupt\n"
+        "    def __call__(self, paths):\n        if stop and paths[0].name == '2.png':\n      "
+        "      raise KeyboardInterrupt\n"
         "        return np.stack([np.asarray(Image.open(path)).mean((0, 1)) for path in paths])\n"
     )
     model = f"{tmp_path}/means_here.py:Means"
-    command = (photos[0].parent, "-o", tmp_path / "e.npy", "--model", model, "--batch-size", "2", "--normalize")
+    command = (
+        photos[0].parent,
+        "-o",
+        tmp_path / "e.npy",
+        "--model",
+        model,
+        "--batch-size",
+        "2",
+        "--normalize",
+    )
 
     assert run(monkeypatch, *command) == 130
     assert not (tmp_path / "e.npy").exists()
@@ -790,19 +978,46 @@ def test_the_command_goes_on_where_it_was_stopped(photos, tmp_path: Path, monkey
     assert run(monkeypatch, *command) == 0
 
     assert "2 vectors were there from an earlier run" in capsys.readouterr().err
-    assert np.linalg.norm(np.load(tmp_path / "e.npy"), axis=1) == pytest.approx(np.ones(5), abs=1e-6)
+    assert np.linalg.norm(np.load(tmp_path / "e.npy"), axis=1) == pytest.approx(
+        np.ones(5), abs=1e-6
+    )
     assert not list(tmp_path.glob("e.npy.part*"))
 
 
-def test_the_command_reads_a_table_and_an_onnx_preset_with_its_own_pixels(photos, tmp_path: Path, monkeypatch):
+def test_the_command_reads_a_table_and_an_onnx_preset_with_its_own_pixels(
+    photos, tmp_path: Path, monkeypatch
+):
     network = Network(tmp_path / "n.onnx", shape=("n", 3, 6, 8))
     lines = [f"{path.name},painting{number},reference" for number, path in enumerate(photos)]
     (photos[0].parent / "set.csv").write_text("\n".join(["image,instance,split", *lines]) + "\n")
 
-    options = ("--mean", "0,0,0", "--std", "1,1,1", "--output-name", "descriptor", "--no-normalize", "--cache", tmp_path / "c")
-    assert run(monkeypatch, photos[0].parent / "set.csv", "-o", tmp_path / "e.npy", "--model", network.path, *options) == 0
+    options = (
+        "--mean",
+        "0,0,0",
+        "--std",
+        "1,1,1",
+        "--output-name",
+        "descriptor",
+        "--no-normalize",
+        "--cache",
+        tmp_path / "c",
+    )
+    assert (
+        run(
+            monkeypatch,
+            photos[0].parent / "set.csv",
+            "-o",
+            tmp_path / "e.npy",
+            "--model",
+            network.path,
+            *options,
+        )
+        == 0
+    )
 
-    x = np.stack([np.asarray(Image.open(path), dtype=np.float64).transpose(2, 0, 1) / 255 for path in photos])
+    x = np.stack(
+        [np.asarray(Image.open(path), dtype=np.float64).transpose(2, 0, 1) / 255 for path in photos]
+    )
     assert np.allclose(np.load(tmp_path / "e.npy"), network.of(x), rtol=1e-4, atol=1e-4)
     assert len([path for path in (tmp_path / "c").rglob("*") if path.is_file()]) == 6
 
@@ -819,7 +1034,9 @@ def test_the_command_reads_a_table_and_an_onnx_preset_with_its_own_pixels(photos
         (("photos", "-o", "e.npy"), "--model"),
     ],
 )
-def test_bad_usage_is_one_line_and_leaves_nothing(arguments, wanted: str, photos, tmp_path: Path, monkeypatch, capsys):
+def test_bad_usage_is_one_line_and_leaves_nothing(
+    arguments, wanted: str, photos, tmp_path: Path, monkeypatch, capsys
+):
     (tmp_path / "empty").mkdir()
     monkeypatch.chdir(tmp_path)
 
@@ -832,12 +1049,19 @@ def test_bad_usage_is_one_line_and_leaves_nothing(arguments, wanted: str, photos
     assert not list(tmp_path.glob("e.*"))
 
 
-@pytest.mark.parametrize("name", ["e.ids.txt", "e.ids.json", "e.images.csv", "e.manifest.json", "e.npy.part/mine"])
-def test_a_users_file_beside_the_vectors_of_images_is_refused(name: str, photos, tmp_path: Path, monkeypatch, capsys):
+@pytest.mark.parametrize(
+    "name", ["e.ids.txt", "e.ids.json", "e.images.csv", "e.manifest.json", "e.npy.part/mine"]
+)
+def test_a_users_file_beside_the_vectors_of_images_is_refused(
+    name: str, photos, tmp_path: Path, monkeypatch, capsys
+):
     (tmp_path / name).parent.mkdir(exist_ok=True)
     (tmp_path / name).write_text("mine")
 
-    assert run(monkeypatch, photos[0].parent, "-o", tmp_path / "e.npy", "--model", "small-grey:8x6") == 2
+    assert (
+        run(monkeypatch, photos[0].parent, "-o", tmp_path / "e.npy", "--model", "small-grey:8x6")
+        == 2
+    )
 
     assert name.partition("/")[0] in capsys.readouterr().err
     assert (tmp_path / name).read_text() == "mine"

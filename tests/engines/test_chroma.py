@@ -1,4 +1,6 @@
-"""Chroma: a script plays its server, with exact distances; `make test-full` installs and asks the real one."""
+"""Chroma: a script plays its server, with exact distances; `make test-full` installs and asks the
+real one.
+"""
 
 import contextlib
 import json
@@ -43,7 +45,12 @@ class Chroma:
             return Reply({"max_batch_size": 25})
         if last == "collections":
             graph = {**body["configuration"]["hnsw"], **self.forced}
-            self.collection = {"id": "key", "name": body["name"], "dimension": 4, "configuration_json": {"hnsw": graph}}
+            self.collection = {
+                "id": "key",
+                "name": body["name"],
+                "dimension": 4,
+                "configuration_json": {"hnsw": graph},
+            }
             self.rows = []
         elif self.collection is None:
             return Reply({"error": "NotFoundError"}, status=404)
@@ -61,9 +68,16 @@ class Chroma:
     def query(self, body: Any) -> Any:
         where = body.get("where", {})
         wanted = [*where.get("$and", [where] if where else [])]
-        kept = [row for row in self.rows if all(row[2][name] == value["$eq"] for each in wanted for name, value in each.items())]
+        kept = [
+            row
+            for row in self.rows
+            if all(row[2][name] == value["$eq"] for each in wanted for name, value in each.items())
+        ]
         query = body["query_embeddings"][0]
-        distance = {item: sum((x - y) ** 2 for x, y in zip(vector, query, strict=True)) for item, vector, _ in kept}
+        distance = {
+            item: sum((x - y) ** 2 for x, y in zip(vector, query, strict=True))
+            for item, vector, _ in kept
+        }
         best = sorted(distance, key=distance.__getitem__)[: body["n_results"]]
         return {"ids": [best], "distances": [[distance[item] for item in best]]}
 
@@ -74,13 +88,17 @@ QUERY = EngineQuery("q", vector=np.array([0.5, 1.0, -1.0, 0.25]))
 def expected(rows: Any, k: int) -> list[str]:
     listed = [*rows]
     vectors = VECTORS[listed].astype(float).tolist()
-    return [f"d{listed[row]}" for row in nearest(np.asarray(QUERY.vector).tolist(), vectors, "l2", k)]
+    return [
+        f"d{listed[row]}" for row in nearest(np.asarray(QUERY.vector).tolist(), vectors, "l2", k)
+    ]
 
 
 def test_its_own_collection_is_filled_in_batches_searched_and_dropped():
     chroma = Chroma()
     with ScriptedServer(chroma) as server:
-        with open_engine(f"chroma:{server.url}", {"metric": "l2", "ef_search": 7, "m": 5}) as engine:
+        with open_engine(
+            f"chroma:{server.url}", {"metric": "l2", "ef_search": 7, "m": 5}
+        ) as engine:
             engine.index(ITEMS)
             with engine.session() as session:
                 hits = session.search(QUERY, 5)
@@ -94,7 +112,11 @@ def test_its_own_collection_is_filled_in_batches_searched_and_dropped():
     assert filtered.ids == expected(range(0, 60, 6), 5)
     assert sum(each.path.endswith("/upsert") for each in server.received) == 3
     assert graph == {"space": "l2", "ef_construction": 100, "max_neighbors": 5, "ef_search": 7}
-    assert (described["items"], described["search"], described["version"]) == (60, {"ef_search": 7}, "Chroma 1.0.0")
+    assert (described["items"], described["search"], described["version"]) == (
+        60,
+        {"ef_search": 7},
+        "Chroma 1.0.0",
+    )
     assert left is None
 
 
@@ -115,7 +137,9 @@ def test_a_collection_that_is_there_is_only_read(monkeypatch: pytest.MonkeyPatch
             engine.index(ITEMS)
             name = engine.collection
         before = len(server.received)
-        with open_engine(f"chroma:{server.url}", {"collection": name, "token": "${CHROMA_TOKEN}"}) as engine:
+        with open_engine(
+            f"chroma:{server.url}", {"collection": name, "token": "${CHROMA_TOKEN}"}
+        ) as engine:
             with engine.session() as session:
                 assert session.search(QUERY, 3).ids == expected(range(60), 3)
                 assert session.parameters() == {"ef_search": 100}
@@ -125,7 +149,9 @@ def test_a_collection_that_is_there_is_only_read(monkeypatch: pytest.MonkeyPatch
             assert "hunter2" not in str(engine.describe())
 
     asked = server.received[before:]
-    assert {(each.method, each.path.rpartition("/")[2]) for each in asked if each.method != "GET"} == {("POST", "query")}
+    assert {
+        (each.method, each.path.rpartition("/")[2]) for each in asked if each.method != "GET"
+    } == {("POST", "query")}
     assert all(each.headers["x-chroma-token"] == "hunter2" for each in asked)
 
 
@@ -135,13 +161,19 @@ def test_what_the_server_does_wrong_or_the_user_leaves_out_is_named():
     with ScriptedServer(Chroma()) as server:
         with pytest.raises(EngineFailure, match="HTTP 404") as absent:
             open_engine(f"chroma:{server.url}", {"collection": "absent"})
-        with open_engine(f"chroma:{server.url}") as engine, pytest.raises(BadInput, match="no items"):
+        with (
+            open_engine(f"chroma:{server.url}") as engine,
+            pytest.raises(BadInput, match="no items"),
+        ):
             engine.index(EngineItems([], vectors=np.empty((0, 4))))
     chroma = Chroma()
     with ScriptedServer(chroma) as server, open_engine(f"chroma:{server.url}") as engine:
         engine.index(ITEMS)
         chroma.query = lambda body: {"ids": [["d0"]], "distances": [[None]]}
-        with engine.session() as session, pytest.raises(EngineFailure, match="a distance that is not a number"):
+        with (
+            engine.session() as session,
+            pytest.raises(EngineFailure, match="a distance that is not a number"),
+        ):
             session.search(QUERY, 1)
     with pytest.raises(EngineFailure) as refused:
         open_engine(f"chroma:{server.url}")
@@ -158,11 +190,16 @@ def chroma_url(tmp_path: Path) -> Iterator[str]:
     words = ["run", "--host", "127.0.0.1", "--port", str(port), "--path", str(tmp_path / "data")]
     settings = {**os.environ, "ANONYMIZED_TELEMETRY": "FALSE", "HOME": str(tmp_path)}
     with (tmp_path / "chroma.log").open("wb") as log:
-        server = subprocess.Popen([str(programs / "chroma"), *words], stdout=log, stderr=log, env=settings)
+        server = subprocess.Popen(
+            [str(programs / "chroma"), *words], stdout=log, stderr=log, env=settings
+        )
     try:
         end = time.monotonic() + 60
         while True:
-            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+            with (
+                contextlib.suppress(OSError),
+                socket.create_connection(("127.0.0.1", port), timeout=1),
+            ):
                 break
             assert server.poll() is None, (tmp_path / "chroma.log").read_text()
             assert time.monotonic() < end, "60 s without an answer"
@@ -185,4 +222,11 @@ def test_a_real_server_meets_every_point_and_finds_nearly_all_of_the_nearest(chr
         version = engine.describe()["version"]
 
     assert len(set(found) & set(expected(range(60), 10))) >= 9
-    record("chroma", {"chroma": version, "points": sum(each["outcome"] == "ok" for each in points), "items": len(ITEMS.ids)})
+    record(
+        "chroma",
+        {
+            "chroma": version,
+            "points": sum(each["outcome"] == "ok" for each in points),
+            "items": len(ITEMS.ids),
+        },
+    )

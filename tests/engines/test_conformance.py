@@ -1,4 +1,6 @@
-"""Every engine of the registry meets every point; and a point that is not met is a failure by its name."""
+"""Every engine of the registry meets every point; and a point that is not met is a failure by its
+name.
+"""
 
 import json
 import random
@@ -44,7 +46,9 @@ class WordOverlap:
 
     def search(self, query: str, k: int) -> list[tuple[str, int]]:
         shared = {item: len(words & set(query.split())) for item, words in self._words.items()}
-        ranked = sorted((item for item in shared if shared[item]), key=lambda item: (-shared[item], item))
+        ranked = sorted(
+            (item for item in shared if shared[item]), key=lambda item: (-shared[item], item)
+        )
         return [(item, shared[item]) for item in ranked[:k]]
 
 
@@ -55,7 +59,13 @@ def answer(_: int, request: Received) -> Reply:
     order = [f"d{number}" for number in range(20)]
     random.Random(request.body["text"]).shuffle(order)
     return Reply(
-        {"took": 3, "hits": [{"id": item, "score": 20 - place} for place, item in enumerate(order[: request.body["size"]])]}
+        {
+            "took": 3,
+            "hits": [
+                {"id": item, "score": 20 - place}
+                for place, item in enumerate(order[: request.body["size"]])
+            ],
+        }
     )
 
 
@@ -89,7 +99,11 @@ CASES: Mapping[str, list[dict[str, Any]]] = {
         {"kind": "hybrid"},
     ],
     "qdrant": [
-        *({"url": url, "metric": metric} for url in (":memory:", "edge") for metric in ("cosine", "l2")),
+        *(
+            {"url": url, "metric": metric}
+            for url in (":memory:", "edge")
+            for metric in ("cosine", "l2")
+        ),
         {"url": "edge", "metric": "dot", "indexing_threshold": 1, "full_scan_threshold": 1},
     ],
     "chroma": [{}],
@@ -100,19 +114,30 @@ IN_PROCESS = ("sqlite-fts5", "bm25s", "hnswlib", "faiss", "qdrant")
 PACKAGES = {"bm25s": "bm25s", "hnswlib": "hnswlib", "faiss": "faiss", "qdrant": "qdrant_edge"}
 
 
-def lines(spec: Any, options: Mapping[str, Any] = {}, queries: Any = ()) -> dict[str, tuple[str, str]]:
-    return {each.check: (each.state, each.message) for each in Conformance(spec, options, exact, queries).lines()}
+def lines(
+    spec: Any, options: Mapping[str, Any] = {}, queries: Any = ()
+) -> dict[str, tuple[str, str]]:
+    return {
+        each.check: (each.state, each.message)
+        for each in Conformance(spec, options, exact, queries).lines()
+    }
 
 
 def failures(spec: Any, options: Mapping[str, Any] = {}) -> dict[str, str]:
-    return {name: message for name, (state, message) in lines(spec, options).items() if state == "failed"}
+    return {
+        name: message
+        for name, (state, message) in lines(spec, options).items()
+        if state == "failed"
+    }
 
 
 def test_every_engine_of_the_registry_has_a_case():
     assert set(CASES) == set(ENGINES.own)
 
 
-@pytest.mark.parametrize(("name", "options"), [(name, options) for name in IN_PROCESS for options in CASES[name]])
+@pytest.mark.parametrize(
+    ("name", "options"), [(name, options) for name in IN_PROCESS for options in CASES[name]]
+)
 def test_an_engine_in_this_process_meets_every_point(name: str, options: dict[str, Any]):
     if name in PACKAGES:
         pytest.importorskip(PACKAGES[name])
@@ -180,7 +205,10 @@ class Hoarder(WordOverlap):
     _words: dict[str, set[str]] = {}  # noqa: RUF012
 
     def index(self, ids: Any, texts: Any) -> None:
-        self._words = {**self._words, **{item: set(text.split()) for item, text in zip(ids, texts, strict=True)}}
+        self._words = {
+            **self._words,
+            **{item: set(text.split()) for item, text in zip(ids, texts, strict=True)},
+        }
 
 
 class Silent(WordOverlap):
@@ -207,7 +235,8 @@ def test_a_point_that_is_not_met_is_a_failure(broken: type, check: str):
 
 def test_the_command_prints_a_line_for_each_point_and_exits_with_1(tmp_path: Path):
     (tmp_path / "my_app.py").write_text(
-        "def good(query, k):\n    return ['a', 'b'][:k]\n\ndef bad(query, k):\n    return ['a', 'a']\n"
+        "def good(query, k):\n    return ['a', 'b'][:k]\n\ndef bad(query, k):\n    return "
+        "['a', 'a']\n"
     )
 
     def run(*words: str) -> subprocess.CompletedProcess[str]:
@@ -221,7 +250,11 @@ def test_the_command_prints_a_line_for_each_point_and_exits_with_1(tmp_path: Pat
     )
 
     assert (good.returncode, good.stderr) == (0, "")
-    assert {"check": "scores do not rise", "outcome": "ok", "message": "the engine returns no scores"} in json.loads(good.stdout)
+    assert {
+        "check": "scores do not rise",
+        "outcome": "ok",
+        "message": "the engine returns no scores",
+    } in json.loads(good.stdout)
     assert bad.returncode == 1
     assert "an item appears twice" in bad.stdout
     assert (unknown.returncode, unknown.stdout) == (2, "")
@@ -267,7 +300,12 @@ class WhenFilledAgain:
     ],
 )
 def test_an_engine_that_ends_its_process_fails_by_name(
-    engine: str, passed: int, failed: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    engine: str,
+    passed: int,
+    failed: str,
+    reason: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ):
     (tmp_path / "ending_engines.py").write_text(ENDING)
     monkeypatch.chdir(tmp_path)
@@ -276,7 +314,11 @@ def test_an_engine_that_ends_its_process_fails_by_name(
     rows = json.loads(output.text)
 
     assert output.exit_code == 1
-    assert rows[passed] == {"check": failed, "outcome": "failed", "message": f"the engine ended its process ({reason})"}
+    assert rows[passed] == {
+        "check": failed,
+        "outcome": "failed",
+        "message": f"the engine ended its process ({reason})",
+    }
     assert {row["outcome"] for row in rows[passed + 1 :]} <= {"skipped"}
     assert len({row["check"] for row in rows}) == len(rows) >= 14
 
@@ -297,9 +339,15 @@ def _always_fails(query: str, k: int) -> list[str]:
 def test_an_engine_without_any_result_does_not_pass():
     for engine in (_finds_nothing, _counts_in_other_words):
         found = lines(engine)
-        assert [name for name, (state, _) in found.items() if state == "failed"] == ["every ordinary query has results"]
+        assert [name for name, (state, _) in found.items() if state == "failed"] == [
+            "every ordinary query has results"
+        ]
         assert "give --queries" in found["every ordinary query has results"][1]
-        for name in ("scores do not rise", "ids are strings that were indexed, each once", "odd queries harm nothing"):
+        for name in (
+            "scores do not rise",
+            "ids are strings that were indexed, each once",
+            "odd queries harm nothing",
+        ):
             assert found[name] == ("skipped", "no query returned a result")
 
     asked = lines(_counts_in_other_words, queries=[EngineQuery("q", "w1 w2")])
@@ -321,7 +369,9 @@ def test_queries_of_files_are_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
     found = lines(engine, {"takes": "vector"}, [EngineQuery("q", None, np.ones(2))])
     monkeypatch.chdir(tmp_path)
-    output = check("textwrap:wrap", queries="queries.tsv", query_vectors="queries.npy", format="json")
+    output = check(
+        "textwrap:wrap", queries="queries.tsv", query_vectors="queries.npy", format="json"
+    )
 
     assert found["scores do not rise"][0] == "ok"
     assert [1.0, 1.0] in seen
@@ -343,7 +393,16 @@ def test_the_list_of_engines_has_parameters_defaults_and_how_to_install():
     assert list(listed) == list(ENGINES)
     assert listed["hnswlib"]["install"] == "pip install 'rankwell[engines]'"
     assert listed["bm25s"]["parameters"]["build"][0] == {
-        "name": "k1", "type": "float", "default": 1.5, "choices": [], "about": "saturation of term frequencies",
-    }  # fmt: skip
+        "name": "k1",
+        "type": "float",
+        "default": 1.5,
+        "choices": [],
+        "about": "saturation of term frequencies",
+    }
     assert "sqlite-fts5" in engines().text
-    assert subprocess.run([sys.executable, "-m", "rankwell", "engines"], capture_output=True, check=False).returncode == 0
+    assert (
+        subprocess.run(
+            [sys.executable, "-m", "rankwell", "engines"], capture_output=True, check=False
+        ).returncode
+        == 0
+    )

@@ -1,4 +1,6 @@
-"""Retrievers in the shapes of their frameworks, and what is asked of them; the frameworks themselves are not needed."""
+"""Retrievers in the shapes of their frameworks, and what is asked of them; the frameworks
+themselves are not needed.
+"""
 
 from types import SimpleNamespace
 from typing import Any
@@ -93,7 +95,12 @@ def test_a_retriever_of_llamaindex_gets_its_number_of_nodes():
 def test_a_component_and_a_pipeline_of_haystack_are_run():
     class Component:
         def run(self, query: str, top_k: int = 10) -> Any:
-            return {"documents": [SimpleNamespace(id=f"{query}{rank}", score=1.0 / (1 + rank)) for rank in range(top_k)]}
+            return {
+                "documents": [
+                    SimpleNamespace(id=f"{query}{rank}", score=1.0 / (1 + rank))
+                    for rank in range(top_k)
+                ]
+            }
 
     class ByVector:
         def run(self, query_embedding: list[float], top_k: int = 10) -> Any:
@@ -103,7 +110,10 @@ def test_a_component_and_a_pipeline_of_haystack_are_run():
         def inputs(self) -> Any:
             text = {"type": str, "is_mandatory": True}
             number = {"type": int, "is_mandatory": False}
-            return {"embedder": {"text": text, "prefix": {"type": str, "is_mandatory": False}}, "retriever": {"top_k": number}}
+            return {
+                "embedder": {"text": text, "prefix": {"type": str, "is_mandatory": False}},
+                "retriever": {"top_k": number},
+            }
 
         def run(self, data: Any) -> Any:
             assert data == {"embedder": {"text": "red"}, "retriever": {"top_k": 2}}
@@ -121,7 +131,11 @@ def test_a_transformer_of_pyterrier_ranks_by_its_ranks():
         def search(self, query: str) -> None: ...
 
         def transform(self, queries: Any) -> Any:
-            rows = [(query, f"d{rank}", 9.0 - rank, rank) for query in queries["qid"] for rank in (2, 0, 1)]
+            rows = [
+                (query, f"d{rank}", 9.0 - rank, rank)
+                for query in queries["qid"]
+                for rank in (2, 0, 1)
+            ]
             return pandas.DataFrame(rows, columns=["qid", "docno", "score", "rank"])
 
     engine = open_engine(of("pyterrier", Transformer))
@@ -136,12 +150,19 @@ def test_a_transformer_of_pyterrier_ranks_by_its_ranks():
 @pytest.mark.parametrize("needs_function", [False, True])
 def test_a_model_of_beir_gets_the_corpus_and_its_dictionary_is_ranked(needs_function: bool):
     class Exact:
-        def search(self, corpus: Any, queries: Any, top_k: int, score_function: Any = None, **_: Any) -> Any:
-            shared = {item: sum(word in text["text"] for word in ("red", "hill")) for item, text in corpus.items()}
+        def search(
+            self, corpus: Any, queries: Any, top_k: int, score_function: Any = None, **_: Any
+        ) -> Any:
+            shared = {
+                item: sum(word in text["text"] for word in ("red", "hill"))
+                for item, text in corpus.items()
+            }
             return {query: shared for query in queries if queries[query] != "nothing"}
 
     class Dense(Exact):
-        def search(self, corpus: Any, queries: Any, top_k: int, score_function: Any, **_: Any) -> Any:
+        def search(
+            self, corpus: Any, queries: Any, top_k: int, score_function: Any, **_: Any
+        ) -> Any:
             assert score_function == "cos_sim"
             return super().search(corpus, queries, top_k)
 

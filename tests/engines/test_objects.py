@@ -25,7 +25,10 @@ def engine(results: Any, method: str = "search") -> Any:
 @pytest.mark.parametrize(
     "results",
     [
-        [SimpleNamespace(slice_id="a", similarity=0.5), SimpleNamespace(slice_id="b", similarity=0.25)],
+        [
+            SimpleNamespace(slice_id="a", similarity=0.5),
+            SimpleNamespace(slice_id="b", similarity=0.25),
+        ],
         [{"slice_id": "a", "similarity": 0.5}, {"slice_id": "b", "similarity": np.float32(0.25)}],
         [{"id": "a", "score": 0.5}, {"id": "b", "score": 0.25}],
         [{"id": "a", "similarity_score": 0.5}, SimpleNamespace(id="b", similarity_score=0.25)],
@@ -34,15 +37,26 @@ def engine(results: Any, method: str = "search") -> Any:
     ],
 )
 def test_results_of_every_form_read_alike(results: Any):
-    assert EngineObject.of(engine(results)).ask("q", 5) == [EngineResult("a", 0.5), EngineResult("b", 0.25)]
+    assert EngineObject.of(engine(results)).ask("q", 5) == [
+        EngineResult("a", 0.5),
+        EngineResult("b", 0.25),
+    ]
 
 
 def test_distances_are_lower_for_better_items_and_similarities_go_before_them():
-    results = [{"id": "a", "distance": 0.0}, {"id": "b", "distance": 1.5}, {"id": "c", "distance": 1.5, "score": 0.5}]
+    results = [
+        {"id": "a", "distance": 0.0},
+        {"id": "b", "distance": 1.5},
+        {"id": "c", "distance": 1.5, "score": 0.5},
+    ]
 
     found = EngineObject.of(engine(results)).ask("q", 5)
 
-    assert found == [EngineResult("a", 0.0, is_distance=True), EngineResult("b", -1.5, is_distance=True), EngineResult("c", 0.5)]
+    assert found == [
+        EngineResult("a", 0.0, is_distance=True),
+        EngineResult("b", -1.5, is_distance=True),
+        EngineResult("c", 0.5),
+    ]
     assert math.copysign(1, found[0].similarity) == 1
 
 
@@ -95,7 +109,9 @@ def test_a_class_an_object_and_a_function_that_makes_one_serve_alike(made: Calla
     assert [each.item for each in EngineObject.of(made).ask("q", 2)] == ["q", "q"]
 
 
-def test_an_engine_is_loaded_by_name_and_a_broken_one_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_an_engine_is_loaded_by_name_and_a_broken_one_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "engine_of_test.py").write_text(
         "class Needy:\n    def __init__(self, path): ...\n    def search(self, q, k): ...\n"

@@ -1,4 +1,6 @@
-"""PostgreSQL with pgvector: foreign tables are only read, settings are read back, plans are seen, and failures have kinds."""
+"""PostgreSQL with pgvector: foreign tables are only read, settings are read back, plans are seen,
+and failures have kinds.
+"""
 
 import json
 from collections.abc import Iterator
@@ -23,16 +25,23 @@ def vectors() -> Any:
 
 @pytest.fixture(scope="module")
 def shop(postgres: str, vectors: Any) -> Iterator[Any]:
-    """A table that an application has filled, with names that need quotes, and a connection to change it."""
+    """A table that an application has filled, with names that need quotes, and a connection to
+    change it.
+    """
     import psycopg
 
     with psycopg.connect(postgres, autocommit=True) as connection:
         connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
-        connection.execute('CREATE TABLE "my items" ("Item Id" int, "the ""text""" text, emb vector(8), colour text)')
+        connection.execute(
+            'CREATE TABLE "my items" ("Item Id" int, "the ""text""" text, emb vector(8), '
+            "colour text)"
+        )
         with connection.cursor().copy('COPY "my items" FROM STDIN') as copy:
             for row, vector in enumerate(vectors):
                 words = f"red river {row}" if row % 2 else "blue hill"
-                copy.write_row((row, words, str(vector.tolist()), "rare" if row % 25 == 0 else "common"))
+                copy.write_row(
+                    (row, words, str(vector.tolist()), "rare" if row % 25 == 0 else "common")
+                )
         connection.execute('CREATE INDEX ON "my items" USING hnsw (emb vector_cosine_ops)')
         connection.execute('ANALYZE "my items"')
         yield connection
@@ -44,7 +53,10 @@ COLUMNS = {"table": "my items", "id": "Item Id", "text": 'the "text"', "vector":
 
 def nearest(vectors: Any, query: Any, k: int) -> list[str]:
     """The nearest rows under cosine by plain arithmetic."""
-    scores = [(-float(np.dot(row, query) / np.linalg.norm(row)), number) for number, row in enumerate(vectors.astype(float))]
+    scores = [
+        (-float(np.dot(row, query) / np.linalg.norm(row)), number)
+        for number, row in enumerate(vectors.astype(float))
+    ]
     return [str(number) for _, number in sorted(scores)[:k]]
 
 
@@ -65,15 +77,23 @@ def test_a_foreign_table_is_read_by_its_index_and_exactly(postgres: str, shop: A
 
 
 def prepared(session: Any) -> tuple[int, int]:
-    """The number of prepared searches of a session, and how often one of them ran by a plan for any values."""
-    statement = "SELECT count(*), sum(generic_plans)::int FROM pg_prepared_statements WHERE statement LIKE '%ORDER BY%'"
+    """The number of prepared searches of a session, and how often one of them ran by a plan for any
+    values.
+    """
+    statement = (
+        "SELECT count(*), sum(generic_plans)::int FROM pg_prepared_statements WHERE statement "
+        "LIKE '%ORDER BY%'"
+    )
     return session._connection.execute(statement, prepare=False).fetchone()
 
 
-def test_a_session_that_was_asked_before_is_exact_once_it_is_set_so_and_keeps_the_plans_of_each_setting(
+def test_a_session_that_was_asked_before_is_exact_once_it_is_set_so_and_keeps_the_plans_of_each_setting(  # noqa: E501
     postgres: str, shop: Any, vectors: Any
 ):
-    queries = [EngineQuery(f"q{each}", vector=row) for each, row in enumerate(np.random.default_rng(5).normal(size=(15, 8)))]
+    queries = [
+        EngineQuery(f"q{each}", vector=row)
+        for each, row in enumerate(np.random.default_rng(5).normal(size=(15, 8)))
+    ]
     with open_engine(postgres + BY_INDEX, COLUMNS) as engine, engine.session() as session:
         found: list[Any] = []
         counts: list[tuple[int, int]] = []
@@ -94,12 +114,18 @@ def test_a_session_that_was_asked_before_is_exact_once_it_is_set_so_and_keeps_th
     assert counts[2][1] - counts[1][1] >= len(queries)
 
 
-@pytest.mark.parametrize(("mode", "condition"), [("force_generic_plan", "= $2)"), ("force_custom_plan", "= 'rare'::text)")])
+@pytest.mark.parametrize(
+    ("mode", "condition"),
+    [("force_generic_plan", "= $2)"), ("force_custom_plan", "= 'rare'::text)")],
+)
 def test_the_plan_of_a_filter_is_the_one_that_runs_for_any_value_or_for_this_one(
     postgres: str, shop: Any, mode: str, condition: str
 ):
     query = EngineQuery("q", vector=np.ones(8), filter={"colour": "rare"})
-    with open_engine(f"{postgres}&options=-c%20plan_cache_mode%3D{mode}", COLUMNS) as engine, engine.session() as session:
+    with (
+        open_engine(f"{postgres}&options=-c%20plan_cache_mode%3D{mode}", COLUMNS) as engine,
+        engine.session() as session,
+    ):
         for _ in range(2):
             session.search(query, 10)
             plan = session.plan()
@@ -129,7 +155,11 @@ def test_a_foreign_table_is_never_written_to(postgres: str, shop: Any):
 
 def test_lists_end_at_ef_search_and_settings_are_of_their_session(postgres: str, shop: Any):
     query = EngineQuery("q", vector=np.ones(8))
-    with open_engine(postgres, COLUMNS) as engine, engine.session() as one, engine.session() as other:
+    with (
+        open_engine(postgres, COLUMNS) as engine,
+        engine.session() as one,
+        engine.session() as other,
+    ):
         one.configure({"ef_search": 120})
 
         assert len(one.search(query, 100).ids) == 100
@@ -152,12 +182,18 @@ def test_a_rare_filter_shortens_the_list_unless_the_scan_goes_on(postgres: str, 
 
 
 def test_a_statement_that_orders_by_score_descending_uses_no_index(postgres: str, shop: Any):
-    form = 'SELECT "Item Id", 1 - (emb <=> {{vector}}) AS score FROM "my items" ORDER BY {} LIMIT {{k}}'
+    form = (
+        'SELECT "Item Id", 1 - (emb <=> {{vector}}) AS score FROM "my items" ORDER BY {} LIMIT '
+        "{{k}}"
+    )
     query = EngineQuery("q", vector=np.ones(8))
     plans: list[Any] = []
     for order in ("score DESC", "emb <=> {vector}"):
         statement = form.replace("{}", order).replace("{{", "{").replace("}}", "}")
-        with open_engine(postgres + BY_INDEX, {"sql": statement}) as engine, engine.session() as session:
+        with (
+            open_engine(postgres + BY_INDEX, {"sql": statement}) as engine,
+            engine.session() as session,
+        ):
             assert len(session.search(query, 5).ids) == 5
             plans.append(session.plan().uses_index)
 
@@ -165,7 +201,10 @@ def test_a_statement_that_orders_by_score_descending_uses_no_index(postgres: str
 
 
 def test_words_of_a_query_are_any_or_all(postgres: str, shop: Any):
-    with open_engine(postgres, {**COLUMNS, "kind": "lexical"}) as engine, engine.session() as session:
+    with (
+        open_engine(postgres, {**COLUMNS, "kind": "lexical"}) as engine,
+        engine.session() as session,
+    ):
         query = EngineQuery("q", "river 17 hill's \\ & | ! ( '")
         some = session.search(query, N)
         session.configure({"words": "all"})
@@ -180,7 +219,10 @@ def test_a_hybrid_search_is_the_fusion_of_both_lists(postgres: str, shop: Any):
     query = EngineQuery("q", "river 17 19", np.random.default_rng(3).normal(size=8))
     lists: list[list[str]] = []
     for kind in ("lexical", "vector"):
-        with open_engine(postgres, {**COLUMNS, "kind": kind}) as engine, engine.session() as session:
+        with (
+            open_engine(postgres, {**COLUMNS, "kind": kind}) as engine,
+            engine.session() as session,
+        ):
             if kind == "vector":
                 session.configure({"ef_search": 50})
             lists.append(list(session.search(query, 30).ids))
@@ -196,7 +238,9 @@ def test_a_hybrid_search_is_the_fusion_of_both_lists(postgres: str, shop: Any):
     assert [scores[item] for item in found.ids] == pytest.approx(found.scores)
 
 
-def test_a_session_whose_server_process_ends_fails_once_and_connects_again(postgres: str, shop: Any):
+def test_a_session_whose_server_process_ends_fails_once_and_connects_again(
+    postgres: str, shop: Any
+):
     query = EngineQuery("q", vector=np.ones(8))
     with open_engine(postgres, {**COLUMNS, "ef_search": 77}) as engine, engine.session() as session:
         before = session.search(query, 5)
@@ -212,7 +256,11 @@ def test_a_session_whose_server_process_ends_fails_once_and_connects_again(postg
 
 def test_a_statement_beyond_the_limit_is_a_timeout(postgres: str):
     slow = {"sql": "SELECT pg_sleep(5)::text || {query}", "kind": "lexical", "timeout": 0.2}
-    with open_engine(postgres, slow) as engine, engine.session() as session, pytest.raises(EngineFailure) as caught:
+    with (
+        open_engine(postgres, slow) as engine,
+        engine.session() as session,
+        pytest.raises(EngineFailure) as caught,
+    ):
         session.search(EngineQuery("q", "x"), 1)
 
     assert caught.value.kind == "timeout"
@@ -220,7 +268,12 @@ def test_a_statement_beyond_the_limit_is_a_timeout(postgres: str):
 
 def test_its_own_table_is_dropped_unless_it_is_kept(postgres: str, shop: Any):
     def tables() -> list[str]:
-        return [name for (name,) in shop.execute("SELECT tablename FROM pg_tables WHERE tablename LIKE 'rankwell%'").fetchall()]
+        return [
+            name
+            for (name,) in shop.execute(
+                "SELECT tablename FROM pg_tables WHERE tablename LIKE 'rankwell%'"
+            ).fetchall()
+        ]
 
     for keep in (False, True):
         with open_engine(postgres, {"keep": keep}) as engine:
@@ -231,9 +284,18 @@ def test_its_own_table_is_dropped_unless_it_is_kept(postgres: str, shop: Any):
     shop.execute(f'DROP TABLE "{kept}"')
 
 
-def test_a_later_call_drops_a_scratch_table_once_no_session_uses_it_and_no_other_table(postgres: str, shop: Any):
-    comment = "scratch table of rankwell: a later call drops it when no session of its own call is left"
-    others = {"rankwell_0123456789ab": None, "rankwell_0123456789ac": "mine", "rankwell_notes": comment, "mine": comment}
+def test_a_later_call_drops_a_scratch_table_once_no_session_uses_it_and_no_other_table(
+    postgres: str, shop: Any
+):
+    comment = (
+        "scratch table of rankwell: a later call drops it when no session of its own call is left"
+    )
+    others = {
+        "rankwell_0123456789ab": None,
+        "rankwell_0123456789ac": "mine",
+        "rankwell_notes": comment,
+        "mine": comment,
+    }
     for name, text in others.items():
         shop.execute(f"CREATE TABLE {name} (id int)")
         if text is not None:
@@ -241,11 +303,15 @@ def test_a_later_call_drops_a_scratch_table_once_no_session_uses_it_and_no_other
 
     def left_by_a_later_call() -> set[str]:
         open_engine(postgres).close()
-        found = shop.execute("SELECT tablename FROM pg_tables WHERE tablename LIKE 'rankwell%' OR tablename = 'mine'").fetchall()
+        found = shop.execute(
+            "SELECT tablename FROM pg_tables WHERE tablename LIKE 'rankwell%' OR tablename = 'mine'"
+        ).fetchall()
         return {name for (name,) in found}
 
     def end(connection: Any) -> None:
-        assert shop.execute("SELECT pg_terminate_backend(%s, 5000)", (connection.info.backend_pid,)).fetchone() == (True,)
+        assert shop.execute(
+            "SELECT pg_terminate_backend(%s, 5000)", (connection.info.backend_pid,)
+        ).fetchone() == (True,)
 
     items = EngineItems(["a", "b"], vectors=np.eye(2))
     with open_engine(postgres) as killed, open_engine(postgres, {"keep": True}) as kept:

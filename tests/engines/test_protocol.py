@@ -1,4 +1,6 @@
-"""The protocol of engines: what is checked before anything is sent, what becomes of errors, and what is read back."""
+"""The protocol of engines: what is checked before anything is sent, what becomes of errors, and
+what is read back.
+"""
 
 import math
 import os
@@ -43,7 +45,9 @@ class ScriptedSession(Session):
 
 class ScriptedEngine(Engine):
     metric = "cosine"
-    answer: Callable[[EngineQuery, int], EngineHits] = staticmethod(lambda query, k: EngineHits(["a"]))
+    answer: Callable[[EngineQuery, int], EngineHits] = staticmethod(
+        lambda query, k: EngineHits(["a"])
+    )
 
     def _index(self, items: EngineItems) -> int:
         return len(items.ids)
@@ -90,7 +94,9 @@ def failing(error: BaseException) -> Callable[[EngineQuery, int], EngineHits]:
         (np.ones((1, 2)), "expected vectors of real numbers"),
     ],
 )
-def test_a_vector_that_cannot_be_searched_by_is_refused_before_it_is_sent(engine: ScriptedEngine, vector: Any, message: str):
+def test_a_vector_that_cannot_be_searched_by_is_refused_before_it_is_sent(
+    engine: ScriptedEngine, vector: Any, message: str
+):
     sent: list[EngineQuery] = []
     engine.answer = lambda query, k: sent.append(query) or EngineHits([])
 
@@ -133,7 +139,9 @@ class PanicError(BaseException):
         (EngineFailure("status", "HTTP 500"), "status"),
     ],
 )
-def test_whatever_an_engine_raises_is_a_failure_with_kind_and_message(engine: ScriptedEngine, error: BaseException, kind: str):
+def test_whatever_an_engine_raises_is_a_failure_with_kind_and_message(
+    engine: ScriptedEngine, error: BaseException, kind: str
+):
     engine.answer = failing(error)
 
     with pytest.raises(EngineFailure) as caught:
@@ -152,7 +160,9 @@ def test_an_interrupt_is_not_a_failure(engine: ScriptedEngine):
         engine.session().search(EngineQuery("q", vector=np.ones(2)), 1)
 
 
-def test_distances_are_turned_into_scores_after_the_search(engine: ScriptedEngine, monkeypatch: pytest.MonkeyPatch):
+def test_distances_are_turned_into_scores_after_the_search(
+    engine: ScriptedEngine, monkeypatch: pytest.MonkeyPatch
+):
     engine.answer = lambda query, k: EngineHits(["a", "b"], [0.0, 2.5])
     monkeypatch.setattr(ScriptedEngine, "distances", True)
     session, query = engine.session(), EngineQuery("q", vector=np.ones(2))
@@ -192,7 +202,9 @@ def test_a_session_starts_with_the_parameters_and_one_that_reads_back_differentl
         ({"share": "half"}, BadUsage, "share is 'half'; expected a number"),
     ],
 )
-def test_a_parameter_that_cannot_be_read_is_named(engine: ScriptedEngine, parameters: Any, kind: type, message: str):
+def test_a_parameter_that_cannot_be_read_is_named(
+    engine: ScriptedEngine, parameters: Any, kind: type, message: str
+):
     with pytest.raises(kind, match=message):
         open_engine("scripted", parameters)
 
@@ -209,7 +221,9 @@ def test_values_of_parameters_are_read_from_text_and_from_their_types():
         Parameter("on", bool, False, "").read("yes", "x")
 
 
-def test_a_secret_is_in_no_error_and_no_description(engine: ScriptedEngine, monkeypatch: pytest.MonkeyPatch):
+def test_a_secret_is_in_no_error_and_no_description(
+    engine: ScriptedEngine, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setenv("MY_TOKEN", "hunter2")
     opened = open_engine("scripted", {"url": "http://me:${MY_TOKEN}@host/"})
     opened.answer = failing(ValueError(f"cannot reach {opened.opening.connect['url']}"))
@@ -279,10 +293,14 @@ def test_a_spec_names_a_family_by_name_address_file_or_object():
 
 
 def test_a_missing_package_says_how_to_install_it():
-    family = EngineFamily("x", "x", ("lexical",), ScriptedEngine, package="no-such-package", extra="engines")
+    family = EngineFamily(
+        "x", "x", ("lexical",), ScriptedEngine, package="no-such-package", extra="engines"
+    )
 
     assert family.version is None
-    with pytest.raises(MissingExtra, match=r"needs the package no-such-package: pip install 'rankwell\[engines\]'"):
+    with pytest.raises(
+        MissingExtra, match=r"needs the package no-such-package: pip install 'rankwell\[engines\]'"
+    ):
         family.need("no_such_module")
 
 

@@ -14,8 +14,12 @@ from scripted_server import Received, Reply, ScriptedServer
 pytest.importorskip("qdrant_client")
 RNG = np.random.default_rng(6)
 VECTORS = RNG.normal(size=(600, 8)).astype(np.float32)
-ITEMS = EngineItems([f"d{row}" for row in range(600)], vectors=VECTORS, fields={"colour": ["red", "blue"] * 300})
-QUERIES = [EngineQuery(f"q{row}", vector=vector) for row, vector in enumerate(RNG.normal(size=(8, 8)))]
+ITEMS = EngineItems(
+    [f"d{row}" for row in range(600)], vectors=VECTORS, fields={"colour": ["red", "blue"] * 300}
+)
+QUERIES = [
+    EngineQuery(f"q{row}", vector=vector) for row, vector in enumerate(RNG.normal(size=(8, 8)))
+]
 INDEXED = {"indexing_threshold": 1, "full_scan_threshold": 1}
 
 
@@ -36,14 +40,24 @@ def test_an_exact_search_finds_the_nearest(url: str, metric: str):
         found = [session.search(query, 10) for query in QUERIES]
 
     rows = [
-        nearest(np.asarray(query.vector, dtype=float).tolist(), VECTORS.astype(float).tolist(), metric, 10) for query in QUERIES
+        nearest(
+            np.asarray(query.vector, dtype=float).tolist(),
+            VECTORS.astype(float).tolist(),
+            metric,
+            10,
+        )
+        for query in QUERIES
     ]
     assert [list(each.ids) for each in found] == [[f"d{row}" for row in listed] for listed in rows]
     assert all(list(each.scores) == sorted(each.scores, reverse=True) for each in found)
 
 
 def test_the_index_of_edge_is_seen_and_its_setting_changes_the_results():
-    with opened("edge", m=4, ef_construct=8, **INDEXED) as engine, engine.session() as narrow, engine.session() as wide:
+    with (
+        opened("edge", m=4, ef_construct=8, **INDEXED) as engine,
+        engine.session() as narrow,
+        engine.session() as wide,
+    ):
         narrow.configure({"hnsw_ef": 1})
         wide.configure({"hnsw_ef": 600})
         lists = [[set(each.search(query, 10).ids) for query in QUERIES] for each in (narrow, wide)]
@@ -69,7 +83,11 @@ def test_edge_removes_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_the_memory_of_the_client_has_no_settings_and_takes_no_collection():
-    with opened(":memory:") as engine, engine.session() as session, pytest.raises(BadUsage, match="always searches exactly"):
+    with (
+        opened(":memory:") as engine,
+        engine.session() as session,
+        pytest.raises(BadUsage, match="always searches exactly"),
+    ):
         session.configure({"hnsw_ef": 10})
     with pytest.raises(BadUsage, match="needs the address of its server"):
         open_engine("qdrant", {"collection": "shop"})
@@ -115,14 +133,18 @@ def server(vectors: Any = None, failing: bool = False) -> ScriptedServer:
         if request.path.endswith("/points/query"):
             points = [{"id": 7, "version": 1, "score": 0.5, "payload": {"sku": "shoe"}}]
             return (
-                Reply("broken", status=500) if failing else Reply({"result": {"points": points}, "status": "ok", "time": 0.001})
+                Reply("broken", status=500)
+                if failing
+                else Reply({"result": {"points": points}, "status": "ok", "time": 0.001})
             )
         return Reply(collection(shape))
 
     return ScriptedServer(answer)
 
 
-def test_a_collection_of_a_server_is_only_read_with_its_shape_and_ids(monkeypatch: pytest.MonkeyPatch):
+def test_a_collection_of_a_server_is_only_read_with_its_shape_and_ids(
+    monkeypatch: pytest.MonkeyPatch,
+):
     monkeypatch.setenv("QDRANT_API_KEY", "hunter2")
     query = EngineQuery("q", vector=np.ones(2), filter={"colour": "red"})
     with server() as one:
@@ -149,10 +171,14 @@ def test_what_a_server_does_wrong_is_a_failure():
             session.search(query, 3)
     with pytest.raises(EngineFailure) as refused:
         open_engine(f"qdrant:{one.url}", {"collection": "shop"})
-    with server({"text": {"size": 2, "distance": "Dot"}, "image": {"size": 3, "distance": "Dot"}}) as several:
+    with server(
+        {"text": {"size": 2, "distance": "Dot"}, "image": {"size": 3, "distance": "Dot"}}
+    ) as several:
         with pytest.raises(BadUsage, match="has the vectors image, text"):
             open_engine(f"qdrant:{several.url}", {"collection": "shop"})
-        with open_engine(f"qdrant:{several.url}", {"collection": "shop", "vector_name": "image"}) as engine:
+        with open_engine(
+            f"qdrant:{several.url}", {"collection": "shop", "vector_name": "image"}
+        ) as engine:
             assert engine.dimensions == 3
 
     assert (broken.value.kind, refused.value.kind) == ("status", "refused")

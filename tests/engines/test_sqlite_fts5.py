@@ -41,7 +41,9 @@ def test_scores_are_higher_for_better_documents():
 
 
 def test_equal_scores_are_ordered_by_id():
-    with SqliteFts([(item, "the same words") for item in "cab"] + [("d", "others entirely")] * 4) as index:
+    with SqliteFts(
+        [(item, "the same words") for item in "cab"] + [("d", "others entirely")] * 4
+    ) as index:
         assert [item for item, _ in index.search("words", 10)] == ["a", "b", "c"]
 
 
@@ -50,7 +52,9 @@ def test_no_more_than_k_results_are_given():
     assert ids("command", 0) == []
 
 
-@pytest.mark.parametrize("query", ["", "   ", "***", '"', '""', "'", "()", "-", "_", "\0", "\N{COMBINING ACUTE ACCENT}"])
+@pytest.mark.parametrize(
+    "query", ["", "   ", "***", '"', '""', "'", "()", "-", "_", "\0", "\N{COMBINING ACUTE ACCENT}"]
+)
 def test_a_question_without_words_has_no_answer(query: str):
     assert ids(query) == []
 
@@ -101,7 +105,9 @@ def test_another_tokenizer_can_be_requested():
 
 @pytest.mark.parametrize("tokenizer", ["klingon", "it's", "unicode61') --"])
 def test_an_unknown_tokenizer_is_refused_by_name(tokenizer: str):
-    with pytest.raises(RankwellError, match=r"does not support the tokenizer .*try 'porter unicode61'"):
+    with pytest.raises(
+        RankwellError, match=r"does not support the tokenizer .*try 'porter unicode61'"
+    ):
         SqliteFts(DOCUMENTS, tokenizer=tokenizer)
 
 
@@ -109,23 +115,33 @@ def test_a_sqlite_without_fts5_is_named_in_the_error():
     database = mock.Mock()
     database.execute.side_effect = sqlite3.OperationalError("no such module: fts5")
 
-    with mock.patch("sqlite3.connect", return_value=database), pytest.raises(RankwellError, match="no such module: fts5"):
+    with (
+        mock.patch("sqlite3.connect", return_value=database),
+        pytest.raises(RankwellError, match="no such module: fts5"),
+    ):
         SqliteFts(DOCUMENTS)
 
     database.close.assert_called_once()
 
 
-@pytest.mark.parametrize(("k1", "b"), [(1.2, 0.75), (0.0, 0.75), (0.9, 0.4), (3.0, 0.0), (2.0, 1.0)])
+@pytest.mark.parametrize(
+    ("k1", "b"), [(1.2, 0.75), (0.0, 0.75), (0.9, 0.4), (3.0, 0.0), (2.0, 1.0)]
+)
 @pytest.mark.parametrize("words", ["any", "all"])
 def test_scores_are_those_of_bm25_with_any_constants(k1: float, b: float, words: str):
     random = np.random.default_rng(5)
-    texts = {f"d{row:02}": " ".join(random.choice(list("abcdefgh"), random.integers(1, 30))) for row in range(40)}
+    texts = {
+        f"d{row:02}": " ".join(random.choice(list("abcdefgh"), random.integers(1, 30)))
+        for row in range(40)
+    }
     texts["empty"] = ""
     with SqliteFts(texts.items()) as index:
         for query in ("a", "b c", "c c h z", "g a b e"):
             expected = bm25(query, texts, k1, b)
             asked = {word for word in query.split() if words == "all"}
-            expected = {item: score for item, score in expected.items() if asked <= set(texts[item].split())}
+            expected = {
+                item: score for item, score in expected.items() if asked <= set(texts[item].split())
+            }
 
             found = dict(index.search(query, 100, words=words, k1=k1, b=b))
 
@@ -136,8 +152,13 @@ def test_scores_are_those_of_bm25_with_any_constants(k1: float, b: float, words:
 def test_words_are_stemmed_and_fields_count_with_other_constants_too():
     fields = [("colour", "red", "argparse"), ("colour", "blue", "getopt")]
     with SqliteFts(DOCUMENTS, fields=fields) as index:
-        assert [item for item, _ in index.search("PARSE options", 10, k1=2.0)] == ["argparse", "getopt"]
-        assert [item for item, _ in index.search("PARSE options", 10, k1=2.0, fields={"colour": "blue"})] == ["getopt"]
+        assert [item for item, _ in index.search("PARSE options", 10, k1=2.0)] == [
+            "argparse",
+            "getopt",
+        ]
+        assert [
+            item for item, _ in index.search("PARSE options", 10, k1=2.0, fields={"colour": "blue"})
+        ] == ["getopt"]
         assert index.search("***", 10, k1=2.0) == []
 
 

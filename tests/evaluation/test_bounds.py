@@ -1,4 +1,6 @@
-"""Bounds under unjudged items: equal to trying every completion, printed as notes, and left out where they do not hold."""
+"""Bounds under unjudged items: equal to trying every completion, printed as notes, and left out
+where they do not hold.
+"""
 
 import random
 
@@ -21,12 +23,16 @@ MEASURES = {
 
 
 def small_worlds(n):
-    """A judged part of six items and two lists for each of n queries; some lists are short, some empty."""
+    """A judged part of six items and two lists for each of n queries; some lists are short, some
+    empty.
+    """
     draw, judged, one, other = random.Random(7), {}, {}, {}
     for number in range(n):
         items = [f"d{place}" for place in range(6)]
         query = f"q{number:04}"
-        judged[query] = {item: draw.randint(0, MOST) for item in draw.sample(items, draw.randint(2, 5))}
+        judged[query] = {
+            item: draw.randint(0, MOST) for item in draw.sample(items, draw.randint(2, 5))
+        }
         one[query], other[query] = (draw.sample(items, draw.randint(0, 5)) for _ in range(2))
     return judged, one, other
 
@@ -35,12 +41,16 @@ def small_worlds(n):
 def test_bounds_of_runs_and_differences_equal_brute_force_over_1000_worlds(name):
     judged, one, other = small_worlds(1000)
     formula, measure = MEASURES[name], parse_measure(name)
-    whole = rankwell.evaluate(judged, {"one": one, "other": other}, [name], details=True, ties="input")
+    whole = rankwell.evaluate(
+        judged, {"one": one, "other": other}, [name], details=True, ties="input"
+    )
     items = UnjudgedItems.of(20, whole.details).ranked(tuple(judged))
     values = {each.run: each.values for each in whole.values}
 
     most = most_possible(measure, judged_rankings(judged, one, ties="input"))
-    low, high = difference_bounds(measure, items, ("one", "other"), (values["one"], values["other"]))
+    low, high = difference_bounds(
+        measure, items, ("one", "other"), (values["one"], values["other"])
+    )
 
     for place, query in enumerate(judged):
         every = [f"d{number}" for number in range(6)]
@@ -48,15 +58,25 @@ def test_bounds_of_runs_and_differences_equal_brute_force_over_1000_worlds(name)
             (formula(one[query], grades), formula(other[query], grades))
             for grades in oracle.completions(every, judged[query], MOST)
         ]
-        assert values["one"][place] == pytest.approx(min(first for first, _ in pairs), abs=1e-12), query
+        assert values["one"][place] == pytest.approx(min(first for first, _ in pairs), abs=1e-12), (
+            query
+        )
         assert most[place] == pytest.approx(max(first for first, _ in pairs), abs=1e-12), query
-        assert low[place] == pytest.approx(min(first - second for first, second in pairs), abs=1e-12), query
-        assert high[place] == pytest.approx(max(first - second for first, second in pairs), abs=1e-12), query
+        assert low[place] == pytest.approx(
+            min(first - second for first, second in pairs), abs=1e-12
+        ), query
+        assert high[place] == pytest.approx(
+            max(first - second for first, second in pairs), abs=1e-12
+        ), query
 
 
 def half_judged():
     judged = {f"q{number}": {"a": 1, "b": 0} for number in range(12)}
-    return judged, {query: ["a", "x", "b", "y"] for query in judged}, {query: ["x", "a", "b", "z"] for query in judged}
+    return (
+        judged,
+        {query: ["a", "x", "b", "y"] for query in judged},
+        {query: ["x", "a", "b", "z"] for query in judged},
+    )
 
 
 def test_a_note_states_the_bounds_of_a_run_and_the_share_of_unjudged_items():
@@ -64,29 +84,43 @@ def test_a_note_states_the_bounds_of_a_run_and_the_share_of_unjudged_items():
 
     result = rankwell.evaluate(judged, {"bm25": run}, ["P@4"])
 
-    assert "P@4 of bm25 is between 0.2500 and 0.7500: 50 % of its first 4 are unjudged" in result.notes
+    assert (
+        "P@4 of bm25 is between 0.2500 and 0.7500: 50 % of its first 4 are unjudged" in result.notes
+    )
 
 
 def test_an_item_of_both_lists_has_one_grade_in_the_bounds_of_a_difference():
     judged, run, other = half_judged()
 
-    found = rankwell.evaluate(judged, {"run": run, "other": other}, ["P@2", "P@4"], details=True).compare()
+    found = rankwell.evaluate(
+        judged, {"run": run, "other": other}, ["P@2", "P@4"], details=True
+    ).compare()
 
-    # Both lists have x in their first two, so that their difference is known there; y and z may differ.
-    assert "other and run: Difference(P@4) is between -0.2500 and +0.2500, depending on unjudged items" in found.notes
+    # Both lists have x in their first two, so that their difference is known there; y and z may
+    # differ.
+    assert (
+        "other and run: Difference(P@4) is between -0.2500 and +0.2500, depending on unjudged items"
+        in found.notes
+    )
 
 
 def test_rbp_leaves_out_what_lies_beyond_its_cut_off_and_says_so():
     judged, run, _ = half_judged()
 
-    (note,) = (each for each in rankwell.evaluate(judged, run, ["RBP(rel=1)@2"]).notes if "between" in each)
+    (note,) = (
+        each for each in rankwell.evaluate(judged, run, ["RBP(rel=1)@2"]).notes if "between" in each
+    )
 
     assert "(without what lies beyond rank 2)" in note
 
 
 @pytest.mark.parametrize(
     ("measures", "options"),
-    [(["P@4"], {"unjudged": "skip"}), (["nDCG@4", "AP", "RR", "R@4", "P(judged_only=True)@4", "RBP(rel=1)"], {}), (["P@1"], {})],
+    [
+        (["P@4"], {"unjudged": "skip"}),
+        (["nDCG@4", "AP", "RR", "R@4", "P(judged_only=True)@4", "RBP(rel=1)"], {}),
+        (["P@1"], {}),
+    ],
 )
 def test_there_is_no_note_without_bounds(measures, options):
     judged, run, _ = half_judged()
@@ -100,12 +134,19 @@ def test_folders_of_results_compare_with_the_bounds_of_the_files(tmp_path):
     judged, run, other = half_judged()
     for name, each in (("one", run), ("two", other)):
         rankwell.evaluate(judged, {name: each}, ["P@4", "RR@4"], details=True).save(tmp_path / name)
-    files = rankwell.evaluate(judged, {"one": run, "two": other}, ["P@4", "RR@4"], details=True).compare()
+    files = rankwell.evaluate(
+        judged, {"one": run, "two": other}, ["P@4", "RR@4"], details=True
+    ).compare()
 
     from rankwell.commands.compare import ComparedQueries, compare
     from rankwell.experiments.comparison import ComparisonOptions
 
-    done = compare(str(tmp_path / "one"), str(tmp_path / "two"), options=ComparisonOptions(), queries=ComparedQueries())
+    done = compare(
+        str(tmp_path / "one"),
+        str(tmp_path / "two"),
+        options=ComparisonOptions(),
+        queries=ComparedQueries(),
+    )
 
     expected = [note for note in files.notes if "depending on unjudged" in note]
     assert len(expected) == 1

@@ -28,15 +28,22 @@ def test_a_query_without_a_ranking_counts_as_empty_and_is_reported():
     assert left_out == {"missing": ["q4"], "unknown": ["q9"]}
 
 
-@pytest.mark.parametrize(("rule", "queries"), [("truth", "q1 q2 q3 q4"), ("both", "q1 q2 q3"), ("run", "q1 q2 q3 q9")])
+@pytest.mark.parametrize(
+    ("rule", "queries"), [("truth", "q1 q2 q3 q4"), ("both", "q1 q2 q3"), ("run", "q1 q2 q3 q9")]
+)
 def test_the_query_rule_names_the_queries_that_count(rule: str, queries: str):
-    assert list(values(rw.evaluate(TRUTH, RUN, "RR", queries=rule, intervals="none"))) == queries.split()
+    assert (
+        list(values(rw.evaluate(TRUTH, RUN, "RR", queries=rule, intervals="none")))
+        == queries.split()
+    )
 
 
 def test_a_query_of_the_run_alone_has_what_an_empty_truth_gives():
     result = rw.evaluate(TRUTH, RUN, ["RR", "NumRet"], queries="run", intervals="none")
 
-    rank, number = (dict(zip(each.queries, each.values.tolist(), strict=True)) for each in result.values)
+    rank, number = (
+        dict(zip(each.queries, each.values.tolist(), strict=True)) for each in result.values
+    )
     assert rank["q9"] == 0.0
     assert number["q9"] == 1.0
 
@@ -64,38 +71,65 @@ def test_unjudged_items_can_be_taken_out():
 
 
 def test_the_query_itself_can_be_taken_out_by_id():
-    truth, run = {"a": {"b": 1}, "b": {"a": 1}}, {"a": {"a": 9.0, "b": 8.0}, "b": {"b": 9.0, "a": 9.0}}
+    truth, run = (
+        {"a": {"b": 1}, "b": {"a": 1}},
+        {"a": {"a": 9.0, "b": 8.0}, "b": {"b": 9.0, "a": 9.0}},
+    )
 
     assert values(rw.evaluate(truth, run, "RR", intervals="none")) == {"a": 0.5, "b": 0.5}
-    assert values(rw.evaluate(truth, run, "RR", exclude_self=True, intervals="none")) == {"a": 1.0, "b": 1.0}
+    assert values(rw.evaluate(truth, run, "RR", exclude_self=True, intervals="none")) == {
+        "a": 1.0,
+        "b": 1.0,
+    }
 
 
-# The first query judges its own item relevant: without it in the ranking, one of two relevant items is found, at rank 1.
-OWN_TRUTH, OWN_RUN = {"7": {"7": 1, "9": 1}, "8": {"3": 1}}, {"7": {"7": 3.0, "9": 2.0, "5": 1.0}, "8": {"5": 2.0, "3": 1.0}}
+# The first query judges its own item relevant: without it in the ranking, one of two relevant items
+# is found, at rank 1.
+OWN_TRUTH, OWN_RUN = (
+    {"7": {"7": 1, "9": 1}, "8": {"3": 1}},
+    {"7": {"7": 3.0, "9": 2.0, "5": 1.0}, "8": {"5": 2.0, "3": 1.0}},
+)
 
 
 @pytest.mark.parametrize("convention", ["rankwell", "beir", "mteb", "st", "trec_eval9", "ranx"])
 def test_the_query_itself_leaves_the_ranking_and_its_judgment_stays(convention: str):
     # BEIR 2.2.0, EvaluateRetrieval.evaluate: 0.62204, 0.5 and 0.75.
     names = ["nDCG@10", "AP", "R@10"]
-    found = rw.evaluate(OWN_TRUTH, OWN_RUN, names, convention=convention, exclude_self=True, intervals="none")
+    found = rw.evaluate(
+        OWN_TRUTH, OWN_RUN, names, convention=convention, exclude_self=True, intervals="none"
+    )
 
     assert [found[name] for name in names] == pytest.approx([0.622038, 0.5, 0.75], abs=1e-6)
     assert any("1 query has an item of the same id judged relevant" in note for note in found.notes)
 
 
 def test_details_list_the_query_itself_without_a_rank():
-    rows = rw.evaluate(OWN_TRUTH, OWN_RUN, "RR", details=True, exclude_self=True, intervals="none").details
+    rows = rw.evaluate(
+        OWN_TRUTH, OWN_RUN, "RR", details=True, exclude_self=True, intervals="none"
+    ).details
 
     listed = list(zip(rows["query"], rows["item"], rows["rank"], rows["state"], strict=True))
-    assert listed[:3] == [("7", "9", 1.0, "relevant"), ("7", "5", 2.0, "unjudged"), ("7", "7", None, "junk")]
+    assert listed[:3] == [
+        ("7", "9", 1.0, "relevant"),
+        ("7", "5", 2.0, "unjudged"),
+        ("7", "7", None, "junk"),
+    ]
 
 
 @pytest.mark.parametrize("run", [OWN_RUN, {"7": {"9": 2.0, "5": 1.0}, "8": {"5": 2.0, "3": 1.0}}])
-def test_measures_of_intents_leave_out_the_query_itself(run: dict[str, dict[str, float]], tmp_path: Path):
+def test_measures_of_intents_leave_out_the_query_itself(
+    run: dict[str, dict[str, float]], tmp_path: Path
+):
     (tmp_path / "qrels").write_text("7 1 7 1\n7 2 9 1\n8 1 3 1\n")
 
-    found = rw.evaluate(tmp_path / "qrels", run, "StRecall@1", judgments_format="trec", exclude_self=True, intervals="none")
+    found = rw.evaluate(
+        tmp_path / "qrels",
+        run,
+        "StRecall@1",
+        judgments_format="trec",
+        exclude_self=True,
+        intervals="none",
+    )
 
     assert values(found) == {"7": 0.5, "8": 0.0}
 
@@ -104,7 +138,14 @@ def test_measures_of_preferences_refuse_to_leave_out_the_query_itself(tmp_path: 
     (tmp_path / "prefs").write_text("7 a 1 9 2\n7 a 1 5 1\n")
 
     with pytest.raises(BadUsage, match="exclude_self"):
-        rw.evaluate(tmp_path / "prefs", OWN_RUN, "prefs_simp", judgments_format="prefs", exclude_self=True, intervals="none")
+        rw.evaluate(
+            tmp_path / "prefs",
+            OWN_RUN,
+            "prefs_simp",
+            judgments_format="prefs",
+            exclude_self=True,
+            intervals="none",
+        )
 
 
 NEGATIVE = {"q": {"D1": -1, "D2": 1, "D3": 0}}, {"q": {"D1": 4.0, "X": 3.0, "D2": 2.0, "D3": 1.0}}
@@ -132,13 +173,20 @@ NEGATIVE = {"q": {"D1": -1, "D2": 1, "D3": 0}}, {"q": {"D1": 4.0, "X": 3.0, "D2"
 def test_an_item_with_a_negative_grade_is_judged_except_under_trec_eval(
     measure: str, options: dict[str, Any], plain: float, pooled: float
 ):
-    for convention, value in {"rankwell": plain, "ranx": plain, "trec_eval9": pooled, "trec_eval10": pooled}.items():
+    for convention, value in {
+        "rankwell": plain,
+        "ranx": plain,
+        "trec_eval9": pooled,
+        "trec_eval10": pooled,
+    }.items():
         found = rw.evaluate(*NEGATIVE, measure, convention=convention, intervals="none", **options)
         assert values(found)["q"] == pytest.approx(value), convention
 
 
 @pytest.mark.parametrize(("convention", "share"), [("rankwell", "25 %"), ("trec_eval10", "50 %")])
-def test_bounds_and_states_take_a_negative_grade_for_a_judgment_except_under_trec_eval(convention: str, share: str):
+def test_bounds_and_states_take_a_negative_grade_for_a_judgment_except_under_trec_eval(
+    convention: str, share: str
+):
     found = rw.evaluate(*NEGATIVE, "P@4", convention=convention, details=True, intervals="none")
 
     states = dict(zip(found.details["item"], found.details["state"], strict=True))
@@ -147,7 +195,8 @@ def test_bounds_and_states_take_a_negative_grade_for_a_judgment_except_under_tre
 
 
 TIED = {"q": {"a": 1.0, "b": 1.0, "c": 1.0, "d": 0.5}}
-# Of five tied items `d` is the second from above, the fourth from below and the third that is written down.
+# Of five tied items `d` is the second from above, the fourth from below and the third that is
+# written down.
 FIVE = {"q": dict.fromkeys("eadbc", 1.0)}
 
 
@@ -163,13 +212,18 @@ FIVE = {"q": dict.fromkeys("eadbc", 1.0)}
     ],
 )
 def test_every_tie_rule_has_its_own_value(rule: str, value: float):
-    assert values(rw.evaluate({"q": {"d": 1}}, FIVE, "RR", ties=rule, intervals="none"))["q"] == pytest.approx(value, abs=1e-15)
+    assert values(rw.evaluate({"q": {"d": 1}}, FIVE, "RR", ties=rule, intervals="none"))[
+        "q"
+    ] == pytest.approx(value, abs=1e-15)
 
 
 def test_a_tie_with_a_judged_item_is_refused_when_asked():
     with pytest.raises(TieRefused, match=r"'q': 3 items share the score 1.0 at rank 1"):
         rw.evaluate({"q": {"b": 1}}, TIED, "RR", ties="error")
-    assert values(rw.evaluate({"q": {"d": 1}}, TIED, "RR", ties="error", intervals="none"))["q"] == 0.25
+    assert (
+        values(rw.evaluate({"q": {"d": 1}}, TIED, "RR", ties="error", intervals="none"))["q"]
+        == 0.25
+    )
 
 
 def test_queries_whose_value_hangs_on_the_order_of_ties_are_counted_for_each_measure():
@@ -190,13 +244,21 @@ def test_runs_are_named_by_file_with_the_folder_where_names_are_equal(tmp_path: 
         (tmp_path / folder / "bm25.run").write_text("q1 Q0 a 1 2 t\n")
     (tmp_path / "dense.run.gz").write_bytes(b"")
 
-    assert list(name_runs([tmp_path / "one" / "bm25.run", tmp_path / "dense.run.gz"])) == ["bm25", "dense"]
-    assert list(name_runs([tmp_path / "one" / "bm25.run", tmp_path / "two" / "bm25.run"])) == ["one/bm25", "two/bm25"]
+    assert list(name_runs([tmp_path / "one" / "bm25.run", tmp_path / "dense.run.gz"])) == [
+        "bm25",
+        "dense",
+    ]
+    assert list(name_runs([tmp_path / "one" / "bm25.run", tmp_path / "two" / "bm25.run"])) == [
+        "one/bm25",
+        "two/bm25",
+    ]
     with pytest.raises(BadUsage, match="two runs are called"):
         name_runs([tmp_path / "one" / "bm25.run", tmp_path / "one" / "bm25.run"])
 
 
-def test_parts_of_a_file_are_runs_and_are_named_by_the_file_and_the_part_where_there_are_several(tmp_path: Path):
+def test_parts_of_a_file_are_runs_and_are_named_by_the_file_and_the_part_where_there_are_several(
+    tmp_path: Path,
+):
     path = tmp_path / "ranks.txt"
     path.write_text("1 qid:q1 1:0.5 2:0.1 #docid = a\n0 qid:q1 1:0.2 2:0.9 #docid = b\n")
 
@@ -204,7 +266,9 @@ def test_parts_of_a_file_are_runs_and_are_named_by_the_file_and_the_part_where_t
     result = rw.evaluate(path, [f"{path}:1", f"{path}:2"], "RR", intervals="none")
     assert result["RR"] == {"ranks.txt:1": 1.0, "ranks.txt:2": 0.5}
     (tmp_path / "run.json").write_text('{"q1": {"a": 1.0}}')
-    with pytest.raises(UnknownName, match="the format 'json' has no parts, so 'bm25' names nothing"):
+    with pytest.raises(
+        UnknownName, match="the format 'json' has no parts, so 'bm25' names nothing"
+    ):
         rw.evaluate({"q1": {"a": 1}}, f"{tmp_path / 'run.json'}:bm25", "RR")
 
 
@@ -220,7 +284,9 @@ def test_the_result_does_not_depend_on_the_order_of_rows():
     backwards = {query: dict(reversed(items.items())) for query, items in reversed(RUN.items())}
     truth = {query: dict(reversed(items.items())) for query, items in reversed(TRUTH.items())}
 
-    assert list(rw.evaluate(truth, backwards).per_query()) == list(rw.evaluate(TRUTH, RUN).per_query())
+    assert list(rw.evaluate(truth, backwards).per_query()) == list(
+        rw.evaluate(TRUTH, RUN).per_query()
+    )
     assert rw.evaluate(truth, backwards).summary == rw.evaluate(TRUTH, RUN).summary
 
 
@@ -256,11 +322,17 @@ def test_a_choice_that_does_not_exist_lists_those_that_do():
 def test_preferences_are_read_from_a_file_and_break_ties_as_trec_eval_does(shared: Path):
     folder = shared / "trec" / "trec_eval_v10"
     result = rw.evaluate(
-        folder / "prefs.test", folder / "prefs.results.test", ["prefs_simp", "prefs_pair"], queries="both", intervals="none"
+        folder / "prefs.test",
+        folder / "prefs.results.test",
+        ["prefs_simp", "prefs_pair"],
+        queries="both",
+        intervals="none",
     )
     golden = {
         (fields[1], fields[0]): float(fields[2])
-        for fields in (line.split() for line in (folder / "out.test.prefs").read_text().splitlines())
+        for fields in (
+            line.split() for line in (folder / "out.test.prefs").read_text().splitlines()
+        )
         if fields[0] in ("prefs_simp", "prefs_pair") and fields[1] != "all"
     }
 
@@ -273,13 +345,20 @@ def test_intents_are_read_from_the_second_field_of_the_judgments(tmp_path: Path)
     (tmp_path / "intents.txt").write_text("q 1 a 1\nq 2 b 1\nq 2 c 0\n")
     (tmp_path / "a.run").write_text("q Q0 a 1 3 t\nq Q0 c 2 2 t\nq Q0 b 3 1 t\n")
 
-    result = rw.evaluate(tmp_path / "intents.txt", tmp_path / "a.run", ["StRecall@2", "StRecall@3", "P@3"], intervals="none")
+    result = rw.evaluate(
+        tmp_path / "intents.txt",
+        tmp_path / "a.run",
+        ["StRecall@2", "StRecall@3", "P@3"],
+        intervals="none",
+    )
 
     assert [each.values.tolist() for each in result.values] == [[0.5], [1.0], [2 / 3]]
 
 
 def test_a_result_prints_what_it_is_about():
-    assert repr(rw.evaluate(TRUTH, {"mine": RUN}, ["RR", "AP"])).startswith("<Results of mine by RR, AP;")
+    assert repr(rw.evaluate(TRUTH, {"mine": RUN}, ["RR", "AP"])).startswith(
+        "<Results of mine by RR, AP;"
+    )
 
 
 def test_queries_for_which_a_measure_is_undefined_are_counted_in_a_note():

@@ -1,4 +1,6 @@
-"""Ceilings and chance levels: the perfect ranker, the one that knows nothing, and rankings that queries or items must share."""
+"""Ceilings and chance levels: the perfect ranker, the one that knows nothing, and rankings that
+queries or items must share.
+"""
 
 import itertools
 import math
@@ -26,21 +28,31 @@ def counts(*numbers: int) -> np.ndarray:
 
 def value(text: str, view: JudgedRankings, *, expected: bool = False) -> list[float]:
     measure = parse_measure(text)
-    return (measure.entry.expected(view, **dict(measure.given)) if expected else measure(view)).tolist()
+    return (
+        measure.entry.expected(view, **dict(measure.given)) if expected else measure(view)
+    ).tolist()
 
 
-def shuffled_lists(graded: dict[str, float], others: int, number: int, random: Random) -> Iterator[dict[str, float]]:
+def shuffled_lists(
+    graded: dict[str, float], others: int, number: int, random: Random
+) -> Iterator[dict[str, float]]:
     """Rankings of all judged and some unjudged items in random orders."""
     pool = [*graded, *(f"new{each}" for each in range(others))]
     for _ in range(number):
         yield {item: -float(rank) for rank, item in enumerate(random.sample(pool, len(pool)))}
 
 
-# ---- the perfect ranker ---------------------------------------------------------------------------------------------------
+# ---- the perfect ranker
+# --------------------------------------------------------------------------------------------------
 
 
 def test_the_perfect_ranker_returns_the_best_grades_first() -> None:
-    view = ideal(Judgments.from_dict({"q": {"a": 1, "b": 3, "c": 0, "d": -1}, "r": {"a": 1, "b": 2}, "s": {}}), counts(9, 1, 4))
+    view = ideal(
+        Judgments.from_dict(
+            {"q": {"a": 1, "b": 3, "c": 0, "d": -1}, "r": {"a": 1, "b": 2}, "s": {}}
+        ),
+        counts(9, 1, 4),
+    )
 
     assert view.ranks.tolist() == [1, 2, 3, 4, 1]
     assert view.grades.tolist() == [3, 1, 0, -1, 2]
@@ -48,11 +60,19 @@ def test_the_perfect_ranker_returns_the_best_grades_first() -> None:
     assert value("nDCG@10", view) == [1.0, 2 / (2 + 1 / math.log2(3)), 0.0]
 
 
-@pytest.mark.parametrize("name", [name for name in JUDGED if "swap for the better" not in MEASURES[name].exempt])
+@pytest.mark.parametrize(
+    "name", [name for name in JUDGED if "swap for the better" not in MEASURES[name].exempt]
+)
 def test_no_order_of_the_same_items_is_better_than_the_perfect_one(name: str) -> None:
     random = Random(1)
-    graded = {item: max(grade, 0.0) for item, grade in grades(random, list("abcdefgh"), relevant=True).items()}
-    lists = {f"{number:03}": scored for number, scored in enumerate(shuffled_lists(graded, 5, 60, random))}
+    graded = {
+        item: max(grade, 0.0)
+        for item, grade in grades(random, list("abcdefgh"), relevant=True).items()
+    }
+    lists = {
+        f"{number:03}": scored
+        for number, scored in enumerate(shuffled_lists(graded, 5, 60, random))
+    }
     drawn = judged_rankings(dict.fromkeys(lists, graded), lists)
     best = ideal(Judgments.from_dict({"q": graded}), counts(13))
     for measure in variants(name):
@@ -74,13 +94,19 @@ def test_junk_is_in_no_ideal_ranking() -> None:
         assert view.retrieved.tolist() == [3]
 
 
-# ---- chance -----------------------------------------------------------------------------------------------------------------
+# ---- chance
+# --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("text", ["Success@1", "Success@5", "P@5", "R@5", "RR", "AP", "nDCG@5", "MnR", "MnR(of='all')"])
+@pytest.mark.parametrize(
+    "text", ["Success@1", "Success@5", "P@5", "R@5", "RR", "AP", "nDCG@5", "MnR", "MnR(of='all')"]
+)
 def test_the_chance_level_is_what_random_orders_of_the_candidates_come_to(text: str) -> None:
     random, graded = Random(2), {"a": 1.0, "b": 2.0, "c": 0.0, "d": 1.0}
-    lists = {f"{number:04}": scored for number, scored in enumerate(shuffled_lists(graded, 14, 3000, random))}
+    lists = {
+        f"{number:04}": scored
+        for number, scored in enumerate(shuffled_lists(graded, 14, 3000, random))
+    }
     drawn = np.array(value(text, judged_rankings(dict.fromkeys(lists, graded), lists)))
 
     [chance] = value(text, constant(Judgments.from_dict({"q": graded}), counts(18)), expected=True)
@@ -99,10 +125,21 @@ def test_one_positive_among_n_is_hit_by_chance_k_times_in_n() -> None:
 @pytest.mark.parametrize("name", [name for name in JUDGED if MEASURES[name].expected is not None])
 def test_chance_levels_computed_once_for_alike_queries_are_those_of_each(name: str) -> None:
     random = Random(3)
-    truth = {f"q{number}": {item: float(random.choice((0, 1, 2))) for item in "abc"} for number in range(30)}
-    view = constant(Judgments.from_dict(truth), np.array([random.choice((5, 9)) for _ in range(30)], dtype=np.int64))
+    truth = {
+        f"q{number}": {item: float(random.choice((0, 1, 2))) for item in "abc"}
+        for number in range(30)
+    }
+    view = constant(
+        Judgments.from_dict(truth),
+        np.array([random.choice((5, 9)) for _ in range(30)], dtype=np.int64),
+    )
     for measure in variants(name):
-        single = np.concatenate([measure.entry.expected(view.take(counts(query)), **dict(measure.given)) for query in range(30)])
+        single = np.concatenate(
+            [
+                measure.entry.expected(view.take(counts(query)), **dict(measure.given))
+                for query in range(30)
+            ]
+        )
 
         np.testing.assert_allclose(expected_values(measure, view), single, rtol=1e-13)
 
@@ -126,29 +163,43 @@ def test_numbers_of_items_that_cannot_be_are_refused_by_query() -> None:
         ideal_if_shared(judgments, [1], counts(5, 5))
 
 
-# ---- queries that share a ranking -------------------------------------------------------------------------------------------
+# ---- queries that share a ranking
+# -------------------------------------------------------------------------------------------
 
 
 def shared_by_search(truth: Truth, gallery: str, text: str, lower: bool = False) -> float:
-    """The best mean that one ranking for all queries can have: every order of the gallery is tried."""
+    """The best mean that one ranking for all queries can have: every order of the gallery is
+    tried.
+    """
     found = []
     for order in itertools.permutations(gallery):
         scored = {item: -float(rank) for rank, item in enumerate(order)}
-        found.append(float(np.mean(value(text, judged_rankings(truth, dict.fromkeys(truth, scored))))))
+        found.append(
+            float(np.mean(value(text, judged_rankings(truth, dict.fromkeys(truth, scored)))))
+        )
     return min(found) if lower else max(found)
 
 
 @pytest.mark.parametrize("text", ["Success@1", "Success@2", "Success@3", "RR", "MnR"])
-@pytest.mark.parametrize("wanted", [("a", "b", "a", "c"), ("a", "a", "a"), ("a", "b", "c", "d", "e"), ("ab", "ab", "c", "de")])
-def test_identical_queries_reach_no_more_than_the_best_ranking_that_they_can_share(wanted: tuple[str, ...], text: str) -> None:
+@pytest.mark.parametrize(
+    "wanted",
+    [("a", "b", "a", "c"), ("a", "a", "a"), ("a", "b", "c", "d", "e"), ("ab", "ab", "c", "de")],
+)
+def test_identical_queries_reach_no_more_than_the_best_ranking_that_they_can_share(
+    wanted: tuple[str, ...], text: str
+) -> None:
     truth = {f"q{number}": dict.fromkeys(items, 1.0) for number, items in enumerate(wanted)}
     view = ideal_if_shared(Judgments.from_dict(truth), [0] * len(truth), np.full(len(truth), 5))
 
-    assert np.mean(value(text, view)) == pytest.approx(shared_by_search(truth, "abcde", text, lower=text == "MnR"))
+    assert np.mean(value(text, view)) == pytest.approx(
+        shared_by_search(truth, "abcde", text, lower=text == "MnR")
+    )
 
 
 @pytest.mark.parametrize("wanted", [("ab", "bc", "cd", "a"), ("abc", "cd", "de", "ea")])
-def test_positives_that_overlap_in_part_still_have_the_best_first_item(wanted: tuple[str, ...]) -> None:
+def test_positives_that_overlap_in_part_still_have_the_best_first_item(
+    wanted: tuple[str, ...],
+) -> None:
     truth = {f"q{number}": dict.fromkeys(items, 1.0) for number, items in enumerate(wanted)}
     view = ideal_if_shared(Judgments.from_dict(truth), [0] * len(truth), np.full(len(truth), 5))
 
@@ -156,7 +207,13 @@ def test_positives_that_overlap_in_part_still_have_the_best_first_item(wanted: t
 
 
 def test_groups_of_queries_do_not_disturb_each_other() -> None:
-    truth = {"q1": {"a": 1.0}, "q2": {"b": 1.0}, "q3": {"a": 1.0}, "q4": {"b": 1.0, "z": 0.0}, "q5": {}}
+    truth = {
+        "q1": {"a": 1.0},
+        "q2": {"b": 1.0},
+        "q3": {"a": 1.0},
+        "q4": {"b": 1.0, "z": 0.0},
+        "q5": {},
+    }
     alone = ideal_if_shared(Judgments.from_dict(truth), range(5), np.full(5, 9))
     pairs = ideal_if_shared(Judgments.from_dict(truth), [7, 7, 3, 3, 1], np.full(5, 9))
 
@@ -164,16 +221,23 @@ def test_groups_of_queries_do_not_disturb_each_other() -> None:
     assert value("MedR", pairs) == [1.0, 2.0, 1.0, 2.0, 10.0]
 
 
-def test_a_ceiling_of_shared_rankings_is_reached_by_no_scorer_that_gives_identical_queries_one_row() -> None:
+def test_a_ceiling_of_shared_rankings_is_reached_by_no_scorer_that_gives_identical_queries_one_row() -> (  # noqa: E501
+    None
+):
     generator = np.random.default_rng(4)
     groups = [number // 3 for number in range(30)]
     truth = {f"q{number:02}": {f"g{generator.integers(0, 6)}": 1.0} for number in range(30)}
-    ceiling = np.mean(value("Success@1", ideal_if_shared(Judgments.from_dict(truth), groups, np.full(30, 6))))
+    ceiling = np.mean(
+        value("Success@1", ideal_if_shared(Judgments.from_dict(truth), groups, np.full(30, 6)))
+    )
 
     reached = []
     for _ in range(300):
         rows = generator.random((10, 6))
-        run = {query: {f"g{item}": rows[groups[number]][item] for item in range(6)} for number, query in enumerate(truth)}
+        run = {
+            query: {f"g{item}": rows[groups[number]][item] for item in range(6)}
+            for number, query in enumerate(truth)
+        }
         reached.append(np.mean(value("Success@1", judged_rankings(truth, run))))
 
     assert max(reached) <= ceiling < 1.0

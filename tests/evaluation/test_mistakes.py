@@ -1,4 +1,6 @@
-"""The commonest mistakes, each with the sentence that a user sees; and no such sentence about what is right."""
+"""The commonest mistakes, each with the sentence that a user sees; and no such sentence about what
+is right.
+"""
 
 import json
 from collections.abc import Callable
@@ -14,7 +16,10 @@ from rankwell.tasks.runs.commands.demo import prepare
 QUERIES = [str(number) for number in range(1, 21)]
 Numbers = dict[str, dict[str, float]]
 GRADES: Numbers = {query: {f"d{query}a": 2, f"d{query}b": 1, f"d{query}h": 0} for query in QUERIES}
-RUN: Numbers = {query: {f"d{query}{letter}": 9.5 - at for at, letter in enumerate("abcdefgh")} for query in QUERIES}
+RUN: Numbers = {
+    query: {f"d{query}{letter}": 9.5 - at for at, letter in enumerate("abcdefgh")}
+    for query in QUERIES
+}
 NUMBERED: Numbers = {"1": {"7": 3, "12": 2, "30": 1}}
 
 
@@ -27,12 +32,23 @@ def said(result: rw.Results) -> list[str]:
 
 def qrels(grades: Numbers, form: str = "{query} 0 {item} {grade:g}") -> str:
     rows = ((query, item, grade) for query, own in grades.items() for item, grade in own.items())
-    return "".join(f"{form.format(query=query, item=item, grade=grade)}\n" for query, item, grade in rows)
+    return "".join(
+        f"{form.format(query=query, item=item, grade=grade)}\n" for query, item, grade in rows
+    )
 
 
-def trec(run: Numbers, form: str = "{query} Q0 {item} {rank} {score} t", *, backwards: bool = False) -> str:
-    rows = [(query, item, rank, score) for query, own in run.items() for rank, (item, score) in enumerate(own.items(), 1)]
-    lines = [f"{form.format(query=query, item=item, rank=rank, score=score)}\n" for query, item, rank, score in rows]
+def trec(
+    run: Numbers, form: str = "{query} Q0 {item} {rank} {score} t", *, backwards: bool = False
+) -> str:
+    rows = [
+        (query, item, rank, score)
+        for query, own in run.items()
+        for rank, (item, score) in enumerate(own.items(), 1)
+    ]
+    lines = [
+        f"{form.format(query=query, item=item, rank=rank, score=score)}\n"
+        for query, item, rank, score in rows
+    ]
     return "".join(lines[::-1] if backwards else lines)
 
 
@@ -40,8 +56,13 @@ def csv(run: Numbers, form: str = "{query},{item},{score}", head: str = "query,i
     return f"{head}\n{trec(run, form)}"
 
 
-def renamed(numbers: Numbers, query: Callable[[str], str] = str, item: Callable[[str], str] = str) -> Numbers:
-    return {query(name): {item(each): value for each, value in own.items()} for name, own in numbers.items()}
+def renamed(
+    numbers: Numbers, query: Callable[[str], str] = str, item: Callable[[str], str] = str
+) -> Numbers:
+    return {
+        query(name): {item(each): value for each, value in own.items()}
+        for name, own in numbers.items()
+    }
 
 
 def negated(run: Numbers) -> Numbers:
@@ -59,25 +80,45 @@ FILES: dict[str, dict[str, str]] = {
     "distances with ranks": {"r": trec(negated(RUN))},
     "distances without ranks": {"r": trec(negated(RUN), "{query} Q0 {item} 0 {score} t")},
     "distances, one query": {"r": trec({"1": negated(RUN)["1"]}), "q": qrels({"1": GRADES["1"]})},
-    "distances in any order of lines": {"r": trec(negated(RUN), "{query} Q0 {item} 0 {score} t", backwards=True)},
+    "distances in any order of lines": {
+        "r": trec(negated(RUN), "{query} Q0 {item} 0 {score} t", backwards=True)
+    },
     "distances in JSON": {"r": json.dumps(negated(RUN))},
-    "distances in CSV with ranks": {"r": csv(negated(RUN), "{query},{item},{rank},{score}", "query,item,rank,score")},
-    "ranks and scores swapped in CSV": {"r": csv(RUN, "{query},{item},{score},{rank}", "query,item,rank,score")},
+    "distances in CSV with ranks": {
+        "r": csv(negated(RUN), "{query},{item},{rank},{score}", "query,item,rank,score")
+    },
+    "ranks and scores swapped in CSV": {
+        "r": csv(RUN, "{query},{item},{score},{rank}", "query,item,rank,score")
+    },
     "distances in CSV": {"r": csv(negated(RUN))},
     "most queries missing": {"r": trec({query: RUN[query] for query in "123"})},
     "most queries missing, both": {"r": trec({query: RUN[query] for query in "123"})},
     "another split": {"r": trec(renamed(RUN, "split{0}-{0}".format))},
-    "queries that differ by case": {"q": qrels(renamed(GRADES, "Q{}".format)), "r": trec(renamed(RUN, "q{}".format))},
+    "queries that differ by case": {
+        "q": qrels(renamed(GRADES, "Q{}".format)),
+        "r": trec(renamed(RUN, "q{}".format)),
+    },
     "some queries with leading zeros": {"r": trec(renamed(RUN, lambda each: each.zfill(2)))},
     "all queries with leading zeros": {"r": trec(renamed(RUN, lambda each: each.zfill(4)))},
-    "queries with a blank": {"r": json.dumps(renamed(RUN, lambda each: f"{each} " if int(each) > 3 else each))},
+    "queries with a blank": {
+        "r": json.dumps(renamed(RUN, lambda each: f"{each} " if int(each) > 3 else each))
+    },
     "queries in quotes": {"q": qrels(renamed(GRADES, '"{}"'.format))},
     "queries that became floats": {"r": csv(renamed(RUN, "{}.0".format))},
     "queries with a prefix": {"r": trec(renamed(RUN, "topic-{}".format))},
     "items that differ by case": {"r": trec(renamed(RUN, item=str.upper))},
-    "items with leading zeros": {"q": qrels(NUMBERED), "r": trec(renamed(NUMBERED, item=lambda each: each.zfill(6)))},
-    "items that became floats": {"q": qrels(NUMBERED), "r": csv(renamed(NUMBERED, item="{}.0".format))},
-    "items with a prefix": {"q": qrels(NUMBERED), "r": trec(renamed(NUMBERED, item="doc{}".format))},
+    "items with leading zeros": {
+        "q": qrels(NUMBERED),
+        "r": trec(renamed(NUMBERED, item=lambda each: each.zfill(6))),
+    },
+    "items that became floats": {
+        "q": qrels(NUMBERED),
+        "r": csv(renamed(NUMBERED, item="{}.0".format)),
+    },
+    "items with a prefix": {
+        "q": qrels(NUMBERED),
+        "r": trec(renamed(NUMBERED, item="doc{}".format)),
+    },
     "items with extensions": {"r": trec(renamed(RUN, item="{}.jpg".format))},
     "items with other extensions": {
         "q": qrels(renamed(GRADES, item="{}.txt".format)),
@@ -92,12 +133,17 @@ FILES: dict[str, dict[str, str]] = {
     "no tag": {"r": trec(RUN, "{query} Q0 {item} {rank} {score}")},
     "Q0 and item swapped": {"r": trec(RUN, "{query} {item} Q0 {rank} {score} t")},
     "0 and item swapped": {"q": qrels(GRADES, "{query} {item} 0 {grade:g}")},
-    "0 and item swapped, one item each": {"q": qrels({each: {f"d{each}a": 1} for each in QUERIES}, "{query} {item} 0 {grade:g}")},
+    "0 and item swapped, one item each": {
+        "q": qrels({each: {f"d{each}a": 1} for each in QUERIES}, "{query} {item} 0 {grade:g}")
+    },
     "query and item swapped": {"r": trec(RUN, "{item} Q0 {query} {rank} {score} t")},
     "query and item swapped, few judged": {
         "q": qrels({f"t-{query}": {f"d-{query}-1": 1} for query in QUERIES}),
         "r": trec(
-            {f"t-{query}": {f"d-{query}-{at}": 9.5 - at for at in range(1, 9)} for query in QUERIES},
+            {
+                f"t-{query}": {f"d-{query}-{at}": 9.5 - at for at in range(1, 9)}
+                for query in QUERIES
+            },
             "{item} Q0 {query} {rank} {score} t",
         ),
     },
@@ -132,7 +178,8 @@ TABLE = [
     if " | " in line
 ]
 MISTAKES = {
-    name.removeprefix("| "): (line.strip("`"), int(code), said.removesuffix(" |")) for name, line, code, said in TABLE[1:]
+    name.removeprefix("| "): (line.strip("`"), int(code), said.removesuffix(" |"))
+    for name, line, code, said in TABLE[1:]
 }
 
 
@@ -149,25 +196,44 @@ def test_every_mistake_of_the_table_has_files():
 
 
 @pytest.mark.parametrize("name", MISTAKES)
-def test_a_common_mistake_is_reported_by_its_sentence(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys):
+def test_a_common_mistake_is_reported_by_its_sentence(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
+):
     line, expected, sentence = MISTAKES[name]
 
     code = call(tmp_path, FILES[name], line, monkeypatch)
 
     streams = capsys.readouterr()
-    said = [" ".join(each.split()).removeprefix("rankwell: ") for each in (streams.out + streams.err).splitlines()]
+    said = [
+        " ".join(each.split()).removeprefix("rankwell: ")
+        for each in (streams.out + streams.err).splitlines()
+    ]
     assert sentence in said
     assert code == expected
 
 
 @pytest.mark.parametrize(
-    "line", ["evaluate q r", "evaluate q r --queries both --ties expected", "check q r", "check q r --strict"]
+    "line",
+    [
+        "evaluate q r",
+        "evaluate q r --queries both --ties expected",
+        "check q r",
+        "check q r --strict",
+    ],
 )
-def test_files_without_a_mistake_have_no_sentence_and_exit_0(line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys):
+def test_files_without_a_mistake_have_no_sentence_and_exit_0(
+    line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
+):
     code = call(tmp_path, {}, line, monkeypatch)
 
     streams = capsys.readouterr()
-    known = ("convention rankwell, the default", "read as", "interval", "errors: 0, warnings: 0", " is between ")
+    known = (
+        "convention rankwell, the default",
+        "read as",
+        "interval",
+        "errors: 0, warnings: 0",
+        " is between ",
+    )
     notes = [each for each in streams.err.splitlines() if not any(words in each for words in known)]
     assert (code, notes, "warning" in streams.out) == (0, [], False)
 
@@ -176,8 +242,16 @@ def test_the_sentences_are_notes_in_python():
     late = rw.evaluate(GRADES, {"mine": negated(RUN)}, "RR").notes
     few = rw.evaluate(GRADES, {"mine": {query: RUN[query] for query in "123"}}, "RR").notes
 
-    assert [each for each in late if each.startswith("mine: its relevant items are near the ends of its lists")]
-    assert [each for each in few if each.startswith("mine: it has 3 of the 20 judged queries; the others count as 0.")]
+    assert [
+        each
+        for each in late
+        if each.startswith("mine: its relevant items are near the ends of its lists")
+    ]
+    assert [
+        each
+        for each in few
+        if each.startswith("mine: it has 3 of the 20 judged queries; the others count as 0.")
+    ]
     assert said(rw.evaluate(GRADES, {"mine": RUN}, "RR")) == []
 
 
@@ -201,9 +275,17 @@ def test_a_run_in_random_order_is_hardly_ever_taken_for_distances():
     false = 0
     for _ in range(300):
         n, depth = random.choice([10, 30, 100]), random.choice([2, 5, 50])
-        run = {str(query): {f"d{item}": random.random() for item in range(depth)} for query in range(n)}
-        grades = {query: dict.fromkeys(random.sample(sorted(own), random.randint(1, 2)), 1) for query, own in run.items()}
-        false += any("near the ends" in each for each in rw.evaluate(grades, run, "RR", intervals="none").notes)
+        run = {
+            str(query): {f"d{item}": random.random() for item in range(depth)} for query in range(n)
+        }
+        grades = {
+            query: dict.fromkeys(random.sample(sorted(own), random.randint(1, 2)), 1)
+            for query, own in run.items()
+        }
+        false += any(
+            "near the ends" in each
+            for each in rw.evaluate(grades, run, "RR", intervals="none").notes
+        )
     assert false == 0
 
 
@@ -212,10 +294,16 @@ def test_runs_of_any_skill_are_not_reported(levels: int):
     random = Random(levels)
     for skill in (0.0, 0.2, 1.0):
         grades = {
-            f"q{query}": {f"d{item}": random.choice([0, 0, 1, 3]) for item in random.sample(range(40), 12)} for query in range(25)
+            f"q{query}": {
+                f"d{item}": random.choice([0, 0, 1, 3]) for item in random.sample(range(40), 12)
+            }
+            for query in range(25)
         }
         scores = {
-            query: {f"d{item}": skill * own.get(f"d{item}", 0) + random.randrange(levels + 1) / levels for item in range(40)}
+            query: {
+                f"d{item}": skill * own.get(f"d{item}", 0) + random.randrange(levels + 1) / levels
+                for item in range(40)
+            }
             for query, own in grades.items()
         }
         assert said(rw.evaluate(grades, {"mine": scores}, "RR", intervals="none")) == []
@@ -224,9 +312,18 @@ def test_runs_of_any_skill_are_not_reported(levels: int):
 def test_ids_of_other_things_are_not_two_notations():
     grades = {"q": {"val/1.png": 1, "xml.dom": 1, "test-1": 2}}
 
-    notes = said(rw.evaluate(grades, {"mine": {"q": {"train/1.png": 3, "xml": 2, "train-1": 1}}}, "RR", intervals="none"))
+    notes = said(
+        rw.evaluate(
+            grades,
+            {"mine": {"q": {"train/1.png": 3, "xml": 2, "train-1": 1}}},
+            "RR",
+            intervals="none",
+        )
+    )
 
-    assert [each.partition(" (")[0] for each in notes] == ["mine: none of its items is judged for its query"]
+    assert [each.partition(" (")[0] for each in notes] == [
+        "mine: none of its items is judged for its query"
+    ]
 
 
 def test_real_runs_are_not_reported(shared: Path):

@@ -1,4 +1,6 @@
-"""Ids that judgments and a run write differently in a part of the queries or items, and what the figure would be."""
+"""Ids that judgments and a run write differently in a part of the queries or items, and what the
+figure would be.
+"""
 
 import json
 import random
@@ -11,13 +13,28 @@ import rankwell as rw
 from rankwell.evaluation.notations import CERTAIN, IdPair, certain_form, match_queries, notation_of
 
 Run = dict[str, dict[str, float]]
-CITIES = ("Évian", "Zürich", "Málaga", "Łódź", "Århus", "Nîmes", "Brasília", "Kraków", "Göteborg", "Orléans")
+CITIES = (
+    "Évian",
+    "Zürich",
+    "Málaga",
+    "Łódź",
+    "Århus",
+    "Nîmes",
+    "Brasília",
+    "Kraków",
+    "Göteborg",
+    "Orléans",
+)
 
 
 def world(n: int = 100) -> tuple[dict[str, dict[str, int]], Run]:
     """One relevant item a query, which the run has first."""
     qrels = {f"Q{query:03}": {f"Doc{query:03}": 1} for query in range(1, n + 1)}
-    run = {query: {item: 2.0, f"other-{query}": 1.0} for query, judged in qrels.items() for item in judged}
+    run = {
+        query: {item: 2.0, f"other-{query}": 1.0}
+        for query, judged in qrels.items()
+        for item in judged
+    }
     return qrels, run
 
 
@@ -27,16 +44,25 @@ def notes_on_ids(result: rw.Results) -> list[str]:
 
 def test_thirty_of_a_hundred_queries_in_lower_case_are_named_with_the_figure():
     qrels, run = world()
-    run = {query.lower() if number < 30 else query: items for number, (query, items) in enumerate(run.items())}
+    run = {
+        query.lower() if number < 30 else query: items
+        for number, (query, items) in enumerate(run.items())
+    }
 
     result = rw.evaluate(qrels, {"mine": run}, "RR")
     found = {finding.check: finding for finding in rw.check(qrels, {"mine": run})}
 
     assert result["RR"] == 0.7
     (note,) = notes_on_ids(result)
-    assert note.startswith("mine: 30 of the 30 judged queries that it lacks would match if differences of case were ignored")
+    assert note.startswith(
+        "mine: 30 of the 30 judged queries that it lacks would match if differences of case "
+        "were ignored"
+    )
     assert "RR would be 1.0000 in place of 0.7000" in note
-    assert (found["query ids in two notations"].level, found["query ids in two notations"].count) == ("error", 30)
+    assert (
+        found["query ids in two notations"].level,
+        found["query ids in two notations"].count,
+    ) == ("error", 30)
 
 
 SPELLINGS = {
@@ -54,18 +80,25 @@ SPELLINGS = {
 
 @pytest.mark.parametrize("notation", SPELLINGS)
 @pytest.mark.parametrize("form", ["object", "json", "tsv", "trec"])
-def test_four_of_twelve_relevant_items_in_another_notation_are_named_with_the_figure(notation: str, form: str, tmp_path: Path):
+def test_four_of_twelve_relevant_items_in_another_notation_are_named_with_the_figure(
+    notation: str, form: str, tmp_path: Path
+):
     if form == "trec" and notation == "blanks around ids":
         pytest.skip("fields of a TREC run have no blanks")
     qrels = {f"q{number}": {f"döc{number + 1}": 1, f"doc{number + 1}": 1} for number in range(12)}
-    run: Run = {query: {item: 3.0 - place for place, item in enumerate([*judged, "x"])} for query, judged in qrels.items()}
+    run: Run = {
+        query: {item: 3.0 - place for place, item in enumerate([*judged, "x"])}
+        for query, judged in qrels.items()
+    }
     spell = SPELLINGS[notation]
     altered = {
         query: {spell(item) if int(query[1:]) < 4 else item: score for item, score in items.items()}
         for query, items in run.items()
     }
     n = sum(spell(item) != item for query in list(run)[:4] for item in qrels[query])
-    rows = [(query, item, score) for query, items in altered.items() for item, score in items.items()]
+    rows = [
+        (query, item, score) for query, items in altered.items() for item, score in items.items()
+    ]
     place: object = tmp_path / f"run.{form}"
     if form == "object":
         place = altered
@@ -75,7 +108,9 @@ def test_four_of_twelve_relevant_items_in_another_notation_are_named_with_the_fi
         lines = [f"{query}\t{item}\t{score}\n" for query, item, score in rows]
         (tmp_path / "run.tsv").write_text("query\titem\tscore\n" + "".join(lines))
     else:
-        (tmp_path / "run.trec").write_text("".join(f"{query} Q0 {item} 0 {score} t\n" for query, item, score in rows))
+        (tmp_path / "run.trec").write_text(
+            "".join(f"{query} Q0 {item} 0 {score} t\n" for query, item, score in rows)
+        )
 
     result = rw.evaluate(qrels, {"mine": place}, "AP")
     found = {finding.check: finding for finding in rw.check(qrels, {"mine": place})}
@@ -83,25 +118,36 @@ def test_four_of_twelve_relevant_items_in_another_notation_are_named_with_the_fi
     (note,) = notes_on_ids(result)
     assert note.startswith(f"mine: {n} more judged items would be found if {notation} were ignored")
     assert f"AP would be 1.0000 in place of {result['AP']:.4f}" in note
-    assert (found["item ids in two notations"].level, found["item ids in two notations"].count) == ("error", n)
+    assert (found["item ids in two notations"].level, found["item ids in two notations"].count) == (
+        "error",
+        n,
+    )
 
 
 @pytest.mark.parametrize("encoding", ["latin-1", "cp1252"])
-def test_a_file_in_another_encoding_than_utf_8_is_named_with_the_figure(encoding: str, tmp_path: Path):
+def test_a_file_in_another_encoding_than_utf_8_is_named_with_the_figure(
+    encoding: str, tmp_path: Path
+):
     item = "L’été" if encoding == "cp1252" else "été"
     (tmp_path / "qrels").write_bytes(f"q1 0 {item} 1\nq2 0 b 1\n".encode(encoding))
 
-    result = rw.evaluate(tmp_path / "qrels", {"mine": {"q1": {item: 2.0, "x": 1.0}, "q2": {"b": 1.0}}}, "RR")
+    result = rw.evaluate(
+        tmp_path / "qrels", {"mine": {"q1": {item: 2.0, "x": 1.0}, "q2": {"b": 1.0}}}, "RR"
+    )
 
     (note,) = notes_on_ids(result)
-    assert note.startswith("mine: 1 more judged item would be found if encodings (Latin-1 for UTF-8) were ignored")
+    assert note.startswith(
+        "mine: 1 more judged item would be found if encodings (Latin-1 for UTF-8) were ignored"
+    )
     assert "RR would be 1.0000 in place of 0.5000" in note
 
 
 def test_the_rows_of_a_stream_that_can_be_read_once_are_looked_at_again():
     pa = pytest.importorskip("pyarrow")
     columns = {"query": ["q1", "q1", "q2"], "item": ["A", "b", "c"], "score": [2.0, 1.0, 1.0]}
-    stream = pa.RecordBatchReader.from_batches((batch := pa.record_batch(columns)).schema, iter([batch]))
+    stream = pa.RecordBatchReader.from_batches(
+        (batch := pa.record_batch(columns)).schema, iter([batch])
+    )
 
     (note,) = notes_on_ids(rw.evaluate({"q1": {"a": 1}, "q2": {"c": 1}}, stream, "RR"))
 
@@ -126,14 +172,24 @@ def test_ids_that_both_are_judged_or_both_are_listed_are_two_things():
 
 
 def test_ids_that_look_alike_are_written_as_escapes():
-    composed, decomposed = unicodedata.normalize("NFC", "Évian"), unicodedata.normalize("NFD", "Évian")
-    assert str(IdPair(composed, decomposed)) == r"'\xc9vian' in the judgments, 'E\u0301vian' in the run"
+    composed, decomposed = (
+        unicodedata.normalize("NFC", "Évian"),
+        unicodedata.normalize("NFD", "Évian"),
+    )
+    assert (
+        str(IdPair(composed, decomposed))
+        == r"'\xc9vian' in the judgments, 'E\u0301vian' in the run"
+    )
     assert str(IdPair("Évian", "évian")) == "'Évian' in the judgments, 'évian' in the run"
 
 
 def test_random_ids_of_several_alphabets_do_not_match():
     draw = random.Random(7)
-    for alphabet in ("0123456789", "0123456789abcdef", "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghjkmnpqrstuvwxyz23456789-_"):
+    for alphabet in (
+        "0123456789",
+        "0123456789abcdef",
+        "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghjkmnpqrstuvwxyz23456789-_",
+    ):
         ids = ["".join(draw.choices(alphabet, k=11)) for _ in range(3000)]
         assert match_queries(ids[:1500], ids[1500:]) == []
 
@@ -149,7 +205,11 @@ def test_each_certain_notation_has_one_form_for_its_spellings():
 
 
 def test_a_large_file_is_looked_at_in_many_places(tmp_path: Path):
-    lines = [f"q{query} Q0 d{query}-{rank} {rank} {100 - rank} t\n" for query in range(3000) for rank in range(1, 51)]
+    lines = [
+        f"q{query} Q0 d{query}-{rank} {rank} {100 - rank} t\n"
+        for query in range(3000)
+        for rank in range(1, 51)
+    ]
     qrels = {f"q{query}": {f"d{query}-1": 1} for query in range(3000)}
     half = len(lines) // 2
     lines[half:] = [line.replace(" d", " D") for line in lines[half:]]
@@ -167,41 +227,73 @@ def test_two_spellings_in_one_list_whose_lines_are_apart_are_two_items(tmp_path:
     assert notes_on_ids(rw.evaluate(qrels, {"mine": tmp_path / "run.trec"}, "RR")) == []
 
 
-def test_a_second_spelling_beyond_the_rows_that_are_compared_first_is_seen_before_anything_is_said(tmp_path: Path):
+def test_a_second_spelling_beyond_the_rows_that_are_compared_first_is_seen_before_anything_is_said(
+    tmp_path: Path,
+):
     listed = [f"x{number}" for number in range(4_500)]
     listed[10], listed[4_400] = "d1", "D01"
     lines = [f"q,{item},{9_999 - place}\n" for place, item in enumerate(listed)]
     (tmp_path / "run.csv").write_text("query,item,score\n" + "".join(lines))
 
-    assert notes_on_ids(rw.evaluate({"q": {"D1": 1, "x0": 1}}, {"mine": tmp_path / "run.csv"}, "RR")) == []
+    assert (
+        notes_on_ids(rw.evaluate({"q": {"D1": 1, "x0": 1}}, {"mine": tmp_path / "run.csv"}, "RR"))
+        == []
+    )
 
 
 def test_of_a_run_in_several_files_no_figure_of_the_first_alone_is_given(tmp_path: Path):
     qrels, run = world(20)
-    rows = [f"{query} Q0 {item.lower()} 1 {score} t\n" for query, items in run.items() for item, score in items.items()]
+    rows = [
+        f"{query} Q0 {item.lower()} 1 {score} t\n"
+        for query, items in run.items()
+        for item, score in items.items()
+    ]
     (tmp_path / "run").mkdir()
     for name, part in (("1.trec", rows[:20]), ("2.trec", rows[20:])):
         (tmp_path / "run" / name).write_text("".join(part))
 
     (note,) = notes_on_ids(rw.evaluate(qrels, {"mine": tmp_path / "run"}, "RR"))
 
-    assert note.startswith("mine: at least 10 more judged items would be found if differences of case were ignored")
+    assert note.startswith(
+        "mine: at least 10 more judged items would be found if differences of case were ignored"
+    )
     assert "RR" not in note
 
 
-@pytest.mark.parametrize(("line", "columns"), [("{0} {1} {2}", None), ("x::{1}::{0}::{2}", "query=3,item=2,score=4")])
-def test_lines_without_a_header_are_compared_in_a_file_of_any_size(line: str, columns: str | None, tmp_path: Path):
+@pytest.mark.parametrize(
+    ("line", "columns"), [("{0} {1} {2}", None), ("x::{1}::{0}::{2}", "query=3,item=2,score=4")]
+)
+def test_lines_without_a_header_are_compared_in_a_file_of_any_size(
+    line: str, columns: str | None, tmp_path: Path
+):
     qrels, run = world(2_500)
-    rows = [(query, item.lower(), score) for query, items in run.items() for item, score in items.items()]
-    (tmp_path / "run.txt").write_text("".join(f"{line.format(query, item + '-' * 30, score)}\n" for query, item, score in rows))
-    qrels = {query: {item + "-" * 30: grade for item, grade in judged.items()} for query, judged in qrels.items()}
+    rows = [
+        (query, item.lower(), score)
+        for query, items in run.items()
+        for item, score in items.items()
+    ]
+    (tmp_path / "run.txt").write_text(
+        "".join(f"{line.format(query, item + '-' * 30, score)}\n" for query, item, score in rows)
+    )
+    qrels = {
+        query: {item + "-" * 30: grade for item, grade in judged.items()}
+        for query, judged in qrels.items()
+    }
 
-    (note,) = notes_on_ids(rw.evaluate(qrels, {"mine": tmp_path / "run.txt"}, "RR", columns=columns))
+    (note,) = notes_on_ids(
+        rw.evaluate(qrels, {"mine": tmp_path / "run.txt"}, "RR", columns=columns)
+    )
 
-    assert note.startswith("mine: 2500 more judged items would be found if differences of case were ignored")
+    assert note.startswith(
+        "mine: 2500 more judged items would be found if differences of case were ignored"
+    )
 
 
 def test_pairs_in_the_lists_of_a_mapping_are_compared_by_their_ids():
-    (note,) = notes_on_ids(rw.evaluate({"q": {"D1": 1}}, {"mine": {"q": [("x", 2.0), ("d1", 1.0)]}}, "RR"))
+    (note,) = notes_on_ids(
+        rw.evaluate({"q": {"D1": 1}}, {"mine": {"q": [("x", 2.0), ("d1", 1.0)]}}, "RR")
+    )
 
-    assert note.startswith("mine: 1 more judged item would be found if differences of case were ignored")
+    assert note.startswith(
+        "mine: 1 more judged item would be found if differences of case were ignored"
+    )

@@ -1,4 +1,6 @@
-"""Executors: each calls what it is told to, by name and with one string, and a lost worker costs only the call that it made."""
+"""Executors: each calls what it is told to, by name and with one string, and a lost worker costs
+only the call that it made.
+"""
 
 import os
 import shlex
@@ -30,7 +32,9 @@ def files(tmp_path: Path) -> Path:
 
 
 def search(files: Path, **options) -> bytes:
-    found = rankwell.search(str(files / "queries.npy"), str(files / "base.npy"), **{"k": 20, "metric": "l2", **options})
+    found = rankwell.search(
+        str(files / "queries.npy"), str(files / "base.npy"), **{"k": 20, "metric": "l2", **options}
+    )
     return found.positions.tobytes() + found.scores.tobytes()
 
 
@@ -41,16 +45,23 @@ def test_an_executor_gives_the_bytes_of_one_process(files: Path, executor: str):
 
 def test_an_array_gives_the_bytes_of_one_process(files: Path):
     options = {"executor": "array", "work": str(files / "work"), "shards": 3}
-    with pytest.raises(rankwell.Unfinished, match=r"has the plan of 3 parts; submit them(.|\n)*sbatch --array=0-2 "):
+    with pytest.raises(
+        rankwell.Unfinished, match=r"has the plan of 3 parts; submit them(.|\n)*sbatch --array=0-2 "
+    ):
         search(files, **options)
 
     for index in range(3):
-        call("rankwell.parts.running:run_part", f'{{"work": "{(files / "work").as_posix()}", "part": {index}}}')
+        call(
+            "rankwell.parts.running:run_part",
+            f'{{"work": "{(files / "work").as_posix()}", "part": {index}}}',
+        )
 
     assert search(files, **options) == search(files)
 
 
-def test_a_folder_that_begins_with_a_hyphen_has_its_path_in_the_printed_line(files: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_folder_that_begins_with_a_hyphen_has_its_path_in_the_printed_line(
+    files: Path, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.chdir(files)
 
     with pytest.raises(rankwell.Unfinished, match=r"--wrap 'rankwell part \./-w --threads"):
@@ -67,13 +78,19 @@ def test_machines_that_share_no_disk_need_a_work_folder(files: Path, executor: s
     ("executor", "kind", "message"),
     [
         ("proceses", UnknownName, "did you mean 'processes'"),
-        ("processes:0", BadUsage, "expected a positive integer behind the colon, as in processes:4"),
+        (
+            "processes:0",
+            BadUsage,
+            "expected a positive integer behind the colon, as in processes:4",
+        ),
         ("processes:two", BadUsage, "expected a positive integer"),
         ("here:1", BadUsage, "takes nothing behind the colon"),
         ("array:x", BadUsage, "expected a positive integer"),
     ],
 )
-def test_an_executor_that_is_misspelt_is_refused(files: Path, executor: str, kind: type[Exception], message: str):
+def test_an_executor_that_is_misspelt_is_refused(
+    files: Path, executor: str, kind: type[Exception], message: str
+):
     with pytest.raises(kind, match=message):
         search(files, executor=executor, work=str(files / "work"))
 
@@ -88,7 +105,9 @@ def test_processes_end_with_the_block_and_answer_every_call():
     assert executor.open is not None
 
     with executor.open(address, SMALL) as run:
-        answers = dict(run("rankwell.parts.running:run_part", ['{"work": "/nowhere", "part": 1}'] * 7))
+        answers = dict(
+            run("rankwell.parts.running:run_part", ['{"work": "/nowhere", "part": 1}'] * 7)
+        )
 
     assert sorted(answers) == list(range(7))
     assert all('"kind": "BadUsage"' in each for each in answers.values())
@@ -143,14 +162,26 @@ def test_a_driver_that_ends_leaves_no_process_and_the_same_command_goes_on(long:
     one = long / "one.run"
     subprocess.run(command(long, "-o", str(one)), check=True, capture_output=True)
 
-    driver = subprocess.Popen(command(long, "-o", str(long / "parts.run"), *words), stderr=subprocess.PIPE)
+    driver = subprocess.Popen(
+        command(long, "-o", str(long / "parts.run"), *words), stderr=subprocess.PIPE
+    )
     wait_for(lambda: list((long / "work").glob("part-00003.running.json")))
     children = workers_of(driver.pid)
     driver.send_signal(sent)
     driver.communicate(timeout=5)
-    wait_for(lambda: not any(Path(f"/proc/{child}").exists() and not is_zombie(child) for child in children))
-    done = {path: path.stat().st_ino for path in (long / "work").glob("part-*.npy") if path.with_suffix(".json").exists()}
-    subprocess.run(command(long, "-o", str(long / "parts.run"), *words), check=True, capture_output=True)
+    wait_for(
+        lambda: (
+            not any(Path(f"/proc/{child}").exists() and not is_zombie(child) for child in children)
+        )
+    )
+    done = {
+        path: path.stat().st_ino
+        for path in (long / "work").glob("part-*.npy")
+        if path.with_suffix(".json").exists()
+    }
+    subprocess.run(
+        command(long, "-o", str(long / "parts.run"), *words), check=True, capture_output=True
+    )
 
     assert children
     assert done
@@ -180,7 +211,9 @@ def test_numbers_are_written_as_slurm_writes_them():
 
 
 def test_an_array_longer_than_slurm_allows_is_split_with_offsets():
-    job = ArrayJob(["rankwell", "part", "a b"], [0, 3, 999, 1000, 1001, 2500], 2600, 2, 1 << 30, "1.0")
+    job = ArrayJob(
+        ["rankwell", "part", "a b"], [0, 3, 999, 1000, 1001, 2500], 2600, 2, 1 << 30, "1.0"
+    )
     script = EXECUTORS["array"].script
     assert script is not None
 
@@ -194,7 +227,9 @@ def test_an_array_longer_than_slurm_allows_is_split_with_offsets():
     ]
 
 
-@pytest.mark.parametrize(("text", "size"), [("500M", 500 << 20), ("2g", 2 << 30), ("1.5GiB", 3 << 29), ("4096", 4096)])
+@pytest.mark.parametrize(
+    ("text", "size"), [("500M", 500 << 20), ("2g", 2 << 30), ("1.5GiB", 3 << 29), ("4096", 4096)]
+)
 def test_sizes_are_read(text: str, size: int):
     assert memory_size(text) == size
 
@@ -207,7 +242,14 @@ def test_other_sizes_are_refused(text: str):
 
 def test_the_script_and_the_manifest_to_copy_are_what_an_array_prints():
     page = (Path(__file__).parents[2] / "docs/scale.md").read_text(encoding="utf-8")
-    job = ArrayJob(["rankwell", "part", "work", "--threads", "8"], list(range(200)), 200, 8, 16 << 30, rankwell.__version__)
+    job = ArrayJob(
+        ["rankwell", "part", "work", "--threads", "8"],
+        list(range(200)),
+        200,
+        8,
+        16 << 30,
+        rankwell.__version__,
+    )
     script = EXECUTORS["array"].script
     assert script is not None
 

@@ -1,4 +1,6 @@
-"""kill -9 of a worker, of the driver, of an element of an array, in the middle of other work: only parts in flight are lost."""
+"""kill -9 of a worker, of the driver, of an element of an array, in the middle of other work: only
+parts in flight are lost.
+"""
 
 import json
 import os
@@ -35,7 +37,14 @@ def captioned() -> list[str]:
     np.save("captions.npy", chance.integers(1, 9, size=(1000, 16)).astype(np.float32))
     np.save("videos.npy", chance.integers(1, 9, size=(20_000, 16)).astype(np.float32))
     Path("positives.json").write_text(json.dumps([[caption % 50] for caption in range(1000)]))
-    tables = ["--queries", "captions.npy", "--gallery", "videos.npy", "--positives", "positives.json"]
+    tables = [
+        "--queries",
+        "captions.npy",
+        "--gallery",
+        "videos.npy",
+        "--positives",
+        "positives.json",
+    ]
     return ["captions", *tables, "--direction", "t2v", "--shards", "3"]
 
 
@@ -43,14 +52,36 @@ def agreed() -> list[str]:
     chance = np.random.default_rng(1)
     for name, dimensions in (("big", 16), ("small", 8)):
         np.save(f"{name}.npy", chance.integers(1, 9, size=(20_000, dimensions)).astype(np.float32))
-    return ["agree", "--reference", "big.npy", "small.npy", "--samples", "1000", "-k", "10", "--shards", "3"]
+    return [
+        "agree",
+        "--reference",
+        "big.npy",
+        "small.npy",
+        "--samples",
+        "1000",
+        "-k",
+        "10",
+        "--shards",
+        "3",
+    ]
 
 
 def encoded() -> list[str]:
     draw, words = random.Random(3), [f"word{number}" for number in range(400)]
     rows = ({"_id": f"t{row}", "text": " ".join(draw.choices(words, k=30))} for row in range(6000))
     Path("texts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return ["encode", "texts.jsonl", "--model", "tfidf-svd:40", "--fit", "texts.jsonl", "--batch-size", "8", "--shards", "8"]
+    return [
+        "encode",
+        "texts.jsonl",
+        "--model",
+        "tfidf-svd:40",
+        "--fit",
+        "texts.jsonl",
+        "--batch-size",
+        "8",
+        "--shards",
+        "8",
+    ]
 
 
 def benched() -> list[str]:
@@ -58,29 +89,49 @@ def benched() -> list[str]:
 
 
 JOBS: dict[str, tuple[Callable[[], list[str]], str]] = {
-    "search": (searched, ".run"), "captions": (captioned, ""), "captions, second round": (captioned, ""),
-    "agree": (agreed, ""), "agree, second round": (agreed, ""), "encode": (encoded, ".npy"), "bench": (benched, ""),
-}  # fmt: skip
+    "search": (searched, ".run"),
+    "captions": (captioned, ""),
+    "captions, second round": (captioned, ""),
+    "agree": (agreed, ""),
+    "agree, second round": (agreed, ""),
+    "encode": (encoded, ".npy"),
+    "bench": (benched, ""),
+}
 """The command, and the suffix of its output."""
 
 
 def run(*words: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run([sys.executable, "-m", "rankwell", *words], capture_output=True, encoding="utf-8", timeout=240)
+    return subprocess.run(
+        [sys.executable, "-m", "rankwell", *words],
+        capture_output=True,
+        encoding="utf-8",
+        timeout=240,
+    )
 
 
 def start(*words: str) -> "subprocess.Popen[str]":
     pipe = subprocess.PIPE
-    return subprocess.Popen([sys.executable, "-m", "rankwell", *words], stdout=pipe, stderr=pipe, encoding="utf-8")
+    return subprocess.Popen(
+        [sys.executable, "-m", "rankwell", *words], stdout=pipe, stderr=pipe, encoding="utf-8"
+    )
 
 
 def files(folder: str) -> dict[str, bytes]:
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in Path(folder).rglob("*") if path.is_file()}
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in Path(folder).rglob("*")
+        if path.is_file()
+    }
 
 
 def done() -> dict[Path, int]:
     """The files of parts with a record, each with its number."""
     records = [path for path in Path("work").rglob("part-*.json") if path.name.count(".") == 1]
-    return {path: path.stat().st_ino for record in records for path in record.parent.glob(f"{record.stem}.*")}
+    return {
+        path: path.stat().st_ino
+        for record in records
+        for path in record.parent.glob(f"{record.stem}.*")
+    }
 
 
 def running(job: str) -> int:
@@ -98,11 +149,15 @@ def running(job: str) -> int:
 
 @pytest.fixture
 def words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, job: str) -> list[str]:
-    """The command of a job, whose result in one process is in `one`; that of parts is to be in `two`."""
+    """The command of a job, whose result in one process is in `one`; that of parts is to be in
+    `two`.
+    """
     monkeypatch.chdir(tmp_path)
     inputs, suffix = JOBS[job]
     found = inputs()
-    alone = [word for at, word in enumerate(found) if "--shards" not in found[max(0, at - 1) : at + 1]]
+    alone = [
+        word for at, word in enumerate(found) if "--shards" not in found[max(0, at - 1) : at + 1]
+    ]
     one = run(*alone, "-o", f"one/found{suffix}")
     assert one.returncode == 0, one.stderr
     return [*found, "-o", f"two/found{suffix}", "--work", "work"]
@@ -110,7 +165,9 @@ def words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, job: str) -> list[str
 
 @pytest.mark.parametrize("job", JOBS)
 @pytest.mark.parametrize("killed", ["worker", "driver"])
-def test_a_killed_process_costs_the_parts_in_flight_and_no_byte(words: list[str], job: str, killed: str):
+def test_a_killed_process_costs_the_parts_in_flight_and_no_byte(
+    words: list[str], job: str, killed: str
+):
     driver = start(*words, "--executor", "processes:1")
     worker = running(job)
     before = done()
@@ -144,7 +201,10 @@ def test_a_killed_element_of_an_array_is_listed_and_done_again(words: list[str],
 
     assert unfinished.returncode == 5
     verb, them = ("is", "it") if parts == 2 else ("are", "them")
-    missing = f"{parts - 1} of {parts} parts {verb} missing: {slurm_ranges(range(1, parts))}; submit {them}"
+    missing = (
+        f"{parts - 1} of {parts} parts {verb} missing: {slurm_ranges(range(1, parts))}; submit "
+        f"{them}"
+    )
     assert missing in unfinished.stderr
     assert finished.returncode == 0, finished.stderr
     assert before

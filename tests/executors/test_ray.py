@@ -1,4 +1,6 @@
-"""Ray: clusters of this machine and two nodes that are joined give the bytes of one process, and a lost node costs no byte."""
+"""Ray: clusters of this machine and two nodes that are joined give the bytes of one process, and a
+lost node costs no byte.
+"""
 
 import json
 import os
@@ -56,7 +58,11 @@ def files(place: Path) -> dict[str, bytes]:
     """The files of a result, which is a folder or one file."""
     if place.is_file():
         return {place.name: place.read_bytes()}
-    return {path.relative_to(place).as_posix(): path.read_bytes() for path in sorted(place.rglob("*")) if path.is_file()}
+    return {
+        path.relative_to(place).as_posix(): path.read_bytes()
+        for path in sorted(place.rglob("*"))
+        if path.is_file()
+    }
 
 
 def encoded(folder: Path) -> list[str]:
@@ -64,7 +70,18 @@ def encoded(folder: Path) -> list[str]:
     words = [f"word{number}" for number in range(60)]
     rows = ({"_id": f"t{row}", "text": " ".join(draw.choices(words, k=9))} for row in range(250))
     (folder / "texts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return ["encode", "texts.jsonl", "--model", "tfidf-svd:6", "--fit", "texts.jsonl", "--batch-size", "1", "--shards", "4"]
+    return [
+        "encode",
+        "texts.jsonl",
+        "--model",
+        "tfidf-svd:6",
+        "--fit",
+        "texts.jsonl",
+        "--batch-size",
+        "1",
+        "--shards",
+        "4",
+    ]
 
 
 def evaluated(folder: Path) -> list[str]:
@@ -80,7 +97,10 @@ def benched(folder: Path) -> list[str]:
 PLACES = ["base.npy", "queries.npy", "-o", "ray.run", "--work", "work"]
 SEARCH = "search base.npy queries.npy -k 20 --metric l2 --shards 5"
 AGREE = "agree --reference captions.npy other.npy --samples 30 -k 1,5 --shards 3"
-CAPTIONS = "captions --queries captions.npy --gallery videos.npy --positives positives.json --protocol both --shards 3"
+CAPTIONS = (
+    "captions --queries captions.npy --gallery videos.npy --positives positives.json "
+    "--protocol both --shards 3"
+)
 COMMANDS: dict[str, Callable[[Path], list[str]]] = {
     "captions": lambda _: CAPTIONS.split(),
     "search": lambda _: SEARCH.split(),
@@ -94,16 +114,27 @@ SUFFIXES = {"search": ".run", "encode": ".npy"}
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[] if name == "captions" else pytest.mark.server) for name in COMMANDS]
+    "name",
+    [
+        pytest.param(name, marks=[] if name == "captions" else pytest.mark.server)
+        for name in COMMANDS
+    ],
 )
 def test_two_nodes_give_the_bytes_of_one_process(cluster: RayCluster, folder: Path, name: str):
     words, suffix = COMMANDS[name](folder), SUFFIXES.get(name, "")
-    alone = [word for number, word in enumerate(words) if "--shards" not in words[max(0, number - 1) : number + 1]]
+    alone = [
+        word
+        for number, word in enumerate(words)
+        if "--shards" not in words[max(0, number - 1) : number + 1]
+    ]
 
     for place in ("one", "two"):
         (folder / place).mkdir()
     subprocess.run(
-        [sys.executable, "-m", "rankwell", *alone, "-o", f"one/found{suffix}"], cwd=folder, check=True, capture_output=True
+        [sys.executable, "-m", "rankwell", *alone, "-o", f"one/found{suffix}"],
+        cwd=folder,
+        check=True,
+        capture_output=True,
     )
     code, error = cluster.run(*words, "-o", f"two/found{suffix}", "--work", "work", cwd=folder)
 
@@ -154,7 +185,11 @@ def long_runs(folder: Path) -> None:
     """Every row has copies with other items."""
     write_judgments(folder / "qrels.txt")
     rows = scattered(rows_of())
-    copies = [(query, f"{item}-{copy}" if copy else item, score) for query, item, score in rows for copy in range(1500)]
+    copies = [
+        (query, f"{item}-{copy}" if copy else item, score)
+        for query, item, score in rows
+        for copy in range(1500)
+    ]
     write_shards(folder / "run", ".run", copies, 12)
 
 
@@ -168,29 +203,49 @@ def long_bench(folder: Path) -> None:
 
 TABLES = "--queries queries.npy --gallery base.npy --positives positives.json"
 LONG: dict[str, tuple[Callable[[Path], None], str, str]] = {
-    "search": (long_tables, "work", "search base.npy queries.npy -k 20 --metric dot --shards 12 -o {}/found.run"),
-    "captions": (long_tables, "work/second", f"captions {TABLES} --direction t2v --shards 12 -o {{}}/found"),
-    "agree": (long_tables, "work/second", "agree --reference base.npy small.npy --samples 1000 -k 10 --shards 12 -o {}/found"),
+    "search": (
+        long_tables,
+        "work",
+        "search base.npy queries.npy -k 20 --metric dot --shards 12 -o {}/found.run",
+    ),
+    "captions": (
+        long_tables,
+        "work/second",
+        f"captions {TABLES} --direction t2v --shards 12 -o {{}}/found",
+    ),
+    "agree": (
+        long_tables,
+        "work/second",
+        "agree --reference base.npy small.npy --samples 1000 -k 10 --shards 12 -o {}/found",
+    ),
     "evaluate": (long_runs, "work/second", "evaluate qrels.txt run -m AP --shards 12 -o {}/found"),
     "encode": (
-        long_texts, "work",
-        "encode texts.jsonl --model tfidf-svd:40 --fit texts.jsonl --batch-size 8 --shards 12 -o {}/found.npy",
+        long_texts,
+        "work",
+        "encode texts.jsonl --model tfidf-svd:40 --fit texts.jsonl --batch-size 8 --shards 12 "
+        "-o {}/found.npy",
     ),
     "bench": (long_bench, "work", "bench inputs/bench.toml -o {}/found"),
-}  # fmt: skip
-"""The inputs of work that takes seconds, the folder of the round in which a node is lost, and the command."""
+}
+"""The inputs of work that takes seconds, the folder of the round in which a node is lost, and the
+command.
+"""
 
 
 @pytest.mark.slow
 @pytest.mark.server
 @pytest.mark.parametrize("job", LONG)
-def test_a_node_that_is_lost_in_the_middle_costs_no_byte_and_the_cluster_stays(cluster: RayCluster, tmp_path: Path, job: str):
+def test_a_node_that_is_lost_in_the_middle_costs_no_byte_and_the_cluster_stays(
+    cluster: RayCluster, tmp_path: Path, job: str
+):
     inputs, work, words = LONG[job]
     inputs(tmp_path)
     for place in ("one", "two"):
         (tmp_path / place).mkdir()
     alone = words.format("one").replace(" --shards 12", "").split()
-    subprocess.run([sys.executable, "-m", "rankwell", *alone], cwd=tmp_path, check=True, capture_output=True)
+    subprocess.run(
+        [sys.executable, "-m", "rankwell", *alone], cwd=tmp_path, check=True, capture_output=True
+    )
     lost = cluster.add_node()
 
     driver = cluster.start(*words.format("two").split(), "--work", "work", cwd=tmp_path)
@@ -207,7 +262,10 @@ def test_a_node_that_is_lost_in_the_middle_costs_no_byte_and_the_cluster_stays(c
 @pytest.mark.slow
 def test_a_cluster_of_its_own_gives_the_bytes_of_one_process(folder: Path):
     pytest.importorskip("ray")
-    for words in (["one.run"], ["ray.run", "--executor", "ray", "--shards", "5", "--memory", "64M"]):
+    for words in (
+        ["one.run"],
+        ["ray.run", "--executor", "ray", "--shards", "5", "--memory", "64M"],
+    ):
         every = [
             sys.executable,
             "-m",
@@ -240,7 +298,13 @@ class RayThatStartsNothing(SimpleNamespace):
 
 
 def search(folder: Path, executor: str) -> None:
-    rankwell.search(str(folder / "queries.npy"), str(folder / "base.npy"), k=20, executor=executor, work=str(folder / "work"))
+    rankwell.search(
+        str(folder / "queries.npy"),
+        str(folder / "base.npy"),
+        k=20,
+        executor=executor,
+        work=str(folder / "work"),
+    )
 
 
 def test_ray_imported_without_a_token_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch):
@@ -252,24 +316,37 @@ def test_ray_imported_without_a_token_is_refused(folder: Path, monkeypatch: pyte
 
 
 @pytest.mark.parametrize("address", ["nonsense", "head:", ":6379", "head:port"])
-def test_an_address_without_a_host_or_a_port_is_refused(monkeypatch: pytest.MonkeyPatch, address: str):
+def test_an_address_without_a_host_or_a_port_is_refused(
+    monkeypatch: pytest.MonkeyPatch, address: str
+):
     monkeypatch.setitem(sys.modules, "ray", RayThatStartsNothing())
 
-    with pytest.raises(BadUsage, match=r"expected ray:HOST:PORT"), EXECUTORS["ray"].open(address, Resources(1, 1 << 20)):
+    with (
+        pytest.raises(BadUsage, match=r"expected ray:HOST:PORT"),
+        EXECUTORS["ray"].open(address, Resources(1, 1 << 20)),
+    ):
         pass
 
 
-@pytest.mark.parametrize(("address", "expected"), [("", "cannot be started here"), ("auto", "the cluster cannot be joined")])
-def test_a_node_that_does_not_start_in_time_is_named(monkeypatch: pytest.MonkeyPatch, address: str, expected: str):
+@pytest.mark.parametrize(
+    ("address", "expected"),
+    [("", "cannot be started here"), ("auto", "the cluster cannot be joined")],
+)
+def test_a_node_that_does_not_start_in_time_is_named(
+    monkeypatch: pytest.MonkeyPatch, address: str, expected: str
+):
     def _fail(**_: Any) -> None:
-        raise Exception("The current node timed out during startup.\nA log of Ray.")  # the class that Ray raises
+        # The class that Ray raises.
+        raise Exception("The current node timed out during startup.\nA log of Ray.")
 
     slow = RayThatStartsNothing(init=_fail)
     monkeypatch.setitem(sys.modules, "ray", slow)
     for name, value in executor_ray._OWN.items():
         monkeypatch.setenv(name, value)
 
-    told = pytest.raises(BadUsage, match=rf"{expected} \(The current node timed out during startup\.\)")
+    told = pytest.raises(
+        BadUsage, match=rf"{expected} \(The current node timed out during startup\.\)"
+    )
     with told, EXECUTORS["ray"].open(address, Resources(1, 1 << 20)):
         pass
 

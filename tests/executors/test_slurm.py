@@ -1,4 +1,6 @@
-"""A real Slurm: Debian's packages unpacked into a folder, one node on loopback, an array of which one element is killed."""
+"""A real Slurm: Debian's packages unpacked into a folder, one node on loopback, an array of which
+one element is killed.
+"""
 
 import getpass
 import hashlib
@@ -22,9 +24,21 @@ from full_run import record
 
 pytestmark = [pytest.mark.slow, pytest.mark.server]
 PACKAGES = (
-    "slurmctld", "slurmd", "slurm-client", "slurm-wlm-basic-plugins", "libhwloc15", "libmunge2", "libnuma1", "libjson-c5",
-    "libyaml-0-2", "liblua5.1-0", "libdbus-1-3", "liblz4-1", "libreadline8", "libpam0g",
-)  # fmt: skip
+    "slurmctld",
+    "slurmd",
+    "slurm-client",
+    "slurm-wlm-basic-plugins",
+    "libhwloc15",
+    "libmunge2",
+    "libnuma1",
+    "libjson-c5",
+    "libyaml-0-2",
+    "liblua5.1-0",
+    "libdbus-1-3",
+    "liblz4-1",
+    "libreadline8",
+    "libpam0g",
+)
 CONFIGURATION = """ClusterName=rankwell
 SlurmctldHost={host}(127.0.0.1)
 SlurmctldPort={ports[0]}
@@ -70,15 +84,25 @@ def until(what: str, found: Callable[[], Any], seconds: float = 60) -> Any:
 
 
 class Slurm:
-    """A controller and a node, both processes of this one. Its programs are called by their names."""
+    """A controller and a node, both processes of this one. Its programs are called by their
+    names.
+    """
 
     def __init__(self, root: Path, folder: Path) -> None:
         libraries = root / "usr/lib/x86_64-linux-gnu"
-        libraries = libraries if libraries.is_dir() else next((root / "usr/lib").glob("*-linux-gnu"))
-        plugins, host, self._programs = libraries / "slurm-wlm", socket.gethostname().partition(".")[0], root / "usr/bin"
+        libraries = (
+            libraries if libraries.is_dir() else next((root / "usr/lib").glob("*-linux-gnu"))
+        )
+        plugins, host, self._programs = (
+            libraries / "slurm-wlm",
+            socket.gethostname().partition(".")[0],
+            root / "usr/bin",
+        )
         for name in ("state", "spool"):
             (folder / name).mkdir()
-        text = CONFIGURATION.format(host=host, user=getpass.getuser(), plugins=plugins, folder=folder, ports=free_ports(2))
+        text = CONFIGURATION.format(
+            host=host, user=getpass.getuser(), plugins=plugins, folder=folder, ports=free_ports(2)
+        )
         (folder / "slurm.conf").write_text(text)
         (folder / "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\n")
         found = [str(libraries), str(plugins), str(root / "lib" / libraries.name)]
@@ -87,15 +111,24 @@ class Slurm:
         self._libraries = {**self.environment, "LD_LIBRARY_PATH": os.pathsep.join(found)}
         daemons = root / "usr/sbin"
         self._daemons: list[subprocess.Popen[bytes]] = []
-        for name, words in (("slurmctld-wlm", ["-c"]), ("slurmd-wlm", ["-d", str(daemons / "slurmstepd-wlm"), "-N", host])):
+        for name, words in (
+            ("slurmctld-wlm", ["-c"]),
+            ("slurmd-wlm", ["-d", str(daemons / "slurmstepd-wlm"), "-N", host]),
+        ):
             with (folder / f"{name}.out").open("wb") as output:
                 every = [str(daemons / name), "-D", *words]
-                self._daemons.append(subprocess.Popen(every, env=self._libraries, stdout=output, stderr=output))
+                self._daemons.append(
+                    subprocess.Popen(every, env=self._libraries, stdout=output, stderr=output)
+                )
 
     def call(self, *words: str, cwd: Path | None = None) -> str:
         """What a program of Slurm prints; nothing where the controller does not answer yet."""
         done = subprocess.run(
-            [str(self._programs / words[0]), *words[1:]], env=self._libraries, capture_output=True, encoding="utf-8", cwd=cwd
+            [str(self._programs / words[0]), *words[1:]],
+            env=self._libraries,
+            capture_output=True,
+            encoding="utf-8",
+            cwd=cwd,
         )
         return done.stdout if done.returncode == 0 else ""
 
@@ -126,7 +159,9 @@ def slurm(tmp_path: Path) -> Iterator[Slurm]:
     packages, root, folder = (tmp_path / name for name in ("packages", "root", "slurm"))
     for each in (packages, root, folder):
         each.mkdir()
-    subprocess.run(["apt-get", "download", "-qq", *PACKAGES], cwd=packages, check=True, capture_output=True)
+    subprocess.run(
+        ["apt-get", "download", "-qq", *PACKAGES], cwd=packages, check=True, capture_output=True
+    )
     for package in packages.glob("*.deb"):
         subprocess.run(["dpkg", "-x", str(package), str(root)], check=True)
     running = Slurm(root, folder)
@@ -137,7 +172,9 @@ def slurm(tmp_path: Path) -> Iterator[Slurm]:
         running.stop()
 
 
-def test_an_array_of_slurm_with_a_killed_element_gives_the_bytes_of_one_process(slurm: Slurm, tmp_path: Path):
+def test_an_array_of_slurm_with_a_killed_element_gives_the_bytes_of_one_process(
+    slurm: Slurm, tmp_path: Path
+):
     rng = np.random.default_rng(20)
     base = rng.normal(size=(60_000, 48)).astype(np.float32)
     base[rng.choice(60_000, 6000, replace=False)] = base[rng.integers(0, 60_000, 6000)]
@@ -162,7 +199,9 @@ def test_an_array_of_slurm_with_a_killed_element_gives_the_bytes_of_one_process(
 
     def run(words: list[str]) -> "subprocess.CompletedProcess[str]":
         every = [sys.executable, "-m", "rankwell", *words]
-        return subprocess.run(every, cwd=tmp_path, env=slurm.environment, capture_output=True, encoding="utf-8")
+        return subprocess.run(
+            every, cwd=tmp_path, env=slurm.environment, capture_output=True, encoding="utf-8"
+        )
 
     def submit(text: str) -> str:
         """Submits the line that the command has printed; the number of the job."""
@@ -189,10 +228,12 @@ def test_an_array_of_slurm_with_a_killed_element_gives_the_bytes_of_one_process(
     assert (tmp_path / "array.run").read_bytes() == (tmp_path / "one.run").read_bytes()
     counts = {
         "slurm": slurm.call("sinfo", "--version").split()[1],
-        "queries": 3000, "items": 60_000, "k": 10,
+        "queries": 3000,
+        "items": 60_000,
+        "k": 10,
         "elements": 6,
         "killed": 1,
         "submitted again": 1,
         "sha256 of the result": hashlib.sha256((tmp_path / "array.run").read_bytes()).hexdigest(),
-    }  # fmt: skip
+    }
     record("slurm", counts)

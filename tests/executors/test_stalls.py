@@ -54,7 +54,9 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     return now
 
 
-def test_a_part_is_stalled_when_its_note_stays_the_same_for_too_long(clock: SimpleNamespace, capsys: pytest.CaptureFixture[str]):
+def test_a_part_is_stalled_when_its_note_stays_the_same_for_too_long(
+    clock: SimpleNamespace, capsys: pytest.CaptureFixture[str]
+):
     folder, found = Notes(), list[tuple[float, bool]]()
     watch: Any = StallWatch(folder, [4, 9], 10)  # pyright: ignore[reportArgumentType]
     for second in range(60):
@@ -88,7 +90,11 @@ def test_a_part_gives_a_sign_while_it_uses_a_hundredth_of_a_processor(
     monkeypatch.setattr(
         signs,
         "time",
-        SimpleNamespace(monotonic=lambda: clock.seconds, process_time=lambda: share * clock.seconds, thread_time=lambda: 0.0),
+        SimpleNamespace(
+            monotonic=lambda: clock.seconds,
+            process_time=lambda: share * clock.seconds,
+            thread_time=lambda: 0.0,
+        ),
     )
     folder = Notes()
 
@@ -101,7 +107,9 @@ def test_a_part_gives_a_sign_while_it_uses_a_hundredth_of_a_processor(
 
 @posix
 @pytest.mark.slow
-def test_a_suspended_process_is_replaced_and_no_byte_differs(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_a_suspended_process_is_replaced_and_no_byte_differs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
     random = np.random.default_rng(0)
     np.save(tmp_path / "base.npy", random.integers(-9, 9, size=(60_000, 32)).astype(np.float32))
     np.save(tmp_path / "queries.npy", random.integers(-9, 9, size=(500, 32)).astype(np.float32))
@@ -121,7 +129,9 @@ def test_a_suspended_process_is_replaced_and_no_byte_differs(tmp_path: Path, cap
 
     thread = threading.Thread(target=_suspend, daemon=True)
     thread.start()
-    found = rankwell.search(*places, k=10, executor="processes:2", work=str(tmp_path / "work"), shards=3, stall=3)
+    found = rankwell.search(
+        *places, k=10, executor="processes:2", work=str(tmp_path / "work"), shards=3, stall=3
+    )
     alone = rankwell.search(*places, k=10)
 
     assert f"process {suspended[0]}); it is started again" in capsys.readouterr().err
@@ -133,20 +143,26 @@ def test_a_suspended_process_is_replaced_and_no_byte_differs(tmp_path: Path, cap
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"executor": "here", "stall": 60.0}, r"stall=60.0: the executor here does not start parts again"),
+        (
+            {"executor": "here", "stall": 60.0},
+            r"stall=60.0: the executor here does not start parts again",
+        ),
         (
             {"executor": "processes:1", "stall": 1.0},
             r"stall=1.0: expected 3 seconds or more; a part gives a sign of life every 1 s\.$",
         ),
         (
             {"executor": "processes:1", "stall": 29, "work": "s3://bucket/work"},
-            r"stall=29: expected 30 seconds or more; a part .* every 10 s where its work folder is in a bucket\.$",
+            r"stall=29: expected 30 seconds or more; a part .* every 10 s where its work "
+            r"folder is in a bucket\.$",
         ),
         ({"executor": "here", "gpus": 1}, r"gpus=1: this process uses the GPUs that it sees"),
         ({"executor": "here", "gpus": 0}, r"gpus=0: expected a positive integer"),
     ],
 )
-def test_what_an_executor_cannot_do_is_refused(tmp_path: Path, options: dict[str, Any], message: str):
+def test_what_an_executor_cannot_do_is_refused(
+    tmp_path: Path, options: dict[str, Any], message: str
+):
     np.save(tmp_path / "base.npy", np.eye(4, dtype=np.float32))
 
     with pytest.raises(BadUsage, match=message):
@@ -159,15 +175,24 @@ def test_what_an_executor_cannot_do_is_refused(tmp_path: Path, options: dict[str
         ("--stall 30", "--stall 30: the executor here does not start parts again"),
         ("--gpus 1", "--gpus 1: this process uses the GPUs that it sees"),
         ("--gpus 1 --dry-run", "--gpus 1: this process uses the GPUs that it sees"),
-        ("--stall 0.5 --executor processes:1", "--stall 0.5: expected 3 seconds or more; a part gives a sign of life every 1 s."),
+        (
+            "--stall 0.5 --executor processes:1",
+            "--stall 0.5: expected 3 seconds or more; a part gives a sign of life every 1 s.",
+        ),
     ],
 )
 def test_messages_have_the_seconds_as_they_were_typed_and_nothing_is_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: str, says: str
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    words: str,
+    says: str,
 ):
     monkeypatch.chdir(tmp_path)
     np.save("base.npy", np.eye(4, dtype=np.float32))
-    monkeypatch.setattr("sys.argv", f"rankwell search base.npy base.npy -k 2 -o two.run --work work {words}".split())
+    monkeypatch.setattr(
+        "sys.argv", f"rankwell search base.npy base.npy -k 2 -o two.run --work work {words}".split()
+    )
 
     assert main() == 2
 
@@ -187,11 +212,18 @@ def test_each_process_sees_its_own_gpus(monkeypatch: pytest.MonkeyPatch):
         next(answers)
         for folder in Path("/proc").glob("[0-9]*"):
             try:
-                words, variables = ((folder / name).read_bytes().split(b"\0") for name in ("cmdline", "environ"))
+                words, variables = (
+                    (folder / name).read_bytes().split(b"\0") for name in ("cmdline", "environ")
+                )
             except OSError:
                 continue
-            if b"rankwell.executors.worker" in words and f"PPid:\t{os.getpid()}\n" in (folder / "status").read_text():
-                seen |= {each.decode() for each in variables if each.startswith(b"CUDA_VISIBLE_DEVICES")}
+            if (
+                b"rankwell.executors.worker" in words
+                and f"PPid:\t{os.getpid()}\n" in (folder / "status").read_text()
+            ):
+                seen |= {
+                    each.decode() for each in variables if each.startswith(b"CUDA_VISIBLE_DEVICES")
+                }
         list(answers)
 
     assert seen == {"CUDA_VISIBLE_DEVICES=3,1", "CUDA_VISIBLE_DEVICES=0,2"}

@@ -1,4 +1,6 @@
-"""`rankwell bench`: six protocols from one file, only what changed, tables that agree with `compare`, errors that help."""
+"""`rankwell bench`: six protocols from one file, only what changed, tables that agree with
+`compare`, errors that help.
+"""
 
 import contextlib
 import csv
@@ -36,7 +38,11 @@ from rankwell.report.system_table import SystemFigure, SystemTable
 compare = with_fields(compare_command)
 
 DRAW = charts.draw_all
-CELLS = [f"{dataset}/{system}" for dataset in re.findall(r'\[dataset\]\]\nname = "(\w+)"', TOML) for system in NOISE]
+CELLS = [
+    f"{dataset}/{system}"
+    for dataset in re.findall(r'\[dataset\]\]\nname = "(\w+)"', TOML)
+    for system in NOISE
+]
 """The bench with the first data set alone."""
 
 
@@ -44,7 +50,10 @@ CELLS = [f"{dataset}/{system}" for dataset in re.findall(r'\[dataset\]\]\nname =
 def no_pictures() -> Iterator[None]:
     """Charts are most of the time, and none of what is tested here."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("rankwell.report.charts.draw_all", lambda specs: [charts.Picture(b"", "") for _ in specs])
+        patch.setattr(
+            "rankwell.report.charts.draw_all",
+            lambda specs: [charts.Picture(b"", "") for _ in specs],
+        )
         yield
 
 
@@ -78,7 +87,11 @@ def left(folder: Path, *names: str) -> Path:
 
 
 def content(folder: Path) -> dict[str, bytes]:
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
 
 
 def replaced(path: Path, old: str, new: str) -> None:
@@ -92,19 +105,28 @@ def waiting(folder: Path) -> dict[str, tuple[str, ...]]:
 
 
 def figures(result: Any) -> dict[tuple[str, str, str], SystemFigure]:
-    return {(table.label, each.dataset, each.system): each for table in result.system_tables for each in table.cells}
+    return {
+        (table.label, each.dataset, each.system): each
+        for table in result.system_tables
+        for each in table.cells
+    }
 
 
 def typed(*arguments: Any) -> tuple[int, str, str]:
     """What a user sees who types this: exit code, standard output, standard error."""
     out, err = io.StringIO(), io.StringIO()
-    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
         patch.setattr("sys.argv", ["rankwell", *map(str, arguments)])
         code = cli.main()
     return code, out.getvalue(), err.getvalue()
 
 
-# ---- six protocols --------------------------------------------------------------------------------------------------------
+# ---- six protocols
+# --------------------------------------------------------------------------------------------------
 
 
 def test_a_cell_holds_what_its_command_line_gives(finished: Path, tmp_path: Path):
@@ -115,7 +137,11 @@ def test_a_cell_holds_what_its_command_line_gives(finished: Path, tmp_path: Path
     with contextlib.chdir(finished):
         for task in tasks[::2]:
             line = shlex.split(task.work.line)
-            words, bare = (line[1 : line.index("--")], line[line.index("--") :]) if "--" in line else (line[1:], [])
+            words, bare = (
+                (line[1 : line.index("--")], line[line.index("--") :])
+                if "--" in line
+                else (line[1:], [])
+            )
             assert typed(*words, "-o", tmp_path / task.cell.name, *bare)[0] == 0
             for name in ("summary.json", "summary.csv", "per_query.parquet", "details.parquet"):
                 mine = finished / "bench-results" / task.cell.name / name
@@ -130,10 +156,14 @@ def test_tables_hold_the_figures_of_the_folders(finished: Path):
     assert "0 of 12 cells evaluated" in err
     assert {f"{row['dataset']}/{row['run']}" for row in rows} == set(CELLS)
     for row in rows:
-        summary = json.loads((finished / "bench-results" / row["dataset"] / row["run"] / "summary.json").read_bytes())["rows"]
+        summary = json.loads(
+            (finished / "bench-results" / row["dataset"] / row["run"] / "summary.json").read_bytes()
+        )["rows"]
         word = row["label"].partition(" (")
         way = word[2].removesuffix(")") or None
-        own = next(each for each in summary if (each["label"], each.get("direction")) == (word[0], way))
+        own = next(
+            each for each in summary if (each["label"], each.get("direction")) == (word[0], way)
+        )
         assert [float(row[name]) for name in ("mean", "sd", "ci_low", "ci_high", "n")] == [
             own[name] for name in ("mean", "sd", "ci_low", "ci_high", "n")
         ]
@@ -141,12 +171,15 @@ def test_tables_hold_the_figures_of_the_folders(finished: Path):
 
 
 def test_figures_change_only_with_the_version_of_results(finished: Path):
-    assert GOLDEN.exists(), "RESULTS_VERSION is new: write its golden with `python tests/benches.py`."
+    assert GOLDEN.exists(), (
+        "RESULTS_VERSION is new: write its golden with `python tests/benches.py`."
+    )
     rows = golden_rows(rankwell.bench(finished / "bench.toml").summary)
 
     changed = [row for row in rows if row not in json.loads(GOLDEN.read_bytes())]
     assert not changed, (
-        "figures changed: raise RESULTS_VERSION in experiments/runner/__init__.py, then `python tests/benches.py`."
+        "figures changed: raise RESULTS_VERSION in experiments/runner/__init__.py, then "
+        "`python tests/benches.py`."
     )
     assert len(rows) == len(json.loads(GOLDEN.read_bytes()))
 
@@ -164,11 +197,17 @@ def test_without_measures_a_data_set_shows_its_first_figure_and_others_when_aske
 
 
 def test_every_value_of_parameters_and_options_is_a_system(tmp_path: Path):
-    text = RUNS_ALONE.replace("measure = ", 'vary = { duplicates = ["error", "first"] }\nmeasure = ')
-    file = make_bench(tmp_path / "b", text[: text.index("[[system]]")].replace("{system}", "{system}{noise}"))
+    text = RUNS_ALONE.replace(
+        "measure = ", 'vary = { duplicates = ["error", "first"] }\nmeasure = '
+    )
+    file = make_bench(
+        tmp_path / "b", text[: text.index("[[system]]")].replace("{system}", "{system}{noise}")
+    )
     for name, noise in (("low", "1"), ("high", "2")):
         (tmp_path / "b" / "runs" / f"{name}.run").rename(tmp_path / "b" / "runs" / f"x{noise}.run")
-    file.write_text(file.read_text() + '[[system]]\nname = "x"\ntitle = "X"\nparameters = { noise = [1, 2] }\n')
+    file.write_text(
+        file.read_text() + '[[system]]\nname = "x"\ntitle = "X"\nparameters = { noise = [1, 2] }\n'
+    )
 
     result = rankwell.bench(file)
 
@@ -176,14 +215,23 @@ def test_every_value_of_parameters_and_options_is_a_system(tmp_path: Path):
         f"runs/x noise={noise} duplicates={rule}" for noise in (1, 2) for rule in ("error", "first")
     ]
     found = {key[2]: each.mean for key, each in figures(result).items() if key[0] == "AP"}
-    assert found["X noise=1 duplicates=error"] == found["X noise=1 duplicates=first"] < found["X noise=2 duplicates=first"]
+    assert (
+        found["X noise=1 duplicates=error"]
+        == found["X noise=1 duplicates=first"]
+        < found["X noise=2 duplicates=first"]
+    )
 
 
 def test_pairs_can_stand_in_a_bench(tmp_path: Path):
-    for name, numbers in (("gold", [1, 2, 3, 4, 5]), ("a", [1, 2, 3, 5, 4]), ("b", [5, 3, 4, 1, 2])):
+    for name, numbers in (
+        ("gold", [1, 2, 3, 4, 5]),
+        ("a", [1, 2, 3, 5, 4]),
+        ("b", [5, 3, 4, 1, 2]),
+    ):
         (tmp_path / f"{name}.txt").write_text("\n".join(map(str, numbers)))
     (tmp_path / "bench.toml").write_text(
-        '[table]\nmeasures = ["Spearman"]\n[[dataset]]\nname = "sts"\ncommand = "pairs"\ntargets = "gold.txt"\n'
+        '[table]\nmeasures = ["Spearman"]\n[[dataset]]\nname = "sts"\ncommand = '
+        '"pairs"\ntargets = "gold.txt"\n'
         'similarities = "{system}.txt"\n[[system]]\nname = "a"\n[[system]]\nname = "b"\n'
     )
     found = figures(rankwell.bench(tmp_path / "bench.toml"))
@@ -194,7 +242,8 @@ def test_pairs_can_stand_in_a_bench(tmp_path: Path):
     )
 
 
-# ---- only what changed ----------------------------------------------------------------------------------------------------
+# ---- only what changed
+# --------------------------------------------------------------------------------------------------
 
 
 def test_a_second_call_does_nothing_and_writes_the_same(folder: Path):
@@ -239,18 +288,29 @@ def test_an_input_changes_the_cells_that_read_it(folder: Path, file: str, cells:
 
 
 def test_a_folder_counts_by_all_its_files(tmp_path: Path):
-    for place in ("references/mona/a.png", "references/oak/b.png", "queries/mona/c.png", "queries/oak/d.png"):
+    for place in (
+        "references/mona/a.png",
+        "references/oak/b.png",
+        "queries/mona/c.png",
+        "queries/oak/d.png",
+    ):
         (tmp_path / "museum" / place).parent.mkdir(parents=True)
-        write_picture(tmp_path / "museum" / place, shade=40 * ("oak" in place) + ("queries" in place))
+        write_picture(
+            tmp_path / "museum" / place, shade=40 * ("oak" in place) + ("queries" in place)
+        )
     (tmp_path / "bench.toml").write_text(
-        '[[dataset]]\nname = "art"\ncommand = "instances"\nimages = "museum"\nmeasure = "P@1"\nintervals = "none"\nsheets = 0\n'
-        '[[system]]\nname = "grey"\nencoder = "small-grey"\n[[system]]\nname = "colours"\nencoder = "colour-histogram"\n'
+        '[[dataset]]\nname = "art"\ncommand = "instances"\nimages = "museum"\nmeasure = '
+        '"P@1"\nintervals = "none"\nsheets = 0\n'
+        '[[system]]\nname = "grey"\nencoder = "small-grey"\n[[system]]\nname = '
+        '"colours"\nencoder = "colour-histogram"\n'
     )
 
     assert not rankwell.bench(tmp_path / "bench.toml").failed
     assert waiting(tmp_path) == {}
     write_picture(tmp_path / "museum" / "queries" / "oak" / "d.png", shade=42)
-    assert waiting(tmp_path) == dict.fromkeys(["art/grey", "art/colours"], ("input changed: museum",))
+    assert waiting(tmp_path) == dict.fromkeys(
+        ["art/grey", "art/colours"], ("input changed: museum",)
+    )
 
 
 def write_picture(path: Path, *, shade: int) -> None:
@@ -261,7 +321,9 @@ def write_picture(path: Path, *, shade: int) -> None:
 
 def test_an_option_changes_the_cells_that_have_it(folder: Path):
     replaced(left(folder, "runs", "vectors"), "k = [1, 5]\n", "k = [1, 3, 5]\n")
-    assert waiting(folder) == dict.fromkeys(["vectors/low", "vectors/high"], ("options changed: k",))
+    assert waiting(folder) == dict.fromkeys(
+        ["vectors/low", "vectors/high"], ("options changed: k",)
+    )
 
     replaced(folder / "bench.toml", "seed = 1", "seed = 2")
     assert waiting(folder) == {
@@ -270,7 +332,9 @@ def test_an_option_changes_the_cells_that_have_it(folder: Path):
     }
 
 
-def test_another_version_of_the_results_changes_everything(folder: Path, monkeypatch: pytest.MonkeyPatch):
+def test_another_version_of_the_results_changes_everything(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+):
     before = runner.RESULTS_VERSION
     monkeypatch.setattr(runner, "RESULTS_VERSION", 99)
 
@@ -311,11 +375,17 @@ def test_what_does_not_fit_the_pattern_is_left_as_it_is_and_said_to_be_so(folder
 
     status = {each.plan.cell.name: each.status for each in result.cells}
     assert {name for name, word in status.items() if word == "done"} == {"runs/low"}
-    assert {name for name, word in status.items() if word == "to do"} == {"runs/high", "vectors/low", "vectors/high"}
+    assert {name for name, word in status.items() if word == "to do"} == {
+        "runs/high",
+        "vectors/low",
+        "vectors/high",
+    }
     assert figures(result)["AP", "runs", "high"].gap == "to do"
     assert figures(result)["AP", "runs", "high"].mean is None
     assert result.status == "1 of 6 cells evaluated, 3 left for another call"
-    with pytest.raises(UnknownName, match=r"only 'rums/low' fits no cell .*; did you mean 'runs/low'"):
+    with pytest.raises(
+        UnknownName, match=r"only 'rums/low' fits no cell .*; did you mean 'runs/low'"
+    ):
         rankwell.bench(folder / "bench.toml", only=["rums/low"])
 
 
@@ -323,7 +393,9 @@ def test_force_does_everything_that_fits_again(folder: Path):
     file = left(folder, "runs", "questions")
     tasks = to_do(file, only=["runs/*"], force=True)
 
-    assert {task.cell.name: task.why for task in tasks if task.why} == dict.fromkeys(["runs/low", "runs/high"], ("requested",))
+    assert {task.cell.name: task.why for task in tasks if task.why} == dict.fromkeys(
+        ["runs/low", "runs/high"], ("requested",)
+    )
     assert rankwell.bench(file, only=["runs/*"], force=True).status == "2 of 4 cells evaluated"
 
 
@@ -333,8 +405,14 @@ def test_a_dry_run_says_why_and_how_and_does_nothing(runs: Path):
 
     assert code == 0
     assert "2 of 2 to do" in err
-    assert [(row["cell"], row["to_do"], row["why"]) for row in rows] == [("runs/low", "yes", "new"), ("runs/high", "yes", "new")]
-    assert rows[0]["command"] == "rankwell evaluate --measure=AP --measure=nDCG@10 --seed=1 -- qrels.txt runs/low.run"
+    assert [(row["cell"], row["to_do"], row["why"]) for row in rows] == [
+        ("runs/low", "yes", "new"),
+        ("runs/high", "yes", "new"),
+    ]
+    assert (
+        rows[0]["command"]
+        == "rankwell evaluate --measure=AP --measure=nDCG@10 --seed=1 -- qrels.txt runs/low.run"
+    )
     assert not (runs.parent / "bench-results").exists()
 
 
@@ -379,7 +457,8 @@ def test_a_cell_that_fails_in_a_process_of_its_own_is_named(runs: Path):
     assert result.failed[0].error.startswith("runs/low.run:1: ")
 
 
-# ---- cells that fail ------------------------------------------------------------------------------------------------------
+# ---- cells that fail
+# --------------------------------------------------------------------------------------------------
 
 
 def test_a_cell_that_fails_is_named_and_the_others_go_on(runs: Path):
@@ -392,13 +471,15 @@ def test_a_cell_that_fails_is_named_and_the_others_go_on(runs: Path):
 
     assert code == 2
     assert re.search(r"^a  low +failed +failed$", out, re.MULTILINE)
-    perfect = rf"1.0000 \[{0.025 ** (1 / 24):.4f}, 1.0000\]"  # Clopper and Pearson's of 24 successes in 24
+    perfect = rf"1.0000 \[{0.025 ** (1 / 24):.4f}, 1.0000\]"  # Clopper and Pearson's of 24 successes in 24  # noqa: E501
     assert re.search(rf"^b  high +{perfect} +{perfect}$", out, re.MULTILINE)
     assert "runs/low failed: runs/low.run:1: " in err
     assert "0 of 2 cells evaluated, 1 failed" in err
     # What was there before is the result of something else.
     assert not (runs.parent / "bench-results" / "runs" / "low" / "summary.json").exists()
-    record = json.loads((runs.parent / "bench-results" / "bench.json").read_bytes())["cells"]["runs/low"]
+    record = json.loads((runs.parent / "bench-results" / "bench.json").read_bytes())["cells"][
+        "runs/low"
+    ]
     assert record["status"] == "failed"
     assert record["error"].startswith("runs/low.run:1: ")
     for suffix in ("txt", "md", "tex", "html", "csv", "json"):
@@ -441,7 +522,10 @@ def test_a_system_without_a_figure_is_said_to_have_none(tmp_path: Path):
     found = figures(rankwell.bench(file))
 
     assert found["nDCG@10", "runs", "low"].gap == ""
-    assert (found["nDCG@10", "runs", "high"].gap, found["nDCG@10", "runs", "high"].why) == ("none", "its results have no nDCG@10")
+    assert (found["nDCG@10", "runs", "high"].gap, found["nDCG@10", "runs", "high"].why) == (
+        "none",
+        "its results have no nDCG@10",
+    )
 
 
 def test_a_cell_whose_folder_another_process_left_unfinished_is_evaluated_again(tmp_path: Path):
@@ -456,48 +540,68 @@ def test_a_cell_whose_folder_another_process_left_unfinished_is_evaluated_again(
     assert "unfinished" not in json.loads(manifest.read_text())
 
 
-# ---- the same bytes -------------------------------------------------------------------------------------------------------
+# ---- the same bytes
+# --------------------------------------------------------------------------------------------------
 
 
-def test_the_same_bench_gives_the_same_bytes_wherever_it_lies(finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_the_same_bench_gives_the_same_bytes_wherever_it_lies(
+    finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     make_bench(tmp_path / "other")
     monkeypatch.chdir(tmp_path)
     rankwell.bench("other/bench.toml", "out")
 
     # Times that were measured, and the hash of their file.
     def measured(name: str) -> bool:
-        return name.startswith("paintings/") and name.endswith(("performance.json", "manifest.json"))
+        return name.startswith("paintings/") and name.endswith(
+            ("performance.json", "manifest.json")
+        )
 
     one, other = content(finished / "bench-results"), content(tmp_path / "out")
     assert {name for name in one if one[name] != other.get(name)} == set(filter(measured, one))
     assert set(one) == set(other)
-    assert not any(str(place).encode() in each for each in one.values() for place in (finished, finished.parent))
+    assert not any(
+        str(place).encode() in each
+        for each in one.values()
+        for place in (finished, finished.parent)
+    )
 
 
 def test_the_hash_seed_of_python_does_not_matter(runs: Path, tmp_path: Path):
     rankwell.bench(runs, tmp_path / "here")
     code = (
         "import sys, rankwell, rankwell.report.charts as c;"
-        "c.draw_all = lambda specs: [c.Picture(b'', '') for _ in specs]; rankwell.bench(sys.argv[1], sys.argv[2])"
+        "c.draw_all = lambda specs: [c.Picture(b'', '') for _ in specs]; "
+        "rankwell.bench(sys.argv[1], sys.argv[2])"
     )
     subprocess.run(
-        [sys.executable, "-c", code, str(runs), str(tmp_path / "there")], check=True, env={**os.environ, "PYTHONHASHSEED": "7"}
+        [sys.executable, "-c", code, str(runs), str(tmp_path / "there")],
+        check=True,
+        env={**os.environ, "PYTHONHASHSEED": "7"},
     )
 
     assert content(tmp_path / "here") == content(tmp_path / "there")
 
 
-# ---- tables ---------------------------------------------------------------------------------------------------------------
+# ---- tables
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
 def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two data sets of runs with three systems, of which `mid` is between the others, evaluated; not to be changed."""
+    """Two data sets of runs with three systems, of which `mid` is between the others, evaluated;
+    not to be changed.
+    """
     file = make_bench(tmp_path_factory.mktemp("three") / "b", RUNS_ALONE)
     draw = np.random.default_rng(9)
     lines = [line.split() for line in (file.parent / "runs" / "high.run").read_text().splitlines()]
-    noisy = [(query, item, float(score) + 0.6 * draw.standard_normal()) for query, _, item, _, score, _ in lines]
-    (file.parent / "runs" / "mid.run").write_text("".join(f"{q} Q0 {d} 1 {score:.6f} x\n" for q, d, score in noisy))
+    noisy = [
+        (query, item, float(score) + 0.6 * draw.standard_normal())
+        for query, _, item, _, score, _ in lines
+    ]
+    (file.parent / "runs" / "mid.run").write_text(
+        "".join(f"{q} Q0 {d} 1 {score:.6f} x\n" for q, d, score in noisy)
+    )
     body = RUNS_ALONE[RUNS_ALONE.index("[[dataset]]") : RUNS_ALONE.index("[[system]]")]
     second = body.replace('"runs"', '"graded"').replace("measure =", "min-grade = 1\nmeasure =")
     replaced(file, "[[system]]", f'{second}[[system]]\nname = "mid"\n\n[[system]]')
@@ -511,22 +615,40 @@ def three(evaluated: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(evaluated, tmp_path / "three")) / "bench.toml"
 
 
-@pytest.mark.parametrize(("correction", "baseline"), [("holm", ""), ("holm", "mid"), ("bh", ""), ("max-t", "mid")])
+@pytest.mark.parametrize(
+    ("correction", "baseline"), [("holm", ""), ("holm", "mid"), ("bh", ""), ("max-t", "mid")]
+)
 def test_marks_are_what_compare_decides(three: Path, correction: str, baseline: str):
     given = f'[comparison]\ncorrection = "{correction}"\nresamples = 500\nseed = 3\nlevel = 0.9\n'
     left(three.parent, "runs").write_text(three.read_text() + given)
     result = rankwell.bench(three, baseline=baseline or None)
     places = [f"{name}={three.parent}/bench-results/runs/{name}" for name in ("mid", "low", "high")]
-    options: dict[str, Any] = {"correction": correction, "resamples": 500, "seed": 3, "level": 0.9, "measures": ["AP nDCG@10"]}
-    told = json.loads(compare(*places, baseline=baseline or None, format="json", intervals="none", **options).text)["rows"]
+    options: dict[str, Any] = {
+        "correction": correction,
+        "resamples": 500,
+        "seed": 3,
+        "level": 0.9,
+        "measures": ["AP nDCG@10"],
+    }
+    told = json.loads(
+        compare(*places, baseline=baseline or None, format="json", intervals="none", **options).text
+    )["rows"]
 
     assert result.status == "0 of 3 cells evaluated"
     decisive = {
-        (row["of"], *((row["run"], row["against"]) if row["mean"] > 0 else (row["against"], row["run"])))
+        (
+            row["of"],
+            *((row["run"], row["against"]) if row["mean"] > 0 else (row["against"], row["run"])),
+        )
         for row in told
         if row.get("decisive")
     }
-    marked = {(key[0], key[2], loser) for key, each in figures(result).items() if key[1] == "runs" for loser in each.better_than}
+    marked = {
+        (key[0], key[2], loser)
+        for key, each in figures(result).items()
+        if key[1] == "runs"
+        for loser in each.better_than
+    }
     assert marked == decisive
     assert ("AP", "high", "low") in marked or baseline
 
@@ -541,11 +663,15 @@ def test_lower_ranks_are_better(folder: Path):
     assert [table.is_best(each) for each in table.cells] == [False, True]
 
 
-def test_a_table_for_every_measure_unless_each_has_a_data_set_of_its_own(three: Path, finished: Path):
+def test_a_table_for_every_measure_unless_each_has_a_data_set_of_its_own(
+    three: Path, finished: Path
+):
     apart, together = rankwell.bench(three), rankwell.bench(three, side_by_side=True)
 
     assert [table.label for table in apart.system_tables] == ["AP", "nDCG@10"]
-    assert apart.render().count("system") == 2 + apart.render().count("every system") + apart.render().count("a system")
+    assert apart.render().count("system") == 2 + apart.render().count(
+        "every system"
+    ) + apart.render().count("a system")
     assert "runs: AP (n = 24)" in together.render()
     assert "graded: nDCG@10 (n = 24)" in together.render()
     assert "videos: R@1 (t2v) (%) (n = 24)" in rankwell.bench(finished / "bench.toml").render()
@@ -561,13 +687,24 @@ def test_the_best_is_bold_and_says_what_it_is_better_than(three: Path):
     html = result.render("html")
     assert "<strong>1.0000</strong><sup>" in html
     rooms = re.findall(r'<td class="number"[^>]*>(.*?)</td>', html)
-    assert len({sum(map(len, re.findall(r"<sup[^>]*>([^<]*)</sup>", each))) for each in rooms if "<sup" in each}) == 1
+    assert (
+        len(
+            {
+                sum(map(len, re.findall(r"<sup[^>]*>([^<]*)</sup>", each)))
+                for each in rooms
+                if "<sup" in each
+            }
+        )
+        == 1
+    )
     assert "[" not in result.render().replace("[0", "", 0).partition("rules:")[0]
 
 
 def test_equal_figures_are_all_best_and_a_lone_one_is_not():
     def table(*means: float) -> SystemTable:
-        cells = [SystemFigure(f"s{place}", "d", mean, 10, "share") for place, mean in enumerate(means)]
+        cells = [
+            SystemFigure(f"s{place}", "d", mean, 10, "share") for place, mean in enumerate(means)
+        ]
         return SystemTable("AP", "AP", cells, None, better={"d": "higher"})
 
     assert render_system_tables([table(0.5, 0.50000001, 0.4)], "md").count("**0.5000**") == 2
@@ -606,8 +743,19 @@ def test_everything_is_written(finished: Path):
     record = json.loads((folder / "bench.json").read_bytes())
     result = rankwell.bench(finished / "bench.toml")
 
-    assert set(record["files"]) == {"table.txt", "table.md", "table.tex", "table.html", "table.csv", "table.json"}
-    assert (folder / "table.tex").read_text() == result.render("latex") == rankwell.bench(finished / "bench.toml").render("latex")
+    assert set(record["files"]) == {
+        "table.txt",
+        "table.md",
+        "table.tex",
+        "table.html",
+        "table.csv",
+        "table.json",
+    }
+    assert (
+        (folder / "table.tex").read_text()
+        == result.render("latex")
+        == rankwell.bench(finished / "bench.toml").render("latex")
+    )
     assert set(record["cells"]) == set(CELLS)
     assert record["cells"]["runs/low"]["inputs"].keys() == {"qrels.txt", "runs/low.run"}
     assert "12" in repr(result)
@@ -619,7 +767,11 @@ def test_a_notebook_shows_tables_frames_and_charts_as_of_any_result(finished: Pa
     result = rankwell.bench(finished / "bench.toml")
     page, rows = result._repr_html_(), list(csv.DictReader(io.StringIO(result.render("csv"))))
     figures = {(row["dataset"], row["label"], row["run"]): float(row["mean"]) for row in rows}
-    single = result.to_polars("per_query").group_by("dataset", "label", "run").agg(polars.col("value").mean())
+    single = (
+        result.to_polars("per_query")
+        .group_by("dataset", "label", "run")
+        .agg(polars.col("value").mean())
+    )
 
     # A style or a heading of its own would change the whole notebook.
     assert not re.search(r"<(style|html|body|h\d|script)\b", page)
@@ -629,7 +781,9 @@ def test_a_notebook_shows_tables_frames_and_charts_as_of_any_result(finished: Pa
     assert result.describe()["test"].startswith("randomisation")
 
 
-def test_the_chart_of_a_bench_has_a_panel_for_every_measure_of_a_data_set(finished: Path, three: Path):
+def test_the_chart_of_a_bench_has_a_panel_for_every_measure_of_a_data_set(
+    finished: Path, three: Path
+):
     def panels(chart: Any) -> list[int]:
         return [len(panel["data"]["values"]) for panel in chart["concat"]]
 
@@ -652,8 +806,13 @@ def test_kept_tables_are_made_again_when_the_record_is_damaged(folder: Path):
     assert content(folder) == before
 
 
-@pytest.mark.parametrize(("key", "value"), [("mean", "high"), ("n", []), ("better_than", 3), ("system", None), ("odd", 1)])
-def test_kept_tables_with_other_kinds_of_values_are_made_again(folder: Path, key: str, value: object):
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("mean", "high"), ("n", []), ("better_than", 3), ("system", None), ("odd", 1)],
+)
+def test_kept_tables_with_other_kinds_of_values_are_made_again(
+    folder: Path, key: str, value: object
+):
     path = folder / "bench-results" / "bench.json"
     rankwell.bench(left(folder, "runs"))
     whole = path.read_bytes()
@@ -666,7 +825,8 @@ def test_kept_tables_with_other_kinds_of_values_are_made_again(folder: Path, key
     assert path.read_bytes() == whole
 
 
-# ---- what a file may say --------------------------------------------------------------------------------------------------
+# ---- what a file may say
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -675,56 +835,145 @@ def test_kept_tables_with_other_kinds_of_values_are_made_again(folder: Path, key
         (
             "qrels = ",
             "qrel = ",
-            r"bench.toml:9: dataset 'runs': qrel: `rankwell evaluate` has no such option; did you mean 'qrels'",
+            r"bench.toml:9: dataset 'runs': qrel: `rankwell evaluate` has no such option; did "
+            r"you mean 'qrels'",
         ),
         (
             '"runs/{system}',
             '"rums/{system}',
             r"bench.toml:10: dataset 'runs': runs of runs/low: there is no 'rums/low.run'; make",
         ),
-        ('name = "low"', 'name = "lov"', r"there is no 'runs/lov.run'; did you mean 'runs/low.run'\?"),
-        ('"evaluate"', '"evaluat"', r"bench.toml:8: dataset 'runs': command: unknown command 'evaluat'; .*'evaluate'"),
-        ('"evaluate"', '"search"', r"unknown command 'search'; known are agree, answers, beyond, captions"),
+        (
+            'name = "low"',
+            'name = "lov"',
+            r"there is no 'runs/lov.run'; did you mean 'runs/low.run'\?",
+        ),
+        (
+            '"evaluate"',
+            '"evaluat"',
+            r"bench.toml:8: dataset 'runs': command: unknown command 'evaluat'; .*'evaluate'",
+        ),
+        (
+            '"evaluate"',
+            '"search"',
+            r"unknown command 'search'; known are agree, answers, beyond, captions",
+        ),
         ("seed = 1", 'seed = "x"', r"bench.toml:4: options.seed is 'x'; expected an integer"),
         ("seed = 1", "seed = true", r"options.seed is True; expected an integer"),
-        ("seed = 1", "sead = 1", r"bench.toml:4: options.sead: `rankwell evaluate` has no such option; did you mean 'seed'"),
+        (
+            "seed = 1",
+            "sead = 1",
+            r"bench.toml:4: options.sead: `rankwell evaluate` has no such option; did you "
+            r"mean 'seed'",
+        ),
         ("seed = 1", "output = 1", r"`rankwell bench` decides how results are written"),
-        ("seed = 1", "gpus = 1", r"bench.toml:4: options.gpus: `rankwell bench` decides how results are written"),
-        ("seed = 1", "stall = 30", r"bench.toml:4: options.stall: `rankwell bench` decides how results are written"),
+        (
+            "seed = 1",
+            "gpus = 1",
+            r"bench.toml:4: options.gpus: `rankwell bench` decides how results are written",
+        ),
+        (
+            "seed = 1",
+            "stall = 30",
+            r"bench.toml:4: options.stall: `rankwell bench` decides how results are written",
+        ),
         ('"qrels.txt"', "3.5", r"there is no '3.5'"),
         ('"qrels.txt"', '["qrels.txt", "b"]', r"qrels is \['qrels.txt', 'b'\]; expected one value"),
         ('"qrels.txt"', '"-"', r"qrels is standard input, which cannot be read again"),
-        ('"qrels.txt"', "1979-05-27", r"qrels is datetime.date.*; expected strings, numbers, true or false"),
-        ('qrels = "qrels.txt"', "", r"bench.toml:10: dataset 'runs': runs: requires `qrels`, which is missing"),
-        ("measure =", 'ties = ""\nexclude-self = "yes"\nmeasure =', r"exclude-self is 'yes'; expected true or false"),
+        (
+            '"qrels.txt"',
+            "1979-05-27",
+            r"qrels is datetime.date.*; expected strings, numbers, true or false",
+        ),
+        (
+            'qrels = "qrels.txt"',
+            "",
+            r"bench.toml:10: dataset 'runs': runs: requires `qrels`, which is missing",
+        ),
+        (
+            "measure =",
+            'ties = ""\nexclude-self = "yes"\nmeasure =',
+            r"exclude-self is 'yes'; expected true or false",
+        ),
         (
             "measure =",
             'intervals = "tt"\nmeasure =',
             r"runs/low: --intervals: there is no 'tt'; known are bootstrap-t, bootstrap, t, none",
         ),
-        ("{system}.run", "low.run", r"'low' and 'high' have the same files and options on 'runs'; put \{system\} into a path"),
+        (
+            "{system}.run",
+            "low.run",
+            r"'low' and 'high' have the same files and options on 'runs'; put \{system\} into "
+            r"a path",
+        ),
         ("[options]", "[optons]", r"bench.toml:3: optons: unknown key; did you mean 'options'"),
-        ("[options]", '[table]\nbaseline = "lo"\n[options]', r"bench.toml: unknown system 'lo'; did you mean 'low'"),
-        ("[options]", '[table]\nmean = "yes"\n[options]', r"bench.toml:4: table.mean is 'yes'; expected true or false"),
-        ("[options]", "[table]\nmeasures = []\n[options]", r"table.measures is \[\]; expected a list of strings"),
-        ("[options]", '[comparison]\ntest = "wilcoxen"\n[options]', r"comparison: test: there is no 'wilcoxen'; did you mean"),
-        ("[options]", '[comparison]\ntest = "t"\ncorrection = "max-t"\n[options]', r"comparison: max-T comes from sign flips"),
+        (
+            "[options]",
+            '[table]\nbaseline = "lo"\n[options]',
+            r"bench.toml: unknown system 'lo'; did you mean 'low'",
+        ),
+        (
+            "[options]",
+            '[table]\nmean = "yes"\n[options]',
+            r"bench.toml:4: table.mean is 'yes'; expected true or false",
+        ),
+        (
+            "[options]",
+            "[table]\nmeasures = []\n[options]",
+            r"table.measures is \[\]; expected a list of strings",
+        ),
+        (
+            "[options]",
+            '[comparison]\ntest = "wilcoxen"\n[options]',
+            r"comparison: test: there is no 'wilcoxen'; did you mean",
+        ),
+        (
+            "[options]",
+            '[comparison]\ntest = "t"\ncorrection = "max-t"\n[options]',
+            r"comparison: max-T comes from sign flips",
+        ),
         ("[options]", "[comparison]\nlevel = 2\n[options]", r"bench.toml: comparison: .*level"),
         ('name = "high"', 'name = "LOW"', r"system 2: name: a second system named 'LOW'"),
-        ('name = "runs"', 'name = "Table.html"', r"name: the bench writes a file named 'Table.html'; give the data set another"),
+        (
+            'name = "runs"',
+            'name = "Table.html"',
+            r"name: the bench writes a file named 'Table.html'; give the data set another",
+        ),
         ('name = "high"', 'name = "a/b"', r"name is 'a/b', which cannot name a folder"),
         ('name = "high"', "", r"system 2: name is missing; expected a string"),
-        ('name = "high"', 'name = "high"\ntitle = "low"', r"system 'high': title: a second system is shown as 'low'"),
-        ('name = "high"', 'name = "high"\ndatasets = ["run"]', r"unknown data set 'run'; did you mean 'runs'"),
-        ('name = "high"', 'name = "high"\n[system.on.run]\nties = "input"', r"on: run: unknown key; did you mean 'runs'"),
-        ('command = "evaluate"', 'command = "evaluate"\nsystems = "low"', r"systems is 'low'; expected a list of systems"),
+        (
+            'name = "high"',
+            'name = "high"\ntitle = "low"',
+            r"system 'high': title: a second system is shown as 'low'",
+        ),
+        (
+            'name = "high"',
+            'name = "high"\ndatasets = ["run"]',
+            r"unknown data set 'run'; did you mean 'runs'",
+        ),
+        (
+            'name = "high"',
+            'name = "high"\n[system.on.run]\nties = "input"',
+            r"on: run: unknown key; did you mean 'runs'",
+        ),
+        (
+            'command = "evaluate"',
+            'command = "evaluate"\nsystems = "low"',
+            r"systems is 'low'; expected a list of systems",
+        ),
         ('runs = "runs/{system}.run"', "", r"bench.toml: 'low' and 'high' have the same files"),
         ('command = "evaluate"', "", r"dataset 'runs': command is missing; expected a string"),
-        ("[[dataset]]", "[dataset]", r"bench.toml:6: dataset is not a list of tables; write \[\[dataset\]\] above each"),
+        (
+            "[[dataset]]",
+            "[dataset]",
+            r"bench.toml:6: dataset is not a list of tables; write \[\[dataset\]\] above each",
+        ),
         ("seed = 1", "seed = ", r"bench.toml is not valid TOML"),
     ],
 )
-def test_a_mistake_is_named_with_its_place_before_anything_is_evaluated(runs: Path, old: str, new: str, message: str):
+def test_a_mistake_is_named_with_its_place_before_anything_is_evaluated(
+    runs: Path, old: str, new: str, message: str
+):
     replaced(runs, old, new)
 
     with pytest.raises((BadInput, BadUsage), match=message):
@@ -732,17 +981,29 @@ def test_a_mistake_is_named_with_its_place_before_anything_is_evaluated(runs: Pa
     assert not (runs.parent / "bench-results").exists()
 
 
-def test_options_of_a_system_hold_where_a_command_has_them_and_the_nearest_word_counts(tmp_path: Path):
+def test_options_of_a_system_hold_where_a_command_has_them_and_the_nearest_word_counts(
+    tmp_path: Path,
+):
     file = make_bench(tmp_path / "b")
-    replaced(file, 'name = "high"', 'name = "high"\nmetric = "dot"\nseed = 5\n[system.on.clips]\nmetric = "l2"\nseed = 6')
+    replaced(
+        file,
+        'name = "high"',
+        'name = "high"\nmetric = "dot"\nseed = 5\n[system.on.clips]\nmetric = "l2"\nseed = 6',
+    )
     options = {task.cell.name: task.recipe["options"] for task in to_do(file)}
 
     assert "metric" not in options["runs/high"]
-    assert [options[f"{name}/high"]["metric"] for name in ("vectors", "clips", "paintings")] == ["dot", "l2", "dot"]
+    assert [options[f"{name}/high"]["metric"] for name in ("vectors", "clips", "paintings")] == [
+        "dot",
+        "l2",
+        "dot",
+    ]
     assert [options[f"{name}/high"]["seed"] for name in ("runs", "clips")] == [5, 6]
     assert options["runs/low"]["seed"] == 1
     replaced(file, 'metric = "dot"', 'metrics = "dot"')
-    with pytest.raises(BadInput, match=r"system 'high': metrics: .* has no such option; did you mean 'metric'"):
+    with pytest.raises(
+        BadInput, match=r"system 'high': metrics: .* has no such option; did you mean 'metric'"
+    ):
         to_do(file)
 
 
@@ -751,14 +1012,28 @@ def test_data_sets_and_systems_that_do_not_meet_have_no_cell(tmp_path: Path):
     replaced(file, 'name = "high"', 'name = "high"\ndatasets = ["runs", "clips"]')
     replaced(file, 'command = "clips evaluate"', 'command = "clips"\nsystems = ["low"]')
 
-    assert [cell.name for cell in read_experiment(file).cells if cell.system == "high"] == ["runs/high"]
-    replaced(file, 'datasets = ["runs", "clips"]', 'datasets = ["runs"]\n[system.on.clips]\nseed = 2')
-    with pytest.raises(BadInput, match=r"system 'high': on: clips: 'high' is not evaluated on 'clips'"):
+    assert [cell.name for cell in read_experiment(file).cells if cell.system == "high"] == [
+        "runs/high"
+    ]
+    replaced(
+        file, 'datasets = ["runs", "clips"]', 'datasets = ["runs"]\n[system.on.clips]\nseed = 2'
+    )
+    with pytest.raises(
+        BadInput, match=r"system 'high': on: clips: 'high' is not evaluated on 'clips'"
+    ):
         read_experiment(file)
 
 
 def test_every_command_that_a_bench_knows_has_its_own_options_by_name():
-    for stem in ("evaluate", "agree", "captions", "answers", "clips_evaluate", "instances_evaluate", "pairs"):
+    for stem in (
+        "evaluate",
+        "agree",
+        "captions",
+        "answers",
+        "clips_evaluate",
+        "instances_evaluate",
+        "pairs",
+    ):
         command = load_command(stem)
         assert command is not None
         assert any(input_mark(option) for option in command.options.values()), stem
@@ -786,14 +1061,19 @@ def test_the_page_shows_a_bench_that_holds(tmp_path: Path):
 
 
 def test_a_table_to_write_has_its_key_in_quotes_where_toml_needs_them(tmp_path: Path):
-    file = make_bench(tmp_path / "b", RUNS_ALONE.replace('name = "runs"', 'name = "d 2ü"').replace('{system}.run"', 'low.run"'))
+    file = make_bench(
+        tmp_path / "b",
+        RUNS_ALONE.replace('name = "runs"', 'name = "d 2ü"').replace('{system}.run"', 'low.run"'),
+    )
 
     with pytest.raises(BadInput, match=re.escape('their differences into [system.on."d 2ü"].')):
         to_do(file)
 
 
 @pytest.mark.parametrize("below", ["", "runs"])
-@pytest.mark.parametrize("command", [["report"], ["power"], ["gate", "--require", "AP > 0"], ["compare"]])
+@pytest.mark.parametrize(
+    "command", [["report"], ["power"], ["gate", "--require", "AP > 0"], ["compare"]]
+)
 def test_the_folder_of_a_bench_is_not_that_of_a_result_and_the_message_names_those_below_it(
     finished: Path, command: list[str], below: str
 ):

@@ -1,4 +1,6 @@
-"""Pages of cells: `--pages` of `bench` and of `instances table` writes those that are missing, and `table.html` leads to them."""
+"""Pages of cells: `--pages` of `bench` and of `instances table` writes those that are missing, and
+`table.html` leads to them.
+"""
 
 import re
 import sys
@@ -15,7 +17,11 @@ from rankwell.errors import BadUsage
 from rankwell.experiments import pages
 from rankwell.report import charts
 
-CELLS = [f"{dataset}/{system}" for dataset in re.findall(r'\[dataset\]\]\nname = "(\w+)"', TOML) for system in NOISE]
+CELLS = [
+    f"{dataset}/{system}"
+    for dataset in re.findall(r'\[dataset\]\]\nname = "(\w+)"', TOML)
+    for system in NOISE
+]
 """The bench with the first data set alone."""
 MUSEUM = TOML[: TOML.index("[[dataset]]")] + TOML[TOML.index('[[dataset]]\nname = "paintings"') :]
 
@@ -26,7 +32,10 @@ Typed = Callable[..., tuple[int, str, str]]
 def no_pictures() -> Iterator[None]:
     """Charts are most of the time, and none of what is tested here."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("rankwell.report.charts.draw_all", lambda specs: [charts.Picture(b"", "") for _ in specs])
+        patch.setattr(
+            "rankwell.report.charts.draw_all",
+            lambda specs: [charts.Picture(b"", "") for _ in specs],
+        )
         yield
 
 
@@ -54,11 +63,19 @@ def linked(table: Path) -> set[Path]:
 
 
 def dates(folder: Path) -> dict[str, int]:
-    return {path.relative_to(folder).as_posix(): path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()}
+    return {
+        path.relative_to(folder).as_posix(): path.stat().st_mtime_ns
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
 
 
 def content(folder: Path) -> dict[str, bytes]:
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
 
 
 def test_every_link_of_the_table_leads_to_the_page_of_a_cell(tmp_path: Path, typed: Typed) -> None:
@@ -94,11 +111,17 @@ def test_a_second_call_writes_the_missing_page_alone(runs: Path) -> None:
     rankwell.bench(runs, pages=True)
 
     assert content(out) == whole
-    changed = {name for name, date in dates(out).items() if before[name] != date and name.startswith("runs/")}
+    changed = {
+        name
+        for name, date in dates(out).items()
+        if before[name] != date and name.startswith("runs/")
+    }
     assert changed == {"runs/low/report.html", "runs/low/manifest.json"}
 
 
-def test_a_stopped_call_goes_on_with_the_pages_that_are_missing(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stopped_call_goes_on_with_the_pages_that_are_missing(
+    runs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     out, real, written = runs.parent / "bench-results", pages.write_report, list[Path]()
 
     def _stopped(places: list[Path], target: Path) -> object:
@@ -124,7 +147,10 @@ def test_the_pages_are_the_same_bytes_for_any_number_of_jobs(tmp_path: Path) -> 
         rankwell.bench(make_bench(tmp_path / jobs, RUNS_ALONE), pages=True, jobs=int(jobs))
 
     one, two = (
-        {path.name: (path / "report.html").read_bytes() for path in (tmp_path / jobs).glob("bench-results/runs/*")}
+        {
+            path.name: (path / "report.html").read_bytes()
+            for path in (tmp_path / jobs).glob("bench-results/runs/*")
+        }
         for jobs in "12"
     )
     assert set(one) == set(NOISE)
@@ -136,7 +162,10 @@ def test_a_cell_that_is_evaluated_again_gets_a_new_page_or_none(runs: Path) -> N
     rankwell.bench(runs, pages=True)
     old = (cell / "report.html").read_bytes()
     run = runs.parent / "runs" / "low.run"
-    run.write_text(run.read_text().replace(" 1 ", " 2 ", 1).replace("d1", "d2", 1).replace("d2", "d1", 1) + "q00 Q0 new 8 -9 x\n")
+    run.write_text(
+        run.read_text().replace(" 1 ", " 2 ", 1).replace("d1", "d2", 1).replace("d2", "d1", 1)
+        + "q00 Q0 new 8 -9 x\n"
+    )
 
     rankwell.bench(runs)
     assert not (cell / "report.html").exists()
@@ -147,7 +176,9 @@ def test_a_cell_that_is_evaluated_again_gets_a_new_page_or_none(runs: Path) -> N
 
 
 @pytest.mark.parametrize("evaluated", [False, True])
-def test_a_page_of_the_users_is_refused_before_anything_is_evaluated(runs: Path, typed: Typed, evaluated: bool) -> None:
+def test_a_page_of_the_users_is_refused_before_anything_is_evaluated(
+    runs: Path, typed: Typed, evaluated: bool
+) -> None:
     cell = runs.parent / "bench-results" / "runs" / "high"
     if evaluated:
         rankwell.bench(runs, pages=True)
@@ -170,7 +201,9 @@ def test_systems_on_data_sets_have_pages_too(tmp_path: Path, typed: Typed) -> No
     code, _, err = typed("instances", "table", file, "--pages", "-o", table.parent)
 
     assert code == 0, err
-    expected = {tmp_path / "bench-results" / "paintings" / system / "report.html" for system in NOISE}
+    expected = {
+        tmp_path / "bench-results" / "paintings" / system / "report.html" for system in NOISE
+    }
     assert linked(table) == expected
     assert all(path.is_file() for path in expected)
 
@@ -182,7 +215,9 @@ def test_folders_of_results_get_the_page_that_they_lack(tmp_path: Path, typed: T
     assert typed("report", low, "--title", "My title")[0] == 0
     mine = (low / "report.html").read_bytes()
 
-    code, _, err = typed("instances", "table", f"a={low}", f"b={high}", "--pages", "-o", table.parent)
+    code, _, err = typed(
+        "instances", "table", f"a={low}", f"b={high}", "--pages", "-o", table.parent
+    )
 
     assert code == 0, err
     assert (low / "report.html").read_bytes() == mine
@@ -192,9 +227,13 @@ def test_folders_of_results_get_the_page_that_they_lack(tmp_path: Path, typed: T
     assert (high / "report.html").read_text() == "my own"
 
 
-def test_missing_lists_beside_a_page_are_written_again(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_lists_beside_a_page_are_written_again(
+    runs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     real = pages.write_page
-    monkeypatch.setattr(pages, "write_page", lambda path, source: real(path, source, most_bytes=1_000))
+    monkeypatch.setattr(
+        pages, "write_page", lambda path, source: real(path, source, most_bytes=1_000)
+    )
     rankwell.bench(runs, pages=True)
     cell = runs.parent / "bench-results" / "runs" / "low"
     whole = content(cell)

@@ -1,4 +1,6 @@
-"""Cells as parts: the files of one process with every executor, after every interruption, and the same errors of cells."""
+"""Cells as parts: the files of one process with every executor, after every interruption, and the
+same errors of cells.
+"""
 
 import contextlib
 import io
@@ -38,7 +40,10 @@ def no_waiting_for_disks(monkeypatch: pytest.MonkeyPatch) -> None:
 def no_pictures() -> Iterator[None]:
     """Charts are most of the time, and none of what is tested here."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("rankwell.report.charts.draw_all", lambda specs: [charts.Picture(b"", "") for _ in specs])
+        patch.setattr(
+            "rankwell.report.charts.draw_all",
+            lambda specs: [charts.Picture(b"", "") for _ in specs],
+        )
         yield
 
 
@@ -66,7 +71,10 @@ def content(folder: Path) -> dict[str, Any]:
             found[path.relative_to(folder).as_posix()] = path.read_bytes()
             if path.name == "manifest.json":
                 listed = json.loads(path.read_bytes())
-                listed["files"] = {name: name if name == "performance.json" else each for name, each in listed["files"].items()}
+                listed["files"] = {
+                    name: name if name == "performance.json" else each
+                    for name, each in listed["files"].items()
+                }
                 found[path.relative_to(folder).as_posix()] = json.dumps(listed)
             if path.name == "performance.json":
                 found[path.relative_to(folder).as_posix()] = sorted(json.loads(path.read_bytes()))
@@ -76,7 +84,11 @@ def content(folder: Path) -> dict[str, Any]:
 def typed(*arguments: Any) -> tuple[int, str, str]:
     """What a user sees who types this: exit code, standard output, standard error."""
     out, err = io.StringIO(), io.StringIO()
-    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
         patch.setattr("sys.argv", ["rankwell", *map(str, arguments)])
         code = cli.main()
     return code, out.getvalue(), err.getvalue()
@@ -90,7 +102,8 @@ def wait_for(condition: Callable[[], Any], seconds: float = 120) -> Any:
     return found
 
 
-# ---- the bytes of one process ---------------------------------------------------------------------------------------------
+# ---- the bytes of one process
+# ---------------------------------------------------------------------------------------------
 
 
 def test_cells_as_parts_give_the_files_of_one_process(whole: Path, tmp_path: Path):
@@ -113,9 +126,22 @@ def test_processes_give_the_files_of_one_process(tmp_path: Path, monkeypatch: py
     assert content(tmp_path / "parts") == content(tmp_path / "one")
 
 
-def test_an_array_evaluates_and_the_same_command_goes_on(whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_an_array_evaluates_and_the_same_command_goes_on(
+    whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.chdir(tmp_path)
-    words = ("bench", whole, "-o", "parts", "--executor", "array", "--work", "work", "--memory", "1G")
+    words = (
+        "bench",
+        whole,
+        "-o",
+        "parts",
+        "--executor",
+        "array",
+        "--work",
+        "work",
+        "--memory",
+        "1G",
+    )
     code, out, err = typed(*words)
     assert (code, "work has the plan of 12 parts" in err) == (0, True)
     assert "sbatch --array=0-11 --cpus-per-task=" in out
@@ -127,7 +153,9 @@ def test_an_array_evaluates_and_the_same_command_goes_on(whole: Path, tmp_path: 
     code, out, err = typed(*words)
     assert (code, "2 of 12 parts are missing: 3,8" in err) == (5, True)
     assert "sbatch --array=3,8 " in out
-    with pytest.raises(Unfinished, match=r"2 of 12 parts are missing: 3,8(.|\n)*sbatch --array=3,8 "):
+    with pytest.raises(
+        Unfinished, match=r"2 of 12 parts are missing: 3,8(.|\n)*sbatch --array=3,8 "
+    ):
         rankwell.bench(whole, "parts", executor="array", work="work", memory="1G")
 
     for index in (3, 8):
@@ -141,7 +169,9 @@ def bench_with_code(folder: Path) -> Path:
     folder.mkdir()
     (folder / "qrels").write_text("q1 0 d1 1\n")
     (folder / "run").write_text("q1 Q0 d1 1 2.0 r\n")
-    (folder / "my_measures.py").write_text("def named_by_a_bench(view):\n    return view.n_relevant(1)\n")
+    (folder / "my_measures.py").write_text(
+        "def named_by_a_bench(view):\n    return view.n_relevant(1)\n"
+    )
     file = folder / "b.toml"
     file.write_text(
         "[[dataset]]\nname = 'd'\ncommand = 'evaluate'\nqrels = 'qrels'\nruns = 'run'\n"
@@ -150,7 +180,9 @@ def bench_with_code(folder: Path) -> Path:
     return file
 
 
-def test_a_part_runs_code_only_where_its_own_command_line_names_the_bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_part_runs_code_only_where_its_own_command_line_names_the_bench(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     file = bench_with_code(tmp_path / "inputs")
     monkeypatch.chdir(tmp_path)
     words = ("bench", file, "-o", "parts", "--executor", "array", "--work", "work")
@@ -158,7 +190,10 @@ def test_a_part_runs_code_only_where_its_own_command_line_names_the_bench(tmp_pa
     assert f"rankwell part work --bench {file} --threads" in typed(*words)[1]
     code, _, err = typed("part", "work", 0)
     assert code == 2
-    assert "'./my_measures.py:named_by_a_bench' is code: the plan in work names it; repeat that file, --bench " in err
+    assert (
+        "'./my_measures.py:named_by_a_bench' is code: the plan in work names it; repeat that "
+        "file, --bench " in err
+    )
     assert typed("part", "work", 0, "--bench", file.with_name("other.toml"))[0] == 2
     assert typed(*words)[0] == 5
 
@@ -172,18 +207,37 @@ def test_a_part_of_other_work_takes_no_bench(tmp_path: Path, monkeypatch: pytest
 
     monkeypatch.chdir(tmp_path)
     np.save("base.npy", np.eye(4, dtype=np.float32))
-    typed("search", "base.npy", "base.npy", "-k", "2", "-o", "found.run", "--executor", "array", "--work", "work")
+    typed(
+        "search",
+        "base.npy",
+        "base.npy",
+        "-k",
+        "2",
+        "-o",
+        "found.run",
+        "--executor",
+        "array",
+        "--work",
+        "work",
+    )
 
-    assert "the plan in work names no experiment file; leave it out." in typed("part", "work", 0, "--bench", "b.toml")[2]
+    assert (
+        "the plan in work names no experiment file; leave it out."
+        in typed("part", "work", 0, "--bench", "b.toml")[2]
+    )
     assert typed("part", "work", 0)[0] == 0
 
 
 @pytest.mark.parametrize("executor", ["here", "processes:2"])
-def test_executors_run_the_code_that_a_bench_names_and_its_bytes_count(tmp_path: Path, executor: str):
+def test_executors_run_the_code_that_a_bench_names_and_its_bytes_count(
+    tmp_path: Path, executor: str
+):
     file = bench_with_code(tmp_path / "inputs")
 
     assert not rankwell.bench(file, tmp_path / "parts", executor=executor).failed
-    (file.parent / "my_measures.py").write_text("def named_by_a_bench(view):\n    return view.n_relevant(1) / 2\n")
+    (file.parent / "my_measures.py").write_text(
+        "def named_by_a_bench(view):\n    return view.n_relevant(1) / 2\n"
+    )
     again = rankwell.bench(file, tmp_path / "parts", executor=executor)
 
     assert [each.status for each in again.cells] == ["done"]
@@ -200,13 +254,16 @@ def test_ray_gives_the_files_of_one_process(tmp_path: Path):
 
     # Ray reads its environment when it is imported.
     words = ["--executor", "ray", "--memory", "64M", "--work", str(tmp_path / "work")]
-    done = subprocess.run([*line, str(tmp_path / "parts"), *words], capture_output=True, encoding="utf-8")
+    done = subprocess.run(
+        [*line, str(tmp_path / "parts"), *words], capture_output=True, encoding="utf-8"
+    )
 
     assert done.returncode == 0, done.stderr
     assert content(tmp_path / "parts") == content(tmp_path / "one")
 
 
-# ---- interruptions --------------------------------------------------------------------------------------------------------
+# ---- interruptions
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="kills a process by its number")
@@ -214,7 +271,8 @@ def test_a_killed_worker_costs_its_part(tmp_path: Path):
     file, work = make_bench(tmp_path / "inputs", RUNS_ALONE), tmp_path / "work"
     line = [sys.executable, "-m", "rankwell", "bench", str(file), "-o"]
     driver = subprocess.Popen(
-        [*line, str(tmp_path / "parts"), "--executor", "processes:2", "--work", str(work)], stderr=subprocess.PIPE
+        [*line, str(tmp_path / "parts"), "--executor", "processes:2", "--work", str(work)],
+        stderr=subprocess.PIPE,
     )
     note = wait_for(lambda: list(work.glob("part-*.running.json")))[0]
     os.kill(json.loads(note.read_bytes())["process"], signal.SIGKILL)
@@ -235,9 +293,14 @@ def test_the_same_call_goes_on_where_a_killed_one_had_placed_cells(runs: Path, t
     assert [path.parent.name for path in (tmp_path / "parts").rglob("cell.json")] == ["low"]
     before = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "work").glob("part-*")}
 
-    assert rankwell.bench(runs, tmp_path / "parts", work=str(tmp_path / "work")).status == "1 of 2 cells evaluated"
+    assert (
+        rankwell.bench(runs, tmp_path / "parts", work=str(tmp_path / "work")).status
+        == "1 of 2 cells evaluated"
+    )
 
-    assert {path.name: path.stat().st_mtime_ns for path in (tmp_path / "work").glob("part-*")} == before
+    assert {
+        path.name: path.stat().st_mtime_ns for path in (tmp_path / "work").glob("part-*")
+    } == before
     assert content(tmp_path / "parts") == content(tmp_path / "one")
 
 
@@ -254,36 +317,58 @@ def test_a_damaged_part_is_made_again(runs: Path, tmp_path: Path):
 
 def test_cells_that_are_done_need_no_parts(runs: Path, tmp_path: Path):
     assert (
-        rankwell.bench(runs, tmp_path / "one", executor="array", work=str(tmp_path / "work")).status == "0 of 2 cells evaluated"
+        rankwell.bench(runs, tmp_path / "one", executor="array", work=str(tmp_path / "work")).status
+        == "0 of 2 cells evaluated"
     )
 
     assert not (tmp_path / "work").exists()
 
 
-def test_a_cell_replaces_the_result_of_another_recipe_and_leaves_files_of_others(runs: Path, tmp_path: Path):
-    (runs.parent / "runs/low.run").write_bytes((runs.parent / "runs/high.run").read_bytes().replace(b"q00 ", b"q01 ", 1))
+def test_a_cell_replaces_the_result_of_another_recipe_and_leaves_files_of_others(
+    runs: Path, tmp_path: Path
+):
+    (runs.parent / "runs/low.run").write_bytes(
+        (runs.parent / "runs/high.run").read_bytes().replace(b"q00 ", b"q01 ", 1)
+    )
     (tmp_path / "one/runs/low/own.txt").write_text("mine")
     shutil.copytree(tmp_path / "one", tmp_path / "parts")
     first = rankwell.bench(runs, tmp_path / "one")
 
     second = rankwell.bench(runs, tmp_path / "parts", work=str(tmp_path / "work"))
 
-    assert [each.status for each in first.cells] == [each.status for each in second.cells] == ["failed", "kept"]
-    (runs.parent / "runs/low.run").write_bytes((runs.parent / "runs/high.run").read_bytes().replace(b"q00 ", b"q99 "))
+    assert (
+        [each.status for each in first.cells]
+        == [each.status for each in second.cells]
+        == ["failed", "kept"]
+    )
+    (runs.parent / "runs/low.run").write_bytes(
+        (runs.parent / "runs/high.run").read_bytes().replace(b"q00 ", b"q99 ")
+    )
     rankwell.bench(runs, tmp_path / "one")
     rankwell.bench(runs, tmp_path / "parts", work=str(tmp_path / "other"))
     assert content(tmp_path / "parts") == content(tmp_path / "one")
     assert (tmp_path / "parts/runs/low/own.txt").read_text() == "mine"
 
 
-# ---- errors ---------------------------------------------------------------------------------------------------------------
+# ---- errors
+# --------------------------------------------------------------------------------------------------
 
 
 def test_a_cell_that_fails_is_named_and_tried_again(runs: Path, tmp_path: Path):
     (runs.parent / "runs" / "low.run").write_text("q00 Q0 d0 1 nan x\n")
     shutil.copytree(tmp_path / "one", tmp_path / "parts")
     one = rankwell.bench(runs, tmp_path / "one", force=True)
-    words = ("bench", runs, "-o", tmp_path / "parts", "--force", "--executor", "here", "--work", tmp_path / "work")
+    words = (
+        "bench",
+        runs,
+        "-o",
+        tmp_path / "parts",
+        "--force",
+        "--executor",
+        "here",
+        "--work",
+        tmp_path / "work",
+    )
 
     code, out, err = typed(*words)
 
@@ -304,7 +389,9 @@ def test_a_cell_that_fails_is_named_and_tried_again(runs: Path, tmp_path: Path):
         ({"memory": "much"}, BadUsage, "expected a size such as 500M or 8G"),
     ],
 )
-def test_options_of_parts_that_make_no_sense_are_refused(runs: Path, tmp_path: Path, options: Any, kind: Any, message: str):
+def test_options_of_parts_that_make_no_sense_are_refused(
+    runs: Path, tmp_path: Path, options: Any, kind: Any, message: str
+):
     with pytest.raises(kind, match=message):
         rankwell.bench(runs, tmp_path / "parts", **options)
 
@@ -326,24 +413,44 @@ def test_a_dry_run_refuses_what_the_run_would_refuse(runs: Path):
 def planned(runs: Path, tmp_path: Path) -> Path:
     """A work folder with the plan of one of two cells."""
     with pytest.raises(Unfinished):
-        rankwell.bench(runs, tmp_path / "parts", executor="array", work=str(tmp_path / "work"), only=["*/low"])
+        rankwell.bench(
+            runs, tmp_path / "parts", executor="array", work=str(tmp_path / "work"), only=["*/low"]
+        )
     return tmp_path / "work"
 
 
-def test_a_plan_of_other_work_is_refused_with_what_differs(runs: Path, planned: Path, tmp_path: Path):
+def test_a_plan_of_other_work_is_refused_with_what_differs(
+    runs: Path, planned: Path, tmp_path: Path
+):
     low = runs.parent / "runs/low.run"
     for options, message in (
-        ({}, r"work has no part for runs/high, which is to be evaluated now; name another work folder"),
-        ({"only": ["runs/low"]}, r"holds the plan of other work: only was \['\*/low'\], is \['runs/low'\]"),
-        ({"only": ["*/low"], "force": True}, r"holds the plan of other work: force was False, is True"),
+        (
+            {},
+            r"work has no part for runs/high, which is to be evaluated now; name another work "
+            r"folder",
+        ),
+        (
+            {"only": ["runs/low"]},
+            r"holds the plan of other work: only was \['\*/low'\], is \['runs/low'\]",
+        ),
+        (
+            {"only": ["*/low"], "force": True},
+            r"holds the plan of other work: force was False, is True",
+        ),
     ):
         with pytest.raises(BadUsage, match=message):
             rankwell.bench(runs, tmp_path / "parts", work=str(planned), **options)
     low.write_bytes(low.read_bytes().replace(b"q00 ", b"q99 "))
 
-    with pytest.raises(BadUsage, match=r"plan of other work: runs/low: input changed: runs/low\.run; name another work folder"):
+    with pytest.raises(
+        BadUsage,
+        match=r"plan of other work: runs/low: input changed: runs/low\.run; name another work "
+        r"folder",
+    ):
         rankwell.bench(runs, tmp_path / "parts", work=str(planned), only=["*/low"])
-    with pytest.raises(BadInput, match=r"low\.run has changed since the plan was written \(modified"):
+    with pytest.raises(
+        BadInput, match=r"low\.run has changed since the plan was written \(modified"
+    ):
         compute_part(planned, 0)
 
 
@@ -353,7 +460,10 @@ def test_a_part_finds_what_its_files_do_not_show(runs: Path, planned: Path):
     low.write_bytes(low.read_bytes().replace(b"q00 ", b"q99 "))
     os.utime(low, ns=(times.st_atime_ns, plan["inputs"]["runs/low.run"]["modified"]))
 
-    with pytest.raises(BadInput, match=r"runs/low: input changed: runs/low\.run since the plan was written; restore it"):
+    with pytest.raises(
+        BadInput,
+        match=r"runs/low: input changed: runs/low\.run since the plan was written; restore it",
+    ):
         compute_part(planned, 0)
 
 

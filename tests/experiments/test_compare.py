@@ -1,4 +1,6 @@
-"""Comparing systems: pairing by query, verdicts in words, groups, clusters, and the order of systems."""
+"""Comparing systems: pairing by query, verdicts in words, groups, clusters, and the order of
+systems.
+"""
 
 import json
 import subprocess
@@ -31,7 +33,9 @@ def two_systems(n=120, *, lift=0.04, seed=0, measures=("nDCG@10", "RR")):
     for measure in measures:
         base = random.beta(2, 2, n) * 0.8
         found.append(values_of("A", measure, base.round(3)))
-        found.append(values_of("B", measure, (base + random.normal(lift, 0.08, n)).clip(0, 1).round(3)))
+        found.append(
+            values_of("B", measure, (base + random.normal(lift, 0.08, n)).clip(0, 1).round(3))
+        )
     return found
 
 
@@ -84,10 +88,29 @@ def test_texts_of_files_do_not_steer_a_terminal(tmp_path):
     for run in runs:
         run.write_text("".join(f"{query} Q0 d{place} 1 1.0 t\n" for query, place in rows))
     texts = tmp_path / "texts.jsonl"
-    texts.write_text("".join(json.dumps({"_id": query, "text": odd, "kind": odd + str(place)}) + "\n" for query, place in rows))
-    shared = [sys.executable, "-m", "rankwell", "compare", str(tmp_path / "qrels"), *map(str, runs), "--query-texts", str(texts)]
+    texts.write_text(
+        "".join(
+            json.dumps({"_id": query, "text": odd, "kind": odd + str(place)}) + "\n"
+            for query, place in rows
+        )
+    )
+    shared = [
+        sys.executable,
+        "-m",
+        "rankwell",
+        "compare",
+        str(tmp_path / "qrels"),
+        *map(str, runs),
+        "--query-texts",
+        str(texts),
+    ]
 
-    for options in (["--group", "kind"], ["--group", odd], ["--base\x1b[31m", odd], ["--baseline", odd + "\n"]):
+    for options in (
+        ["--group", "kind"],
+        ["--group", odd],
+        ["--base\x1b[31m", odd],
+        ["--baseline", odd + "\n"],
+    ):
         done = subprocess.run([*shared, "-m", "P@1", *options], capture_output=True, check=False)
         assert done.returncode in (0, 2)
         assert b"\\x1b[31m" in done.stdout + done.stderr
@@ -95,7 +118,9 @@ def test_texts_of_files_do_not_steer_a_terminal(tmp_path):
 
 
 def test_a_rounding_error_is_neither_a_win_nor_a_loss():
-    result = compare_values([values_of("A", "AP", [0.1 + 0.2] * 3), values_of("B", "AP", [0.3] * 3)])
+    result = compare_values(
+        [values_of("A", "AP", [0.1 + 0.2] * 3), values_of("B", "AP", [0.3] * 3)]
+    )
 
     assert row_of(result, "AP")["ties"] == 3
     assert row_of(result, "AP")["p"] == 1.0
@@ -104,25 +129,39 @@ def test_a_rounding_error_is_neither_a_win_nor_a_loss():
 def test_columns_that_need_a_word_are_explained_below_the_table():
     table = str(compare_values(two_systems(), power=0.9))
     assert (
-        "primary: the first measure, which alone decides the verdict; secondary: tested by itself; p: two-sided; "
+        "primary: the first measure, which alone decides the verdict; secondary: tested by "
+        "itself; p: two-sided; "
         "effect: the mean difference in standard" in " ".join(table.split())
     )
-    assert "detectable: the smallest true difference that n queries show as significant with a probability of 0.9" in " ".join(
-        table.split()
+    assert (
+        "detectable: the smallest true difference that n queries show as significant with a "
+        "probability of 0.9" in " ".join(table.split())
     )
 
     one = " ".join(str(compare_values(two_systems(measures=("RR",)))).split())
     assert "primary:" not in one, "with one measure there is nothing to tell apart"
     assert "letters" not in one
 
-    three = str(compare_values([values_of(run, "RR", [n / 9, n / 8, n / 7]) for run, n in (("A", 1), ("B", 2), ("C", 3))]))
-    assert "letters after a mean: systems that share one show no significant difference" in " ".join(three.split())
+    three = str(
+        compare_values(
+            [
+                values_of(run, "RR", [n / 9, n / 8, n / 7])
+                for run, n in (("A", 1), ("B", 2), ("C", 3))
+            ]
+        )
+    )
+    assert (
+        "letters after a mean: systems that share one show no significant difference"
+        in " ".join(three.split())
+    )
 
 
 def test_lower_ranks_are_better():
     random = np.random.default_rng(1)
     ranks = random.integers(5, 50, 80).astype(float)
-    first, second = (values_of(run, "MnR", ranks + shift, unit="rank") for run, shift in (("A", 0), ("B", -3)))
+    first, second = (
+        values_of(run, "MnR", ranks + shift, unit="rank") for run, shift in (("A", 0), ("B", -3))
+    )
     noise = values_of("B", "MnR", second.values + random.normal(0, 2, 80), unit="rank")
 
     result = compare_values([first, noise])
@@ -140,7 +179,8 @@ def test_the_verdict_names_difference_interval_p_value_and_correction():
 
     row = row_of(result)
     assert result.verdicts == (
-        f"B is better than A by {row['mean']:.4f} nDCG@10, 95 % interval [{row['ci_low']:.4f}, {row['ci_high']:.4f}], "
+        f"B is better than A by {row['mean']:.4f} nDCG@10, 95 % interval "
+        f"[{row['ci_low']:.4f}, {row['ci_high']:.4f}], "
         "p < 0.0001; better by the secondary measures RR and AP, too.",
     )
 
@@ -150,10 +190,12 @@ def test_a_difference_that_is_not_shown_is_not_called_one():
 
     row = row_of(result, "AP")
     assert not row["decisive"]
-    assert result.verdicts[0].startswith("There is no significant difference between B and A: B is ")
+    assert result.verdicts[0].startswith(
+        "There is no significant difference between B and A: B is "
+    )
     assert (
-        f"with 40 queries a true difference of about {row['detectable']:.4f} is significant 80 % of the time"
-        in result.verdicts[0]
+        f"with 40 queries a true difference of about {row['detectable']:.4f} is significant "
+        "80 % of the time" in result.verdicts[0]
     )
 
 
@@ -163,7 +205,8 @@ def test_a_test_without_a_p_value_is_not_called_insignificant():
     (said,) = compare_values(found, test="t").verdicts
 
     assert said.startswith(
-        "This test cannot judge B and A: B is behind by 0.5000 RR, 95 % interval [0.5000, 0.5000]; it has no p-value"
+        "This test cannot judge B and A: B is behind by 0.5000 RR, 95 % interval [0.5000, "
+        "0.5000]; it has no p-value"
     )
     assert "significant" not in said
 
@@ -181,26 +224,42 @@ def test_a_group_has_a_verdict_of_its_own_and_a_small_one_a_warning():
     random = np.random.default_rng(3)
     base = random.random(161).round(2)
     better = base + np.where(np.arange(161) < 100, 0.2, 0.0) + random.normal(0, 0.15, 161)
-    kinds = {f"q{place:03}": "image" if place < 100 else "text" if place < 149 else "sound" for place in range(161)}
+    kinds = {
+        f"q{place:03}": "image" if place < 100 else "text" if place < 149 else "sound"
+        for place in range(161)
+    }
 
     result = compare_values(
-        [values_of("A", "AP", base), values_of("B", "AP", better)], group=Attribute("type", kinds), correction="holm"
+        [values_of("A", "AP", base), values_of("B", "AP", better)],
+        group=Attribute("type", kinds),
+        correction="holm",
     )
 
     rows = {row["group"]: row for row in result.groups}
     assert list(rows) == ["type = image", "type = sound", "type = text"]
     assert [row["n"] for row in rows.values()] == [100, 12, 49]
     assert [row["decisive"] for row in rows.values()] == [True, False, False]
-    assert "not decisive for type = sound (n = 12, small) and type = text (n = 49, small)" in result.verdicts[0]
-    assert any("small groups, below 50 queries" in note and "sound (n = 12)" in note for note in result.notes)
+    assert (
+        "not decisive for type = sound (n = 12, small) and type = text (n = 49, small)"
+        in result.verdicts[0]
+    )
+    assert any(
+        "small groups, below 50 queries" in note and "sound (n = 12)" in note
+        for note in result.notes
+    )
     # The groups are a family of their own: the smallest of three p-values counts three times.
     assert rows["type = image"]["p_adjusted"] == pytest.approx(3 * rows["type = image"]["p"])
 
 
 def test_queries_without_the_attribute_are_a_group_too():
-    result = compare_values(two_systems(60), group=Attribute("type", {f"q{place:03}": "text" for place in range(40)}))
+    result = compare_values(
+        two_systems(60), group=Attribute("type", {f"q{place:03}": "text" for place in range(40)})
+    )
 
-    assert {row["group"]: row["n"] for row in result.groups} == {"type = text": 40, "type not given": 20}
+    assert {row["group"]: row["n"] for row in result.groups} == {
+        "type = text": 40,
+        "type not given": 20,
+    }
 
 
 def test_many_different_numbers_are_cut_in_quarters():
@@ -225,7 +284,9 @@ def test_queries_of_one_cluster_count_as_one():
 
     alone, together = compare_values(values), compare_values(values, cluster=documents)
 
-    width = [row["ci_high"] - row["ci_low"] for row in (row_of(alone, "AP"), row_of(together, "AP"))]
+    width = [
+        row["ci_high"] - row["ci_low"] for row in (row_of(alone, "AP"), row_of(together, "AP"))
+    ]
     assert width[1] > 2.5 * width[0]
     assert row_of(together, "AP")["p"] > row_of(alone, "AP")["p"]
     assert row_of(together, "AP")["clusters"] == 30
@@ -241,8 +302,14 @@ def test_a_query_without_a_cluster_is_named():
     ("options", "message"),
     [
         ({"correction": "max-t", "test": "t"}, "max-T comes from sign flips"),
-        ({"test": "wilcoxon", "cluster": Attribute("d", {})}, "the wilcoxon test takes queries for independent"),
-        ({"correction": "tukey", "cluster": Attribute("d", {})}, "Tukey's test takes queries for independent"),
+        (
+            {"test": "wilcoxon", "cluster": Attribute("d", {})},
+            "the wilcoxon test takes queries for independent",
+        ),
+        (
+            {"correction": "tukey", "cluster": Attribute("d", {})},
+            "Tukey's test takes queries for independent",
+        ),
         ({"level": 1.0}, "the confidence level is"),
         ({"power": 0.01}, r"the power is 0\.01"),
         ({"resamples": 0}, "resamples=0"),
@@ -270,7 +337,9 @@ def test_what_cannot_be_compared_is_refused():
 
 def test_runs_without_a_common_query_are_nothing_to_evaluate():
     with pytest.raises(NothingToEvaluate, match="no query counts for two of 'A', 'B'"):
-        compare_values([values_of("A", "AP", [0.5], queries=["a"]), values_of("B", "AP", [0.5], queries=["b"])])
+        compare_values(
+            [values_of("A", "AP", [0.5], queries=["a"]), values_of("B", "AP", [0.5], queries=["b"])]
+        )
 
 
 def test_other_spellings_of_a_measure_choose_it_too():
@@ -286,10 +355,14 @@ TESTS = ("randomisation", "t", "wilcoxon", "sign", "bootstrap")
 @pytest.mark.parametrize("correction", ["holm", "bh", "none"])
 @pytest.mark.parametrize("family", ["primary", "all"])
 def test_every_test_goes_with_every_correction(test, correction, family):
-    result = compare_values(two_systems(), test=test, correction=correction, family=family, resamples=400)
+    result = compare_values(
+        two_systems(), test=test, correction=correction, family=family, resamples=400
+    )
 
     rows = result.differences
-    corrected = {"holm": holm, "bh": benjamini_hochberg, "none": list}[correction]([row["p"] for row in rows])
+    corrected = {"holm": holm, "bh": benjamini_hochberg, "none": list}[correction](
+        [row["p"] for row in rows]
+    )
     if family == "primary":
         # Of a single pair each measure is a family of one test.
         corrected = [row["p"] for row in rows]
@@ -311,9 +384,14 @@ def test_every_test_is_the_requested_one():
 
 
 def test_the_baseline_is_what_all_others_are_held_against():
-    values = [values_of(run, "AP", np.random.default_rng(place).random(30)) for place, run in enumerate("ABCD")]
+    values = [
+        values_of(run, "AP", np.random.default_rng(place).random(30))
+        for place, run in enumerate("ABCD")
+    ]
 
-    against = [(row["run"], row["against"]) for row in compare_values(values, baseline="C").differences]
+    against = [
+        (row["run"], row["against"]) for row in compare_values(values, baseline="C").differences
+    ]
     every = [(row["run"], row["against"]) for row in compare_values(values).differences]
 
     assert against == [("A", "C"), ("B", "C"), ("D", "C")]
@@ -331,13 +409,23 @@ def ladder(n=150, systems=4, step=0.05, seed=6):
 
 
 def test_the_leader_of_many_systems_is_named_with_those_that_do_not_differ_significantly():
-    values = [*ladder(), *(values_of("E", each.measure, each.values + 0.0001) for each in ladder() if each.run == "D")]
+    values = [
+        *ladder(),
+        *(
+            values_of("E", each.measure, each.values + 0.0001)
+            for each in ladder()
+            if each.run == "D"
+        ),
+    ]
 
     result = compare_values(values, correction="tukey")
 
     (sentence,) = result.verdicts
     assert sentence.startswith("E leads by nDCG@10 (")
-    assert "is better than C, B and A; there is no significant difference from D; Tukey's HSD over 5 systems." in sentence
+    assert (
+        "is better than C, B and A; there is no significant difference from D; Tukey's HSD "
+        "over 5 systems." in sentence
+    )
     letters = {row["run"]: row["letters"] for row in result.systems if row["measure"] == "nDCG@10"}
     assert letters["D"] == letters["E"] == "a"
     assert len(set(letters.values())) == 4
@@ -346,23 +434,40 @@ def test_the_leader_of_many_systems_is_named_with_those_that_do_not_differ_signi
 @pytest.mark.parametrize("correction", ["holm", "bh", "max-t", "tukey"])
 def test_a_measure_is_judged_alike_whatever_others_are_evaluated(correction):
     random = np.random.default_rng(4)
-    values = [values_of(run, "AP", random.random(40) + 0.1 * place) for place, run in enumerate("ABCD")]
-    others = [values_of(run, measure, random.random(40)) for measure in ("RR", "P@5") for run in "ABCD"]
+    values = [
+        values_of(run, "AP", random.random(40) + 0.1 * place) for place, run in enumerate("ABCD")
+    ]
+    others = [
+        values_of(run, measure, random.random(40)) for measure in ("RR", "P@5") for run in "ABCD"
+    ]
 
     alone, first, last = (
-        compare_values(each, correction=correction) for each in (values, [*values, *others], [*others, *values])
+        compare_values(each, correction=correction)
+        for each in (values, [*values, *others], [*others, *values])
     )
 
-    rows = [[row for row in result.differences if row["of"] == "AP"] for result in (alone, first, last)]
+    rows = [
+        [row for row in result.differences if row["of"] == "AP"] for result in (alone, first, last)
+    ]
     assert (
-        [row["p_adjusted"] for row in rows[0]] == [row["p_adjusted"] for row in rows[1]] == [row["p_adjusted"] for row in rows[2]]
+        [row["p_adjusted"] for row in rows[0]]
+        == [row["p_adjusted"] for row in rows[1]]
+        == [row["p_adjusted"] for row in rows[2]]
     )
-    assert [{row["role"] for row in each} for each in rows] == [{"primary"}, {"primary"}, {"secondary"}]
+    assert [{row["role"] for row in each} for each in rows] == [
+        {"primary"},
+        {"primary"},
+        {"secondary"},
+    ]
     assert alone.verdicts == first.verdicts
     assert first.rules["family"] == "primary"
     if correction == "holm":
         assert alone.verdicts[0].endswith("; Holm over 6 pairs.")
-        assert compare_values([*values, *others], family="all").verdicts[0].endswith("; Holm over 6 pairs × 3 measures.")
+        assert (
+            compare_values([*values, *others], family="all")
+            .verdicts[0]
+            .endswith("; Holm over 6 pairs × 3 measures.")
+        )
 
 
 @pytest.mark.parametrize("family", ["primary", "all"])
@@ -376,7 +481,11 @@ def test_measures_with_the_same_values_on_every_query_count_once(family, correct
 
     assert result.verdicts == without.verdicts
     assert [row["role"] for row in result.differences][-1] == "repeated"
-    assert row_of(result, "MRR")["p_adjusted"] == row_of(result, "RR")["p_adjusted"] == row_of(without, "RR")["p_adjusted"]
+    assert (
+        row_of(result, "MRR")["p_adjusted"]
+        == row_of(result, "RR")["p_adjusted"]
+        == row_of(without, "RR")["p_adjusted"]
+    )
     assert "MRR: the same values as RR on every query; the two count as one" in result.notes
     three = [replace(each, run="C", values=each.values * 0.9) for each in values if each.run == "A"]
     three += [replace(each, measure="MRR", label="MRR") for each in three if each.measure == "RR"]
@@ -388,27 +497,42 @@ def test_measures_with_the_same_values_on_every_query_count_once(family, correct
 @pytest.mark.parametrize("runs", ["AB", "ABC"])
 def test_a_measure_without_a_better_direction_is_never_tested(runs):
     random = np.random.default_rng(2)
-    counts = [values_of(run, "Judged@10", random.random(60) * (place + 1) / 3) for place, run in enumerate(runs)]
-    tested = [values_of(run, "AP", random.random(60) / 2 + 0.2 * place) for place, run in enumerate(runs)]
+    counts = [
+        values_of(run, "Judged@10", random.random(60) * (place + 1) / 3)
+        for place, run in enumerate(runs)
+    ]
+    tested = [
+        values_of(run, "AP", random.random(60) / 2 + 0.2 * place) for place, run in enumerate(runs)
+    ]
 
     result = compare_values([*counts, *tested])
 
-    assert [row["role"] for row in result.differences if row["of"] == "AP"] == ["primary"] * (len(runs) * (len(runs) - 1) // 2)
+    assert [row["role"] for row in result.differences if row["of"] == "AP"] == ["primary"] * (
+        len(runs) * (len(runs) - 1) // 2
+    )
     for row in (row for row in result.differences if row["of"] == "Judged@10"):
         assert (row["role"], row["decisive"]) == ("descriptive", False)
-        assert {row[name] for name in ("p", "p_adjusted", "wins", "losses", "ties", "effect_size", "detectable")} == {None}
+        assert {
+            row[name]
+            for name in ("p", "p_adjusted", "wins", "losses", "ties", "effect_size", "detectable")
+        } == {None}
     assert "Judged@10: neither higher nor lower values are better; not tested" in result.notes
     assert all("Judged" not in sentence for sentence in result.verdicts)
     assert all(row["measure"] == "AP" for row in result.tables.get("systems", ()))
     alone = compare_values(counts)
-    assert alone.verdicts == ("Nothing is tested: neither higher nor lower values of Judged@10 are better.",)
+    assert alone.verdicts == (
+        "Nothing is tested: neither higher nor lower values of Judged@10 are better.",
+    )
     assert "systems" not in alone.tables
 
 
 def test_letters_bars_and_verdict_are_of_one_comparison():
     random = np.random.default_rng(7)
     base = random.random(60)
-    values = [values_of(run, "AP", base + random.normal(0.05 * place, 0.25, 60)) for place, run in enumerate("ABCD")]
+    values = [
+        values_of(run, "AP", base + random.normal(0.05 * place, 0.25, 60))
+        for place, run in enumerate("ABCD")
+    ]
 
     result = compare_values(values)
 
@@ -422,7 +546,9 @@ def test_letters_bars_and_verdict_are_of_one_comparison():
 
 
 def test_orders_of_systems_by_measures_and_groups_are_compared():
-    result = compare_values(ladder(), group=Attribute("half", {f"q{place:03}": str(place % 2) for place in range(150)}))
+    result = compare_values(
+        ladder(), group=Attribute("half", {f"q{place:03}": str(place % 2) for place in range(150)})
+    )
 
     assert [(row["first"], row["second"]) for row in result.orders] == [
         ("nDCG@10", "AP"),
@@ -430,7 +556,12 @@ def test_orders_of_systems_by_measures_and_groups_are_compared():
         ("nDCG@10", "nDCG@10, half = 1"),
     ]
     assert [row["tau"] for row in result.orders] == [1.0, 1.0, 1.0]
-    assert [(row["run"], row["points"]) for row in result.borda] == [("D", 6.0), ("C", 4.0), ("B", 2.0), ("A", 0.0)]
+    assert [(row["run"], row["points"]) for row in result.borda] == [
+        ("D", 6.0),
+        ("C", 4.0),
+        ("B", 2.0),
+        ("A", 0.0),
+    ]
     assert [list(row["mean_ranks"]) for row in result.mean_ranks] == [["A", "B", "C", "D"]] * 2
 
 
@@ -446,16 +577,34 @@ def test_the_order_of_queries_changes_no_byte():
 
     def shuffled(each):
         order = random.permutation(len(each.queries))
-        return values_of(each.run, each.measure, each.values[order], queries=[each.queries[place] for place in order])
+        return values_of(
+            each.run,
+            each.measure,
+            each.values[order],
+            queries=[each.queries[place] for place in order],
+        )
 
     def text(result):
-        return json.dumps([result.differences, result.groups, result.verdicts, result.systems, result.orders, result.mean_ranks])
+        return json.dumps(
+            [
+                result.differences,
+                result.groups,
+                result.verdicts,
+                result.systems,
+                result.orders,
+                result.mean_ranks,
+            ]
+        )
 
     kinds = Attribute("half", {f"q{place:03}": str(place % 2) for place in range(150)})
     options = {"correction": "max-t", "group": kinds, "resamples": 500}
 
-    assert text(compare_values([shuffled(each) for each in values], **options)) == text(compare_values(values, **options))
-    assert text(compare_values(values, **options)) != text(compare_values(values, **(options | {"seed": 1})))
+    assert text(compare_values([shuffled(each) for each in values], **options)) == text(
+        compare_values(values, **options)
+    )
+    assert text(compare_values(values, **options)) != text(
+        compare_values(values, **(options | {"seed": 1}))
+    )
 
 
 def test_weighted_means_are_compared_as_they_are_averaged():
@@ -463,7 +612,9 @@ def test_weighted_means_are_compared_as_they_are_averaged():
     random = np.random.default_rng(1)
     one, other = random.random(40), random.random(40)
 
-    result = compare_values([values_of("A", "R@5", one, weights=weights), values_of("B", "R@5", other, weights=weights)])
+    result = compare_values(
+        [values_of("A", "R@5", one, weights=weights), values_of("B", "R@5", other, weights=weights)]
+    )
 
     row = row_of(result, "R@5")
     assert row["mean"] == pytest.approx(float(np.average(other - one, weights=weights)))
@@ -490,7 +641,9 @@ def test_the_same_measure_in_two_directions_is_two():
     assert [row["direction"] for row in result.differences] == ["t2v", "v2t"]
     assert result.verdicts[0].startswith("B is better than A by ")
     assert " R@5 (direction t2v), 95 % interval" in result.verdicts[0]
-    assert result.verdicts[0].endswith("; better by the secondary measure R@5 (direction v2t), too.")
+    assert result.verdicts[0].endswith(
+        "; better by the secondary measure R@5 (direction v2t), too."
+    )
     assert [row["direction"] for row in result.summary if row["run"] == "A"] == ["t2v", "v2t"]
 
 
@@ -522,7 +675,10 @@ def test_measures_that_are_not_requested_are_not_called_missing():
 def test_systems_without_a_common_measure_have_no_common_order():
     values = [
         *two_systems(measures=("AP",)),
-        *(replace(each, run=f"{each.run}2", measure="RR") for each in two_systems(measures=("AP",))),
+        *(
+            replace(each, run=f"{each.run}2", measure="RR")
+            for each in two_systems(measures=("AP",))
+        ),
     ]
 
     result = compare_values(values)
@@ -535,15 +691,29 @@ def test_systems_without_a_common_measure_have_no_common_order():
 def test_a_measure_without_a_known_direction_is_taken_by_its_unit():
     result = compare_values([values_of(run, "MyRank", [3.0, 4.0], unit="rank") for run in "AB"])
 
-    assert "MyRank does not say which values are better; lower ones are taken for it" in result.notes
+    assert (
+        "MyRank does not say which values are better; lower ones are taken for it" in result.notes
+    )
     told = compare_values(
-        [values_of(run, "MyRank", [3.0, 4.0], unit="rank") for run in "AB"], origin=Origin(better={"MyRank": "higher"})
+        [values_of(run, "MyRank", [3.0, 4.0], unit="rank") for run in "AB"],
+        origin=Origin(better={"MyRank": "higher"}),
     )
     assert row_of(told, "MyRank")["better"] == "higher"
 
 
-def found(difference=0.02, *, decisive=True, p=0.002, n=200, measure="nDCG@10", part="", interval=(0.01, 0.03)):
-    return MeasuredDifference("B", "A", measure, "share", "higher", difference, interval, p, n, decisive, 0.015, part)
+def found(
+    difference=0.02,
+    *,
+    decisive=True,
+    p=0.002,
+    n=200,
+    measure="nDCG@10",
+    part="",
+    interval=(0.01, 0.03),
+):
+    return MeasuredDifference(
+        "B", "A", measure, "share", "higher", difference, interval, p, n, decisive, 0.015, part
+    )
 
 
 def test_sentences_say_where_the_verdict_does_not_hold():
@@ -555,23 +725,31 @@ def test_sentences_say_where_the_verdict_does_not_hold():
         parts=[found(part="type = text", decisive=False, n=61), found(part="type = image")],
         family=family,
     ) == (
-        "B is better than A by 0.0210 nDCG@10, 95 % interval [0.0080, 0.0340], p = 0.0020, Holm over 3 measures; "
+        "B is better than A by 0.0210 nDCG@10, 95 % interval [0.0080, 0.0340], p = 0.0020, "
+        "Holm over 3 measures; "
         "not decisive for type = text (n = 61)."
     )
     assert verdict(found(), parts=[found(-0.02, part="type = text", n=61)], family=family).endswith(
         "; worse for type = text (n = 61)."
     )
     assert verdict(found(), [found(-0.1, measure="RR")], family=family).endswith("; worse by RR.")
-    assert verdict(found(), [found(measure="RR", decisive=False)], family=family).endswith("; not decisive by RR.")
-    assert verdict(found(), parts=[found(part="x = 1"), found(part="x = 2")], family=family).endswith(
-        "; so it is in all 2 groups."
+    assert verdict(found(), [found(measure="RR", decisive=False)], family=family).endswith(
+        "; not decisive by RR."
     )
+    assert verdict(
+        found(), parts=[found(part="x = 1"), found(part="x = 2")], family=family
+    ).endswith("; so it is in all 2 groups.")
     assert "p < 0.0001" in verdict(found(p=1e-9), family=family)
     assert verdict(found(-0.02, interval=(-0.03, -0.01)), family=family).startswith(
         "B is worse than A by 0.0200 nDCG@10, 95 % interval [0.0100, 0.0300]"
     )
-    assert verdict(found(None), family=family) == "Nothing can be said of B and A: no query counts for both by nDCG@10."
-    assert "no interval below 10 queries (n = 4)" in verdict(found(interval=None, n=4), family=family)
+    assert (
+        verdict(found(None), family=family)
+        == "Nothing can be said of B and A: no query counts for both by nDCG@10."
+    )
+    assert "no interval below 10 queries (n = 4)" in verdict(
+        found(interval=None, n=4), family=family
+    )
     assert "Holm" not in verdict(found(), family=Family("holm", 1, ""))
 
 
@@ -579,15 +757,21 @@ def test_a_verdict_says_why_its_test_disagrees_with_its_interval():
     plain = Family("holm", 1, "")
     unclear = found(decisive=False, p=0.0625)
 
-    assert "; the interval excludes 0, but only 5 queries differ, which cannot give a p below 0.0625; " in verdict(
-        unclear._replace(differing=5), family=plain
+    assert (
+        "; the interval excludes 0, but only 5 queries differ, which cannot give a p below 0.0625; "
+        in verdict(unclear._replace(differing=5), family=plain)
     )
     assert "; the interval excludes 0, but the test decides; " not in verdict(unclear, family=plain)
-    assert "; the interval excludes 0, but" not in verdict(found(decisive=False, interval=(-0.01, 0.03)), family=plain)
-    assert "; the interval, which is not corrected for several tests, excludes 0, but the test decides; " in verdict(
-        unclear, family=Family("holm", 3, "over 3 pairs")
+    assert "; the interval excludes 0, but" not in verdict(
+        found(decisive=False, interval=(-0.01, 0.03)), family=plain
     )
-    assert "; the interval includes 0, but the test decides" in verdict(found(interval=(-0.01, 0.03)), family=plain)
+    assert (
+        "; the interval, which is not corrected for several tests, excludes 0, but the test "
+        "decides; " in verdict(unclear, family=Family("holm", 3, "over 3 pairs"))
+    )
+    assert "; the interval includes 0, but the test decides" in verdict(
+        found(interval=(-0.01, 0.03)), family=plain
+    )
     assert "but the test decides" not in verdict(found(), family=plain)
 
 

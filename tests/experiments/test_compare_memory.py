@@ -14,10 +14,16 @@ QUERIES, DEPTH = 400, 10
 def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Judgments of one item a query, and 80 runs whose lists have hardly an item in common."""
     folder = tmp_path_factory.mktemp("world")
-    (folder / "qrels").write_text("".join(f"q{query} 0 d{query % DEPTH} 1\n" for query in range(QUERIES)))
+    (folder / "qrels").write_text(
+        "".join(f"q{query} 0 d{query % DEPTH} 1\n" for query in range(QUERIES))
+    )
     for run in range(80):
         lines = [
-            f"q{query} Q0 {f'd{rank}' if rank == (query + run) % DEPTH else f'{run}-{query}-{rank}'} {rank + 1} {-rank} r\n"
+            (
+                f"q{query} Q0 "
+                f"{f'd{rank}' if rank == (query + run) % DEPTH else f'{run}-{query}-{rank}'} "
+                f"{rank + 1} {-rank} r\n"
+            )
             for query in range(QUERIES)
             for rank in range(DEPTH)
         ]
@@ -26,10 +32,27 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _peak(folder: Path, runs: int, *more: str) -> int:
-    """MiB at most of the comparison of so many runs with the first. more: further words of the command."""
+    """MiB at most of the comparison of so many runs with the first. more: further words of the
+    command.
+    """
     names = [f"run{run:02}" for run in range(runs)]
-    words = ["compare", "qrels", *names, "--baseline", "run00", "-m", "RR@10", "--intervals", "none", "--test", "sign", *more]
-    process = subprocess.Popen([sys.executable, "-m", "rankwell", *words], cwd=folder, stdout=subprocess.DEVNULL)
+    words = [
+        "compare",
+        "qrels",
+        *names,
+        "--baseline",
+        "run00",
+        "-m",
+        "RR@10",
+        "--intervals",
+        "none",
+        "--test",
+        "sign",
+        *more,
+    ]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "rankwell", *words], cwd=folder, stdout=subprocess.DEVNULL
+    )
     # The usage of one child, which the sum over all children does not tell.
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)

@@ -1,4 +1,6 @@
-"""`rankwell gate`: what passes, what fails and why, what is an error, and the XML that continuous integration reads."""
+"""`rankwell gate`: what passes, what fails and why, what is an error, and the XML that continuous
+integration reads.
+"""
 
 import json
 import xml.etree.ElementTree as ET
@@ -21,7 +23,12 @@ from rankwell.stats import summarise
 compare = with_fields(compare_command)
 gate = with_fields(gate_command)
 
-RULES = {"measures": {"AP": {"better": "higher", "summary": "mean"}, "MnR": {"better": "lower", "summary": "mean"}}}
+RULES = {
+    "measures": {
+        "AP": {"better": "higher", "summary": "mean"},
+        "MnR": {"better": "lower", "summary": "mean"},
+    }
+}
 
 
 def numbers(seed, n, lift=0.0):
@@ -29,20 +36,40 @@ def numbers(seed, n, lift=0.0):
 
 
 def folder_of(path, lifts, *, n=60, unit="share", intervals="bootstrap", rank_step=0.0):
-    """A folder as `-o` writes it: AP (higher is better) and MnR (lower is better) of every run, whose AP lies `lift` higher."""
+    """A folder as `-o` writes it: AP (higher is better) and MnR (lower is better) of every run,
+    whose AP lies `lift` higher.
+    """
     queries = tuple(f"q{place:03}" for place in range(n))
     factor = 100 if unit == "percent" else 1
     values = [
         each
         for place, (run, lift) in enumerate(lifts.items())
         for each in (
-            Values(run, "AP", "AP", unit, "mean", queries, factor * (numbers(1, n) + lift + numbers(place + 2, n) / 50)),
-            Values(run, "MnR", "MnR", "rank", "mean", queries, 20 - 10 * lift + numbers(place + 9, n) + rank_step * place),
+            Values(
+                run,
+                "AP",
+                "AP",
+                unit,
+                "mean",
+                queries,
+                factor * (numbers(1, n) + lift + numbers(place + 2, n) / 50),
+            ),
+            Values(
+                run,
+                "MnR",
+                "MnR",
+                "rank",
+                "mean",
+                queries,
+                20 - 10 * lift + numbers(place + 9, n) + rank_step * place,
+            ),
         )
     ]
     rules = RULES | {"intervals": intervals}
     summary = summarise(values, intervals=intervals)
-    content = FolderContent(summary=summary, values=values, rules=rules, notes=[], manifest={"rules": rules})
+    content = FolderContent(
+        summary=summary, values=values, rules=rules, notes=[], manifest={"rules": rules}
+    )
     write_folder(path, content, charts=False)
     return path
 
@@ -55,7 +82,10 @@ def run_command(monkeypatch, capsys, *arguments):
 
 
 def rows_of(folder):
-    return {(row["run"], row["measure"]): row for row in json.loads((folder / "summary.json").read_text())["rows"]}
+    return {
+        (row["run"], row["measure"]): row
+        for row in json.loads((folder / "summary.json").read_text())["rows"]
+    }
 
 
 @pytest.fixture(scope="module")
@@ -64,11 +94,25 @@ def two(tmp_path_factory):
 
 
 def one(requirement, row, values=(), facts=(), rules=None):
-    return check_requirement(parse_requirement(requirement), SummaryFigures([row], values, facts, rules or {}))[0]
+    return check_requirement(
+        parse_requirement(requirement), SummaryFigures([row], values, facts, rules or {})
+    )[0]
 
 
-ROW = {"run": "bm25", "measure": "nDCG@10", "label": "nDCG@10", "mean": 0.38, "sd": 0.2, "ci_low": 0.31, "ci_high": 0.44, "n": 50}
-SHARE, PERCENT = ROW | {"unit": "share"}, ROW | {"unit": "percent", "mean": 38.0, "sd": 20.0, "ci_low": 31.0, "ci_high": 44.0}
+ROW = {
+    "run": "bm25",
+    "measure": "nDCG@10",
+    "label": "nDCG@10",
+    "mean": 0.38,
+    "sd": 0.2,
+    "ci_low": 0.31,
+    "ci_high": 0.44,
+    "n": 50,
+}
+SHARE, PERCENT = (
+    ROW | {"unit": "share"},
+    ROW | {"unit": "percent", "mean": 38.0, "sd": 20.0, "ci_low": 31.0, "ci_high": 44.0},
+)
 
 
 @pytest.mark.parametrize(
@@ -110,14 +154,23 @@ def test_a_rounding_error_does_not_count():
 
 
 def test_a_percent_sign_means_the_same_in_shares_and_in_percentages():
-    for requirement in ("nDCG@10 >= 38%", "nDCG@10 > 38%", "nDCG@10.ci_low >= 31.5%", "nDCG@10 within 1 of 37.5%"):
+    for requirement in (
+        "nDCG@10 >= 38%",
+        "nDCG@10 > 38%",
+        "nDCG@10.ci_low >= 31.5%",
+        "nDCG@10 within 1 of 37.5%",
+    ):
         assert one(requirement, SHARE).passed is one(requirement, PERCENT).passed
 
 
 @pytest.mark.parametrize(
     ("requirement", "row", "advice"),
     [
-        ("nDCG@10 >= 0.38", PERCENT, r"is in percent \(38.00\); write 0.38% if that is meant, or 38%"),
+        (
+            "nDCG@10 >= 0.38",
+            PERCENT,
+            r"is in percent \(38.00\); write 0.38% if that is meant, or 38%",
+        ),
         ("nDCG@10 <= 38", SHARE, r"is a share from 0 to 1 \(0.3800\); write 38% or 0.38"),
         ("nDCG@10.n >= 38%", SHARE, "write 38 without %"),
         ("nDCG@10 >= 38%", SHARE | {"unit": "rank"}, "write 38 without %"),
@@ -161,7 +214,17 @@ def test_a_measure_may_hold_signs_of_the_grammar():
 
 
 def test_median_and_extremes_are_those_of_the_counted_queries():
-    values = [Values("bm25", "nDCG@10", "nDCG@10", "share", "mean", tuple("abcd"), np.array([0.1, 0.7, np.nan, 0.2]))]
+    values = [
+        Values(
+            "bm25",
+            "nDCG@10",
+            "nDCG@10",
+            "share",
+            "mean",
+            tuple("abcd"),
+            np.array([0.1, 0.7, np.nan, 0.2]),
+        )
+    ]
 
     for figure, expected in (("median", 0.2), ("min", 0.1), ("max", 0.7)):
         assert one(f"nDCG@10.{figure} == {expected}", SHARE, values, [{}]).found == expected
@@ -201,7 +264,10 @@ def test_an_undefined_figure_is_an_error_that_says_why(row, rules, figure, why):
 
 
 def test_rows_of_one_measure_are_all_held_or_chosen_by_their_columns():
-    rows = [SHARE | {"direction": "t2v", "ceiling": 1.0}, SHARE | {"direction": "v2t", "mean": 0.2, "ceiling": 1.0}]
+    rows = [
+        SHARE | {"direction": "t2v", "ceiling": 1.0},
+        SHARE | {"direction": "v2t", "mean": 0.2, "ceiling": 1.0},
+    ]
     figures = SummaryFigures(rows, (), (), {})
 
     both = check_requirement(parse_requirement("nDCG@10 >= 0.3"), figures)
@@ -215,12 +281,18 @@ def test_the_command_prints_a_line_for_each_and_leaves_with_0_or_1(two, monkeypa
     found = rows_of(two)
     low = found["new", "AP"]["ci_low"]
 
-    code, out, _ = run_command(monkeypatch, capsys, two, "--require", f"new:AP.ci_low>={low - 0.01}", "-r", "MnR < 30")
+    code, out, _ = run_command(
+        monkeypatch, capsys, two, "--require", f"new:AP.ci_low>={low - 0.01}", "-r", "MnR < 30"
+    )
     assert code == 0
-    assert out.splitlines()[0].startswith(f"passed  new AP: ci_low of the mean is {low:.4f} (n = 60), required >= ")
+    assert out.splitlines()[0].startswith(
+        f"passed  new AP: ci_low of the mean is {low:.4f} (n = 60), required >= "
+    )
     assert out.splitlines()[-1] == "gate: 3 of 3 passed"
 
-    code, out, _ = run_command(monkeypatch, capsys, two, "--require", f"new:AP.ci_low>={low + 0.01:.10f}")
+    code, out, _ = run_command(
+        monkeypatch, capsys, two, "--require", f"new:AP.ci_low>={low + 0.01:.10f}"
+    )
     assert code == 1
     assert out.splitlines()[0].startswith("FAILED  new AP: ci_low of the mean is ")
     assert out.splitlines()[0].endswith(": 0.0100 too low")
@@ -248,13 +320,21 @@ def test_a_figure_that_misses_by_less_than_is_shown_is_shown_in_full(two, monkey
         (("--no-regression", "old", "-m", "APX"), "did you mean 'AP'"),
         (("--no-regression", "old", "--tolerance", "much"), "a number from 0"),
         (("--no-regression", "old", "--tolerance", "-1"), "a number from 0"),
-        (("--no-regression", "old", "--tolerance", "0.1"), "in share and in rank; choose by --measure"),
-        (("--no-regression", "old", "--tolerance", "5", "-m", "AP"), "can lose; write 0.05, or 5% of the baseline's mean"),
+        (
+            ("--no-regression", "old", "--tolerance", "0.1"),
+            "in share and in rank; choose by --measure",
+        ),
+        (
+            ("--no-regression", "old", "--tolerance", "5", "-m", "AP"),
+            "can lose; write 0.05, or 5% of the baseline's mean",
+        ),
         (("-r", "AP >= 0.1", "--tolerance", "0.1"), "name the baseline"),
         (("-r", "AP >= 0.1", "-m", "AP"), "name the baseline"),
     ],
 )
-def test_what_cannot_be_held_is_bad_usage_and_prints_no_result(two, monkeypatch, capsys, arguments, told):
+def test_what_cannot_be_held_is_bad_usage_and_prints_no_result(
+    two, monkeypatch, capsys, arguments, told
+):
     code, out, err = run_command(monkeypatch, capsys, two, *arguments)
 
     assert (code, out) == (2, "")
@@ -289,7 +369,9 @@ def test_a_regression_has_the_numbers_of_compare(two, tmp_path):
 
     rows = json.loads(gate(two, no_regression="old", format="json").text)["rows"]
 
-    assert {row["measure"]: (row["found"], row["ci_low"], row["ci_high"], row["n"]) for row in rows} == expected
+    assert {
+        row["measure"]: (row["found"], row["ci_low"], row["ci_high"], row["n"]) for row in rows
+    } == expected
     assert set(expected) == {"AP", "MnR"}
 
 
@@ -307,17 +389,30 @@ def test_worse_runs_fail_by_higher_and_by_lower_values_alike(two):
 
 def test_a_difference_that_may_be_chance_passes_unless_a_tolerance_forbids_it(tmp_path):
     folder = folder_of(tmp_path / "out", {"old": 0.0, "new": 0.0})
-    rows = {row["measure"]: row for row in json.loads(gate(folder, no_regression="old", format="json").text)["rows"]}
+    rows = {
+        row["measure"]: row
+        for row in json.loads(gate(folder, no_regression="old", format="json").text)["rows"]
+    }
     assert rows["AP"]["ci_low"] < 0 < rows["AP"]["ci_high"]
     assert rows["MnR"]["ci_low"] < 0 < rows["MnR"]["ci_high"]
 
     assert gate(folder, no_regression="old").exit_code == 0
     for measure, worst in (("AP", -rows["AP"]["ci_low"]), ("MnR", rows["MnR"]["ci_high"])):
         for tolerance, code in ((0.99 * worst, 1), (1.01 * worst, 0), (0, 1)):
-            assert gate(folder, no_regression="old", tolerance=str(tolerance), measures=[measure]).exit_code == code
+            assert (
+                gate(
+                    folder, no_regression="old", tolerance=str(tolerance), measures=[measure]
+                ).exit_code
+                == code
+            )
         mean = rows_of(folder)["old", measure]["mean"]
         for tolerance, code in ((99 * worst / mean, 1), (101 * worst / mean, 0)):
-            assert gate(folder, no_regression="old", tolerance=f"{tolerance}%", measures=[measure]).exit_code == code
+            assert (
+                gate(
+                    folder, no_regression="old", tolerance=f"{tolerance}%", measures=[measure]
+                ).exit_code
+                == code
+            )
 
 
 def test_what_is_surely_worse_but_little_passes_within_the_tolerance(tmp_path):
@@ -341,7 +436,10 @@ def test_runs_of_another_folder_are_held_against_those_of_the_same_name(tmp_path
     notes = [
         f"c has no run of its name in {before}, and is not compared",
         *(
-            f"AP of {run} and {before}/{run}: every query differs by as much; the interval holds for these queries only"
+            (
+                f"AP of {run} and {before}/{run}: every query differs by as much; the interval "
+                "holds for these queries only"
+            )
             for run in "ab"
         ),
     ]
@@ -354,7 +452,9 @@ def test_the_only_run_of_another_folder_is_held_against_all(tmp_path):
     before = folder_of(tmp_path / "before", {"main": 0.05})
     now = folder_of(tmp_path / "now", {"branch": 0.0, "other": 0.1})
 
-    rows = json.loads(gate(now, no_regression=str(before), measures=["AP"], format="json").text)["rows"]
+    rows = json.loads(gate(now, no_regression=str(before), measures=["AP"], format="json").text)[
+        "rows"
+    ]
 
     assert {row["run"]: row["result"] for row in rows} == {"branch": "failed", "other": "passed"}
 
@@ -370,9 +470,18 @@ def test_a_run_that_vanished_is_an_error_and_no_pass(tmp_path):
 def test_queries_that_vanished_are_an_error_and_new_ones_are_none(tmp_path):
     whole, part = (folder_of(tmp_path / str(n), {"a": 0.0}, n=n) for n in (60, 50))
 
-    with pytest.raises(BadInput, match=r"10 of 60 queries that count there do not count for .*, such as 'q050', .* same queries"):
+    with pytest.raises(
+        BadInput,
+        match=r"10 of 60 queries that count there do not count for .*, such as 'q050', .* same "
+        r"queries",
+    ):
         gate(part, no_regression=str(whole), measures=["AP"])
-    assert json.loads(gate(whole, no_regression=str(part), measures=["AP"], format="json").text)["rows"][0]["n"] == 50
+    assert (
+        json.loads(gate(whole, no_regression=str(part), measures=["AP"], format="json").text)[
+            "rows"
+        ][0]["n"]
+        == 50
+    )
 
 
 def test_too_few_queries_for_an_interval_are_an_error_that_says_so(tmp_path, monkeypatch, capsys):
@@ -380,7 +489,9 @@ def test_too_few_queries_for_an_interval_are_an_error_that_says_so(tmp_path, mon
 
     code, out, err = run_command(monkeypatch, capsys, folder, "--no-regression", "old")
     assert (code, out) == (2, "")
-    assert "9 queries count for both, too few for an interval of the difference (10 are needed)" in err
+    assert (
+        "9 queries count for both, too few for an interval of the difference (10 are needed)" in err
+    )
 
     code, out, err = run_command(monkeypatch, capsys, folder, "-r", "AP.ci_low >= 0")
     assert (code, out) == (2, "")
@@ -392,7 +503,12 @@ def test_percentages_are_held_and_printed_in_percent(tmp_path):
     folder = folder_of(tmp_path / "out", {"old": 0.0, "new": 0.1}, unit="percent")
     mean = rows_of(folder)["new", "AP"]["mean"]
 
-    text = gate(folder, require=[f"new:AP >= {mean - 1}", f"new:AP <= {mean + 1}%"], no_regression="old", measures=["AP"]).text
+    text = gate(
+        folder,
+        require=[f"new:AP >= {mean - 1}", f"new:AP <= {mean + 1}%"],
+        no_regression="old",
+        measures=["AP"],
+    ).text
 
     assert text.count(f"mean is {mean:.2f} (percent, n = 60)") == 2
     assert "(percent, n = 60)" in text.splitlines()[2]
@@ -400,15 +516,26 @@ def test_percentages_are_held_and_printed_in_percent(tmp_path):
 
 def test_requirements_may_stand_in_a_file_and_options_go_before_it(two, tmp_path):
     toml = tmp_path / "gate.toml"
-    toml.write_text('require = ["AP >= 0.9"]\nno_regression = "new"\nmeasures = ["AP"]\ntolerance = "1%"\n')
+    toml.write_text(
+        'require = ["AP >= 0.9"]\nno_regression = "new"\nmeasures = ["AP"]\ntolerance = "1%"\n'
+    )
 
     done = gate(two, requirements=toml, require=["MnR > 0"], format="json")
     rows = json.loads(done.text)["rows"]
     assert done.exit_code == 1
-    assert [row["requirement"] for row in rows] == ["AP >= 0.9", "MnR > 0", "AP not worse than new by more than 1%"]
+    assert [row["requirement"] for row in rows] == [
+        "AP >= 0.9",
+        "MnR > 0",
+        "AP not worse than new by more than 1%",
+    ]
     assert {row["run"] for row in rows} == {"old"}
 
-    assert json.loads(gate(two, requirements=toml, no_regression="old", format="json").text)["rows"][-1]["run"] == "new"
+    assert (
+        json.loads(gate(two, requirements=toml, no_regression="old", format="json").text)["rows"][
+            -1
+        ]["run"]
+        == "new"
+    )
 
 
 def test_a_folder_in_a_file_lies_beside_the_file(tmp_path, monkeypatch):
@@ -447,15 +574,30 @@ def test_other_formats_hold_a_row_for_each_line(two):
     assert gate(two, require=["AP >= 0.1"], format="md").text.startswith("| result | requirement ")
 
 
-# The schema of Jenkins' JUnit plugin, as far as it allows what is written here: attributes (required first) and children.
+# The schema of Jenkins' JUnit plugin, as far as it allows what is written here: attributes
+# (required first) and children.
 ALLOWED = {
     "testsuites": ((), ("tests", "failures", "errors", "name", "time", "disabled"), ("testsuite",)),
     "testsuite": (
         ("name", "tests"),
-        ("failures", "errors", "time", "disabled", "skipped", "timestamp", "hostname", "id", "package"),
+        (
+            "failures",
+            "errors",
+            "time",
+            "disabled",
+            "skipped",
+            "timestamp",
+            "hostname",
+            "id",
+            "package",
+        ),
         ("properties", "testcase", "system-out", "system-err"),
     ),
-    "testcase": (("name",), ("assertions", "time", "classname", "status"), ("skipped", "error", "failure", "system-out")),
+    "testcase": (
+        ("name",),
+        ("assertions", "time", "classname", "status"),
+        ("skipped", "error", "failure", "system-out"),
+    ),
     "failure": ((), ("message", "type"), ()),
     "error": ((), ("message", "type"), ()),
 }
@@ -470,7 +612,12 @@ def check_schema(element: ET.Element, parents: Sequence[str] = ()) -> None:
 
 
 def test_the_xml_names_what_failed_and_follows_the_schema(two, tmp_path):
-    done = gate(two, require=["AP >= 0.1", "new:AP >= 0.99"], no_regression="old", junit=tmp_path / "ci" / "gate.xml")
+    done = gate(
+        two,
+        require=["AP >= 0.1", "new:AP >= 0.99"],
+        no_regression="old",
+        junit=tmp_path / "ci" / "gate.xml",
+    )
     root = ET.parse(tmp_path / "ci" / "gate.xml").getroot()
 
     check_schema(root)
@@ -506,12 +653,25 @@ def test_an_error_replaces_the_xml_of_an_earlier_call(two, tmp_path):
 
 def test_names_that_are_markup_or_no_text_at_all_stay_names():
     awkward = "<b>&\"'\x00\x1b\udcff\u202e\ufffe]]>"
-    text = junit_text(awkward, [Case(awkward, awkward, failure=awkward), Case("fine", "run"), Case("odd", "run", error=awkward)])
+    text = junit_text(
+        awkward,
+        [
+            Case(awkward, awkward, failure=awkward),
+            Case("fine", "run"),
+            Case("odd", "run", error=awkward),
+        ],
+    )
     root = ET.fromstring(text.encode("utf-8"))
 
     check_schema(root)
     shown = "<b>&\"'\\x00\\x1b\\udcff\\u202e\\ufffe]]>"
-    assert root[0].get("name") == root[0][0].get("name") == root[0][0][0].text == root[0][2][0].get("message") == shown
+    assert (
+        root[0].get("name")
+        == root[0][0].get("name")
+        == root[0][0][0].text
+        == root[0][2][0].get("message")
+        == shown
+    )
     assert (root.get("tests"), root.get("failures"), root.get("errors")) == ("3", "1", "1")
 
 

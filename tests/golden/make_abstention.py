@@ -15,15 +15,21 @@ OUT = Path(__file__).parent / "abstention.json"
 ABOUT = {"command": "python tests/golden/make_abstention.py", "date": "2026-11-25", "seed": SEED}
 
 
-def drawn(rng: random.Random, n: int) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
-    """Judgments and a run of n queries, in which scores are multiples of 1/64, so that confidences tie as well."""
+def drawn(
+    rng: random.Random, n: int
+) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
+    """Judgments and a run of n queries, in which scores are multiples of 1/64, so that confidences
+    tie as well.
+    """
     items = [f"d{place}" for place in range(12)]
     judgments, run = {}, {}
     for place in range(n):
         relevant = rng.sample(items, rng.randint(1, 4))
         judgments[f"q{place:02}"] = {item: rng.randint(1, 2) for item in relevant}
         listed = rng.sample(items, rng.randint(1, 10))
-        run[f"q{place:02}"] = {item: (rng.randrange(64) + 16 * (item in relevant)) / 64 for item in listed}
+        run[f"q{place:02}"] = {
+            item: (rng.randrange(64) + 16 * (item in relevant)) / 64 for item in listed
+        }
     return judgments, run
 
 
@@ -38,7 +44,11 @@ def mteb(case: dict[str, Any]) -> dict[str, float]:
     from mteb._evaluators.retrieval_metrics import calculate_retrieval_scores
 
     found = calculate_retrieval_scores(case["run"], case["judgments"], [1, 5])
-    return {name: float(value) for name, value in {**found.naucs, **found.naucs_mrr}.items() if value == value}
+    return {
+        name: float(value)
+        for name, value in {**found.naucs, **found.naucs_mrr}.items()
+        if value == value
+    }
 
 
 def main() -> None:
@@ -51,7 +61,9 @@ def main() -> None:
         kinds = [f"nAUC_{name}@{k}_{kind}" for name in FAMILIES for k in (1, 5) for kind in KINDS]
         cases.append({**case, "nauc": {name: defined.get(name) for name in kinds}})
     about = {"tools": {"mteb": version("mteb")}, **ABOUT}
-    OUT.write_text(json.dumps({"about": about, "cases": cases}, separators=(",", ":")) + "\n", encoding="utf-8")
+    OUT.write_text(
+        json.dumps({"about": about, "cases": cases}, separators=(",", ":")) + "\n", encoding="utf-8"
+    )
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Write the coefficients of krippendorff and irrCAC for seeded cases to `agreement.json`.
 
-Needs, in an environment of its own (irrCAC takes no NumPy 2): krippendorff 0.9.0, irrCAC 0.4.4. Run it from the project root:
-`python tests/golden/make_agreement.py`.
+Needs, in an environment of its own (irrCAC takes no NumPy 2): krippendorff 0.9.0, irrCAC 0.4.4. Run
+it from the project root: `python tests/golden/make_agreement.py`.
 """
 
 import json
@@ -30,7 +30,9 @@ SCALES = ((0, 1), (0, 1, 2), (0, 1, 2, 3), (0, 1, 2, 4), (0, 1, 3, 7, 15))
 
 
 def drawn(rng: random.Random, judges: int, scale: tuple[int, ...]) -> list[list[int | None]]:
-    """Grades by item and judge: each judge sees the truth in part, and of more than two judges some leave items out."""
+    """Grades by item and judge: each judge sees the truth in part, and of more than two judges some
+    leave items out.
+    """
     items = []
     for _ in range(rng.randint(8, 40)):
         truth = rng.choice(scale)
@@ -41,9 +43,13 @@ def drawn(rng: random.Random, judges: int, scale: tuple[int, ...]) -> list[list[
 
 def values(items: list[list[int | None]], scale: tuple[int, ...]) -> dict[str, float]:
     """The coefficients of both packages."""
-    table = np.array([[math.nan if grade is None else float(grade) for grade in item] for item in items])
+    table = np.array(
+        [[math.nan if grade is None else float(grade) for grade in item] for item in items]
+    )
     found = {
-        f"Krippendorff's alpha ({level})": float(krippendorff.alpha(table.T, level_of_measurement=level, value_domain=scale))
+        f"Krippendorff's alpha ({level})": float(
+            krippendorff.alpha(table.T, level_of_measurement=level, value_domain=scale)
+        )
         for level in ("nominal", "ordinal", "interval")
     }
     frame = pd.DataFrame(table)

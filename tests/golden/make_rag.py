@@ -1,9 +1,10 @@
 """Write the figures of chunking_evaluation, RAGAS and ALCE for seeded cases to `rag.json`.
 
-Needs rapidfuzz and sources: `chunking_evaluation/evaluation_framework/base_evaluation.py` at d451fc4 of
-brandonstarxel/chunking_evaluation; `eval.py` at 246c476 of princeton-nlp/ALCE, whose language model is replaced by drawn
-entailments; and the folder `src/ragas/metrics` of explodinggradients/ragas at v0.4.0, of which only the classes without a model
-are run. Run it from the project root: `python tests/golden/make_rag.py base_evaluation.py eval.py metrics`.
+Needs rapidfuzz and sources: `chunking_evaluation/evaluation_framework/base_evaluation.py` at
+d451fc4 of brandonstarxel/chunking_evaluation; `eval.py` at 246c476 of princeton-nlp/ALCE, whose
+language model is replaced by drawn entailments; and the folder `src/ragas/metrics` of
+explodinggradients/ragas at v0.4.0, of which only the classes without a model are run. Run it from
+the project root: `python tests/golden/make_rag.py base_evaluation.py eval.py metrics`.
 """
 
 import ast
@@ -29,11 +30,28 @@ import numpy as np
 
 SEED = 20261125
 OUT = Path(__file__).parent / "rag.json"
-WORDS = ("the", "red", "blue", "car", "bridge", "rain", "waits", "night", "trains", "market", "two", "dog", "closed", "today")
+WORDS = (
+    "the",
+    "red",
+    "blue",
+    "car",
+    "bridge",
+    "rain",
+    "waits",
+    "night",
+    "trains",
+    "market",
+    "two",
+    "dog",
+    "closed",
+    "today",
+)
 
 
 def chunks(rng: random.Random) -> dict[str, Any]:
-    """Questions with gold spans, the chunks of two documents, and those that are retrieved for each question."""
+    """Questions with gold spans, the chunks of two documents, and those that are retrieved for each
+    question.
+    """
     every = [
         {"start_index": start, "end_index": start + rng.choice((60, 80)), "corpus_id": name}
         for name in ("a", "b")
@@ -41,8 +59,14 @@ def chunks(rng: random.Random) -> dict[str, Any]:
     ]
     rows, found = [], []
     for number in range(6):
-        starts = [rng.choice((rng.randrange(500), 60 * rng.randrange(1, 9))) for _ in range(rng.randint(1, 3))]
-        spans = [{"content": "", "start_index": start, "end_index": start + rng.choice((20, 60, 130))} for start in starts]
+        starts = [
+            rng.choice((rng.randrange(500), 60 * rng.randrange(1, 9)))
+            for _ in range(rng.randint(1, 3))
+        ]
+        spans = [
+            {"content": "", "start_index": start, "end_index": start + rng.choice((20, 60, 130))}
+            for start in starts
+        ]
         rows.append({"question": f"q{number}", "references": spans, "corpus_id": rng.choice("ab")})
         found.append(rng.sample(every, 7))
     return {"every": every, "questions": rows, "retrieved": found}
@@ -50,8 +74,15 @@ def chunks(rng: random.Random) -> dict[str, Any]:
 
 @cache
 def source_evaluation(path: str) -> Any:
-    """The evaluation of a source file, whose imports of a vector store are not needed for its figures."""
-    for name in ("chromadb", "chromadb.utils", "chromadb.utils.embedding_functions", "chunking_evaluation"):
+    """The evaluation of a source file, whose imports of a vector store are not needed for its
+    figures.
+    """
+    for name in (
+        "chromadb",
+        "chromadb.utils",
+        "chromadb.utils.embedding_functions",
+        "chunking_evaluation",
+    ):
         sys.modules[name] = ModuleType(name)
     helpers: Any = ModuleType("chunking_evaluation.utils")
     helpers.rigorous_document_search = helpers.get_openai_embedding_function = None
@@ -76,7 +107,10 @@ def chunking_evaluation(case: dict[str, Any], path: str) -> dict[str, list[float
         cuts = [min(count, 20) for count in counts] if k is None else [k] * len(rows)
         values = evaluation._scores_from_dataset_and_retrievals(found, cuts)
         at = "" if k is None else f"@{k}"
-        figures |= {f"{name}{at}": each for name, each in zip(("iou", "recall", "precision"), values, strict=True)}
+        figures |= {
+            f"{name}{at}": each
+            for name, each in zip(("iou", "recall", "precision"), values, strict=True)
+        }
     return {name: [float(value) for value in each] for name, each in figures.items()}
 
 
@@ -88,8 +122,18 @@ def ragas_metrics(folder: str) -> tuple[Any, Any]:
             return await self._single_turn_ascore(sample, callbacks)  # pyright: ignore
 
     names: dict[str, Any] = {
-        **dict.fromkeys(("Callbacks", "MetricType", "RunConfig", "MetricWithLLM", "SingleTurnSample"), SimpleNamespace),
-        **{"t": typing, "dataclass": dataclass, "field": field, "Enum": Enum, "np": np, "SingleTurnMetric": SingleTurnMetric},
+        **dict.fromkeys(
+            ("Callbacks", "MetricType", "RunConfig", "MetricWithLLM", "SingleTurnSample"),
+            SimpleNamespace,
+        ),
+        **{
+            "t": typing,
+            "dataclass": dataclass,
+            "field": field,
+            "Enum": Enum,
+            "np": np,
+            "SingleTurnMetric": SingleTurnMetric,
+        },
         "MetricType": SimpleNamespace(SINGLE_TURN=1),
         "MetricOutputType": SimpleNamespace(CONTINUOUS=1),
     }
@@ -99,16 +143,26 @@ def ragas_metrics(folder: str) -> tuple[Any, Any]:
         "_context_recall": ("NonLLMContextRecall",),
     }.items():
         tree = ast.parse((Path(folder) / f"{file}.py").read_text(encoding="utf-8"))
-        chosen = [each for each in tree.body if isinstance(each, ast.ClassDef) and each.name in classes]
+        chosen = [
+            each for each in tree.body if isinstance(each, ast.ClassDef) and each.name in classes
+        ]
         exec(compile(ast.Module(body=list(chosen), type_ignores=[]), file, "exec"), names)
     return names["NonLLMContextPrecisionWithReference"](), names["NonLLMContextRecall"]()
 
 
 def contexts(rng: random.Random) -> dict[str, Any]:
     """Gold passages, and retrieved ones of which some are like them."""
-    references = [" ".join(rng.choices(WORDS, k=rng.randint(2, 6))) for _ in range(rng.randint(1, 3))]
-    retrieved = [" ".join(rng.choices(WORDS, k=rng.randint(2, 6))) for _ in range(rng.randint(1, 4))]
-    retrieved += [reference + rng.choice(("", " today", " and more")) for reference in references if rng.random() < 0.5]
+    references = [
+        " ".join(rng.choices(WORDS, k=rng.randint(2, 6))) for _ in range(rng.randint(1, 3))
+    ]
+    retrieved = [
+        " ".join(rng.choices(WORDS, k=rng.randint(2, 6))) for _ in range(rng.randint(1, 4))
+    ]
+    retrieved += [
+        reference + rng.choice(("", " today", " and more"))
+        for reference in references
+        if rng.random() < 0.5
+    ]
     rng.shuffle(retrieved)
     return {"retrieved_contexts": retrieved, "reference_contexts": references}
 
@@ -122,7 +176,12 @@ def from_source(case: dict[str, Any], metrics: tuple[Any, Any]) -> dict[str, flo
 def ragas(case: dict[str, Any]) -> dict[str, float]:
     """The values of the installed RAGAS' metrics without a language model, by every distance."""
     from ragas import SingleTurnSample
-    from ragas.metrics import DistanceMeasure, NonLLMContextPrecisionWithReference, NonLLMContextRecall, NonLLMStringSimilarity
+    from ragas.metrics import (
+        DistanceMeasure,
+        NonLLMContextPrecisionWithReference,
+        NonLLMContextRecall,
+        NonLLMStringSimilarity,
+    )
 
     sample, found = SingleTurnSample(**case), dict[str, float]()
     for distance in DistanceMeasure:
@@ -132,14 +191,20 @@ def ragas(case: dict[str, Any]) -> dict[str, float]:
             NonLLMContextRecall(_distance_measure=compare),
         )
         for metric in (precision, recall):
-            found[f"{metric.name} {distance.value}"] = float(asyncio.run(metric.single_turn_ascore(sample)))
+            found[f"{metric.name} {distance.value}"] = float(
+                asyncio.run(metric.single_turn_ascore(sample))
+            )
     return found
 
 
 def alce(rng: random.Random, path: str) -> list[dict[str, Any]]:
     """Cases of ALCE's citation recall and precision in percent, each the mean of some answers."""
     tree = ast.parse(Path(path).read_text(encoding="utf-8"))
-    chosen = [each for each in tree.body if isinstance(each, ast.FunctionDef) and each.name == "compute_autoais"]
+    chosen = [
+        each
+        for each in tree.body
+        if isinstance(each, ast.FunctionDef) and each.name == "compute_autoais"
+    ]
     judged: dict[tuple[str, str], bool] = {}
     names: dict[str, Any] = {
         "re": re,
@@ -164,15 +229,32 @@ def alce(rng: random.Random, path: str) -> list[dict[str, Any]]:
                 cited = sorted(rng.sample(range(1, 5), rng.randint(0, 3)))
                 claim = f"claim {query} {place}"
                 lines.append(claim + "".join(f" [{number}]" for number in cited))
-                rows += [] if cited else [{"id": f"q{query}", "statement": claim, "citations": [], "entailed": False}]
+                rows += (
+                    []
+                    if cited
+                    else [
+                        {"id": f"q{query}", "statement": claim, "citations": [], "entailed": False}
+                    ]
+                )
                 for each in (one for size in range(1, 4) for one in combinations(cited, size)):
                     entailed = rng.random() < 0.3 + 0.2 * len(each)
-                    judged["\n".join(f"Title: {number}\ntext {number}" for number in each), claim] = entailed
+                    judged[
+                        "\n".join(f"Title: {number}\ntext {number}" for number in each), claim
+                    ] = entailed
                     names_of = [str(number) for number in each]
-                    rows.append({"id": f"q{query}", "statement": claim, "citations": names_of, "entailed": entailed})
+                    rows.append(
+                        {
+                            "id": f"q{query}",
+                            "statement": claim,
+                            "citations": names_of,
+                            "entailed": entailed,
+                        }
+                    )
             data.append({"question": str(query), "output": "\n".join(lines), "docs": documents})
         found = names["compute_autoais"](data)
-        cases.append({"rows": rows, "figures": {name: float(value) for name, value in found.items()}})
+        cases.append(
+            {"rows": rows, "figures": {name: float(value) for name, value in found.items()}}
+        )
     return cases
 
 
@@ -196,8 +278,16 @@ def main() -> None:
     rng = random.Random(SEED)
     drawn, metrics = [chunks(rng) for _ in range(4)], ragas_metrics(sys.argv[3])
     chunked = [case | {"figures": chunking_evaluation(case, sys.argv[1])} for case in drawn]
-    found = [case | {"figures": from_source(case, metrics)} for case in (contexts(rng) for _ in range(24))]
-    found = {"about": about(), "chunking_evaluation": chunked, "ragas": found, "alce": alce(rng, sys.argv[2])}
+    found = [
+        case | {"figures": from_source(case, metrics)}
+        for case in (contexts(rng) for _ in range(24))
+    ]
+    found = {
+        "about": about(),
+        "chunking_evaluation": chunked,
+        "ragas": found,
+        "alce": alce(rng, sys.argv[2]),
+    }
     OUT.write_text(json.dumps(found, separators=(",", ":")) + "\n", encoding="utf-8")
 
 

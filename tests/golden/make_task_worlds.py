@@ -1,8 +1,9 @@
 """Write the figures of other tools for the worlds of `tests/task_worlds.py` to `task_worlds.json`.
 
-No registry has most of these tools. Their files lie in one folder, each from the commit in `SOURCES`; they are run as they are,
-except that NumPy's and torch's sorts are made stable, as they leave the order of equal scores open. Needs numpy, pandas,
-rapidfuzz and torch. Run it from the project root: `python tests/golden/make_task_worlds.py FOLDER [TOOL ...]`.
+No registry has most of these tools. Their files lie in one folder, each from the commit in
+`SOURCES`; they are run as they are, except that NumPy's and torch's sorts are made stable, as they
+leave the order of equal scores open. Needs numpy, pandas, rapidfuzz and torch. Run it from the
+project root: `python tests/golden/make_task_worlds.py FOLDER [TOOL ...]`.
 """
 
 import contextlib
@@ -31,9 +32,12 @@ SOURCES = {
     "clip4clip": "clip4clip_metrics.py: ArrowLuo/CLIP4Clip 508ffa3d, metrics.py",
     "clip4clip_multi": "clip4clip_metrics.py, with the padding of main_task_retrieval.py",
     "revisitop": "revisitop_evaluate.py: filipradenovic/revisitop be398328, python/evaluate.py",
-    "squad1": "squad1_score.py: huggingface/evaluate a7dd3383, metrics/squad/compute_score.py (SQuAD's own script of 1.1)",
+    "squad1": "squad1_score.py: huggingface/evaluate a7dd3383, metrics/squad/compute_score.py "
+    "(SQuAD's "
+    "own script of 1.1)",
     "squad2": "evaluate_v2.py: rajpurkar/SQuAD-explorer eee5fdbf, evaluate-v2.0.py",
-    "piaf": "piaf_utils_eval.py: etalab-ia/piaf-ml 9c9abca0, src/evaluation/utils/utils_eval.py; haystack_eval.py: eval.py of "
+    "piaf": "piaf_utils_eval.py: etalab-ia/piaf-ml 9c9abca0, src/evaluation/utils/utils_eval.py; "
+    "haystack_eval.py: eval.py of "
     "farm-haystack 0.9.0 on PyPI",
     "chunking_evaluation": "base_evaluation.py: brandonstarxel/chunking_evaluation d451fc4c",
     "ragas": "ragas_metrics: the folder ragas/metrics of ragas 0.4.0 on PyPI",
@@ -52,7 +56,9 @@ def load(folder: Path, name: str) -> Any:
 
 
 def _numpy(**changed: Any) -> Any:
-    return SimpleNamespace(**{name: getattr(np, name) for name in dir(np) if not name.startswith("__")} | changed)
+    return SimpleNamespace(
+        **{name: getattr(np, name) for name in dir(np) if not name.startswith("__")} | changed
+    )
 
 
 def hgr(folder: Path) -> Callable[[Any], Values]:
@@ -62,8 +68,14 @@ def hgr(folder: Path) -> Callable[[Any], Values]:
 
     def _values(world: Any) -> Values:
         scores, positives = np.array(world["scores"]), world["positives"]
-        turned = [[row for row, own in enumerate(positives) if item in own] for item in range(scores.shape[1])]
-        return [*map(float, module.eval_q2m(scores, positives)), *map(float, module.eval_q2m(scores.T, turned))]
+        turned = [
+            [row for row, own in enumerate(positives) if item in own]
+            for item in range(scores.shape[1])
+        ]
+        return [
+            *map(float, module.eval_q2m(scores, positives)),
+            *map(float, module.eval_q2m(scores.T, turned)),
+        ]
 
     return _values
 
@@ -77,7 +89,11 @@ def clip4clip(folder: Path) -> Callable[[Any], Values]:
 
     def _values(world: Any) -> Values:
         scores = np.array(world["scores"])
-        return [float(module.compute_metrics(each)[name]) for each in (scores, scores.T) for name in CLIP4CLIP]
+        return [
+            float(module.compute_metrics(each)[name])
+            for each in (scores, scores.T)
+            for name in CLIP4CLIP
+        ]
 
     return _values
 
@@ -88,7 +104,18 @@ def clip4clip_multi(folder: Path) -> Callable[[Any], Values]:
 
     module = load(folder, "clip4clip_metrics")
     module.torch = SimpleNamespace(
-        **{name: getattr(torch, name) for name in ("is_tensor", "tensor", "diagonal", "flatten", "logical_or", "isinf", "isnan")},
+        **{
+            name: getattr(torch, name)
+            for name in (
+                "is_tensor",
+                "tensor",
+                "diagonal",
+                "flatten",
+                "logical_or",
+                "isinf",
+                "isnan",
+            )
+        },
         **{name: getattr(torch, name) for name in ("sum", "median", "max", "squeeze")},
         argsort=partial(torch.argsort, stable=True),
     )
@@ -97,27 +124,45 @@ def clip4clip_multi(folder: Path) -> Callable[[Any], Values]:
         scores, ends = np.array(world["scores"]), [*accumulate(world["counts"])]
         longest = max(world["counts"])
         parts = [scores[start:end] for start, end in pairwise([0, *ends])]
-        padded = [np.vstack([part, np.full((longest - len(part), scores.shape[1]), -np.inf)]) for part in parts]
+        padded = [
+            np.vstack([part, np.full((longest - len(part), scores.shape[1]), -np.inf)])
+            for part in parts
+        ]
         stacked = np.stack(padded)
-        found = module.tensor_text_to_video_metrics(stacked), module.compute_metrics(module.tensor_video_to_text_sim(stacked))
+        found = (
+            module.tensor_text_to_video_metrics(stacked),
+            module.compute_metrics(module.tensor_video_to_text_sim(stacked)),
+        )
         return [float(each[name]) for each in found for name in CLIP4CLIP]
 
     return _values
 
 
-LEVELS = {"E": (("easy",), ("hard", "junk")), "M": (("easy", "hard"), ("junk",)), "H": (("hard",), ("easy", "junk"))}
+LEVELS = {
+    "E": (("easy",), ("hard", "junk")),
+    "M": (("easy", "hard"), ("junk",)),
+    "H": (("hard",), ("easy", "junk")),
+}
 
 
 def revisitop(folder: Path) -> Callable[[Any], Values]:
-    """AP and precision at 1, 5 and 10 of each query, for each level; None for a query without a right reference."""
+    """AP and precision at 1, 5 and 10 of each query, for each level; None for a query without a
+    right reference.
+    """
     module = load(folder, "revisitop_evaluate")
     module.np = _numpy(in1d=np.isin)
 
     def _values(world: Any) -> Values:
-        ranks, found = np.argsort(-np.array(world["scores"]), axis=1, kind="stable").T, list[float | None]()
+        ranks, found = (
+            np.argsort(-np.array(world["scores"]), axis=1, kind="stable").T,
+            list[float | None](),
+        )
         for right, junk in LEVELS.values():
             lists = [
-                {name: [n for n, kind in enumerate(own) if kind in among] for name, among in (("ok", right), ("junk", junk))}
+                {
+                    name: [n for n, kind in enumerate(own) if kind in among]
+                    for name, among in (("ok", right), ("junk", junk))
+                }
                 for own in world["kinds"]
             ]
             with np.errstate(all="ignore"), contextlib.suppress(ZeroDivisionError):
@@ -132,7 +177,10 @@ def revisitop(folder: Path) -> Callable[[Any], Values]:
 
 
 def _article(golds: list[list[str]]) -> list[dict[str, Any]]:
-    qas = [{"id": f"q{n}", "question": "?", "answers": [{"text": text} for text in own]} for n, own in enumerate(golds)]
+    qas = [
+        {"id": f"q{n}", "question": "?", "answers": [{"text": text} for text in own]}
+        for n, own in enumerate(golds)
+    ]
     return [{"title": "t", "paragraphs": [{"context": "", "qas": qas}]}]
 
 
@@ -149,16 +197,30 @@ def squad1(folder: Path) -> Callable[[Any], Values]:
     return _values
 
 
-SQUAD2 = ("exact", "f1", "HasAns_exact", "HasAns_f1", "NoAns_exact", "NoAns_f1", "best_exact", "best_f1")
+SQUAD2 = (
+    "exact",
+    "f1",
+    "HasAns_exact",
+    "HasAns_f1",
+    "NoAns_exact",
+    "NoAns_f1",
+    "best_exact",
+    "best_f1",
+)
 
 
 def squad2(folder: Path) -> Callable[[Any], Values]:
-    """The figures of the official script, and its best ones; None for those of a group without a question."""
+    """The figures of the official script, and its best ones; None for those of a group without a
+    question.
+    """
     module = load(folder, "evaluate_v2")
 
     def _values(world: Any) -> Values:
         article, names = _article(world["golds"]), [f"q{n}" for n in range(len(world["golds"]))]
-        given, na = dict(zip(names, world["given"], strict=True)), dict(zip(names, world["na"], strict=True))
+        given, na = (
+            dict(zip(names, world["given"], strict=True)),
+            dict(zip(names, world["na"], strict=True)),
+        )
         has = module.make_qid_to_has_ans(article)
         raw = module.get_raw_scores(article, given)
         cut = [module.apply_no_ans_threshold(scores, na, has, world["threshold"]) for scores in raw]
@@ -173,20 +235,38 @@ def squad2(folder: Path) -> Callable[[Any], Values]:
 
 
 PIAF = tuple(
-    f"reader_top{k}_{name}{group}" for name in ("accuracy", "em", "f1") for k in ("1", "k") for group in ("", "_has_answer")
+    f"reader_top{k}_{name}{group}"
+    for name in ("accuracy", "em", "f1")
+    for k in ("1", "k")
+    for group in ("", "_has_answer")
 )
-PIAF_ALL = (*PIAF, "reader_top1_no_answer_accuracy", "reader_topk_no_answer_accuracy", "recall", "map", "mrr")
+PIAF_ALL = (
+    *PIAF,
+    "reader_top1_no_answer_accuracy",
+    "reader_topk_no_answer_accuracy",
+    "recall",
+    "map",
+    "mrr",
+)
 
 
 STAND_INS = (
-    *("haystack", "haystack.schema", "haystack.document_store", "haystack.document_store.base", "haystack.pipeline"),
+    *(
+        "haystack",
+        "haystack.schema",
+        "haystack.document_store",
+        "haystack.document_store.base",
+        "haystack.pipeline",
+    ),
     *("farm", "farm.evaluation", "farm.evaluation.squad_evaluation", "tqdm"),
 )
 """Modules that PIAF's files import and these figures do not need."""
 
 
 def piaf(folder: Path) -> Callable[[Any], Values]:
-    """The figures of reader and retriever; None where the code divides by 0 and for those of no impossible question."""
+    """The figures of reader and retriever; None where the code divides by 0 and for those of no
+    impossible question.
+    """
     for name in STAND_INS:
         sys.modules[name] = ModuleType(name)
     base = type("Base", (), {"set_config": lambda self, **_: None})
@@ -214,7 +294,12 @@ def piaf(folder: Path) -> Callable[[Any], Values]:
             )
             spans = [each or (None, 0, 0) for each in each["answers"]]
             answers = [
-                {"answer": None if document is None else "y", "document_id": document, "offset_start": start, "offset_end": end}
+                {
+                    "answer": None if document is None else "y",
+                    "document_id": document,
+                    "offset_start": start,
+                    "offset_end": end,
+                }
                 for document, start, end in spans
             ]
             reader.run(labels={"reader": label}, answers=answers)
@@ -230,7 +315,10 @@ def piaf(folder: Path) -> Callable[[Any], Values]:
     return _values
 
 
-CHUNKING = ("precision_omega", *(f"{name}{at}" for at in ("", "@3", "@7") for name in ("iou", "recall", "precision")))
+CHUNKING = (
+    "precision_omega",
+    *(f"{name}{at}" for at in ("", "@3", "@7") for name in ("iou", "recall", "precision")),
+)
 
 
 def chunking_evaluation(folder: Path) -> Callable[[Any], Values]:
@@ -261,7 +349,18 @@ def ragas(folder: Path) -> Callable[[Any], Values]:
 
 
 TOOLS: dict[str, Callable[[Path], Callable[[Any], Values]]] = {
-    each.__name__: each for each in (hgr, clip4clip, clip4clip_multi, revisitop, squad1, squad2, chunking_evaluation, ragas, piaf)
+    each.__name__: each
+    for each in (
+        hgr,
+        clip4clip,
+        clip4clip_multi,
+        revisitop,
+        squad1,
+        squad2,
+        chunking_evaluation,
+        ragas,
+        piaf,
+    )
 }
 
 
@@ -274,13 +373,25 @@ def _short(value: float | None) -> float | int | None:
 def main() -> None:
     """Writes the file; with tools, their values alone beside those that are there."""
     folder, chosen = Path(sys.argv[1]), sys.argv[2:] or [*TOOLS]
-    found: dict[str, Any] = json.loads(OUT.read_text(encoding="utf-8"))["values"] if OUT.exists() else {}
+    found: dict[str, Any] = (
+        json.loads(OUT.read_text(encoding="utf-8"))["values"] if OUT.exists() else {}
+    )
     for name in chosen:
         values = TOOLS[name](folder)
-        worlds = (getattr(task_worlds, name)(task_worlds.rng_of(name, number)) for number in range(task_worlds.WORLDS))
+        worlds = (
+            getattr(task_worlds, name)(task_worlds.rng_of(name, number))
+            for number in range(task_worlds.WORLDS)
+        )
         found[name] = [[_short(value) for value in values(world)] for world in worlds]
-    about = {"sources": SOURCES, "command": "python tests/golden/make_task_worlds.py FOLDER", "seed": task_worlds.SEED}
-    rows = ",\n".join(f"{json.dumps(name)}:{json.dumps(found[name], separators=(',', ':'))}" for name in sorted(found))
+    about = {
+        "sources": SOURCES,
+        "command": "python tests/golden/make_task_worlds.py FOLDER",
+        "seed": task_worlds.SEED,
+    }
+    rows = ",\n".join(
+        f"{json.dumps(name)}:{json.dumps(found[name], separators=(',', ':'))}"
+        for name in sorted(found)
+    )
     OUT.write_text(f'{{"about":{json.dumps(about)},\n"values":{{{rows}}}}}\n', encoding="utf-8")
 
 

@@ -1,7 +1,9 @@
-"""Write the figures of cwl_eval's foraging and time-biased users, and of recommenders' R-precision, to `users.json`.
+"""Write the figures of cwl_eval's foraging and time-biased users, and of recommenders' R-precision,
+to `users.json`.
 
-Needs, in an environment of their own: cwl-eval 1.0.12 and recommenders 1.2.1 (of which only evaluation/python_evaluation.py is
-run). Run it from the project root: `python tests/golden/make_users.py`.
+Needs, in an environment of their own: cwl-eval 1.0.12 and recommenders 1.2.1 (of which only
+evaluation/python_evaluation.py is run). Run it from the project root: `python
+tests/golden/make_users.py`.
 """
 
 import json
@@ -18,12 +20,16 @@ KS = (1, 3, 10)
 
 
 def drawn(rng: random.Random) -> dict[str, Any]:
-    """Judgments from 0 to 3 and a run; every query has something relevant, and no two scores are equal."""
+    """Judgments from 0 to 3 and a run; every query has something relevant, and no two scores are
+    equal.
+    """
     items = [f"d{place}" for place in range(30)]
     judgments, run = {}, {}
     for place in range(12):
         judged = rng.sample(items, 12)
-        judgments[f"q{place}"] = {item: rng.choice((0, 0, 1, 2, 3)) for item in judged} | {judged[0]: 1}
+        judgments[f"q{place}"] = {item: rng.choice((0, 0, 1, 2, 3)) for item in judged} | {
+            judged[0]: 1
+        }
         listed = rng.sample(items, rng.randint(5, 25))
         run[f"q{place}"] = {item: float(len(listed) - rank) for rank, item in enumerate(listed)}
     return {"judgments": judgments, "run": run}
@@ -56,12 +62,25 @@ def recommenders(case: dict[str, Any]) -> dict[str, float]:
     import pandas as pd
     from recommenders.evaluation import python_evaluation as peer
 
-    rows = [(query, item, 1.0) for query, truth in case["judgments"].items() for item, grade in truth.items() if grade > 0]
+    rows = [
+        (query, item, 1.0)
+        for query, truth in case["judgments"].items()
+        for item, grade in truth.items()
+        if grade > 0
+    ]
     true = pd.DataFrame(rows, columns=["userID", "itemID", "rating"])
-    listed = [(query, item, score) for query, scored in case["run"].items() for item, score in scored.items()]
+    listed = [
+        (query, item, score)
+        for query, scored in case["run"].items()
+        for item, score in scored.items()
+    ]
     predicted = pd.DataFrame(listed, columns=["userID", "itemID", "prediction"])
     names = ("precision_at_k", "recall_at_k", "ndcg_at_k", "map", "map_at_k", "r_precision_at_k")
-    return {f"{name}@{k}": float(getattr(peer, name)(true, predicted, k=k)) for name in names for k in KS}
+    return {
+        f"{name}@{k}": float(getattr(peer, name)(true, predicted, k=k))
+        for name in names
+        for k in KS
+    }
 
 
 def main() -> None:
@@ -69,7 +88,9 @@ def main() -> None:
     rng, cases = random.Random(SEED), []
     for _ in range(3):
         case = drawn(rng)
-        r_precision = {name: value for name, value in recommenders(case).items() if name.startswith("r_")}
+        r_precision = {
+            name: value for name, value in recommenders(case).items() if name.startswith("r_")
+        }
         cases.append(case | {"cwl": cwl(case), "recommenders": r_precision})
     about = {
         "tools": {name: version(name) for name in ("cwl-eval", "recommenders", "pandas", "numpy")},
@@ -77,7 +98,9 @@ def main() -> None:
         "date": "2026-11-26",
         "seed": SEED,
     }
-    OUT.write_text(json.dumps({"about": about, "cases": cases}, separators=(",", ":")) + "\n", encoding="utf-8")
+    OUT.write_text(
+        json.dumps({"about": about, "cases": cases}, separators=(",", ":")) + "\n", encoding="utf-8"
+    )
 
 
 if __name__ == "__main__":

@@ -1,5 +1,7 @@
-"""What files once broke, or passed for right: command lines or public names that every version since 5a950af has, files, and
-the right result. `tools/against.py REVISION` runs them on two versions, test_cases.py on this one."""
+"""What files once broke, or passed for right: command lines or public names that every version
+since 5a950af has, files, and
+the right result. `tools/against.py REVISION` runs them on two versions, test_cases.py on this one.
+"""
 
 import json
 import os
@@ -16,9 +18,10 @@ Write = Callable[[Path], object]
 class Case(NamedTuple):
     """A case, its name in words.
 
-    run: command lines, one a line, or Python behind `python:`. codes: right exit codes of the last line. shows: what it prints, a
-    regular expression; hides: what it must not print. holds: files that must be there afterwards. seconds, mib: what it may take.
-    before: what an earlier revision gave.
+    run: command lines, one a line, or Python behind `python:`. codes: right exit codes of the last
+    line. shows: what it prints, a regular expression; hides: what it must not print. holds: files
+    that must be there afterwards. seconds, mib: what it may take. before: what an earlier revision
+    gave.
     """
 
     name: str
@@ -59,7 +62,9 @@ def _npy(header: str, version: bytes = b"\x01\x00") -> Write:
 
     def _write(folder: Path) -> None:
         length = struct.pack("<H" if version == b"\x01\x00" else "<I", len(data))
-        (folder / "left.npy").write_bytes(b"\x93NUMPY" + version + length + data + np.eye(3).tobytes())
+        (folder / "left.npy").write_bytes(
+            b"\x93NUMPY" + version + length + data + np.eye(3).tobytes()
+        )
         np.save(folder / "right.npy", np.eye(3))
 
     return _write
@@ -80,8 +85,14 @@ def _with_matrix(*writes: Write) -> Write:
 
 DEEP = "[" * 100_000 + "]" * 100_000
 DEEP_OBJECT = '{"a":' * 100_000 + "1" + "}" * 100_000
-SQUAD = {"title": "t", "paragraphs": [{"context": "a b c", "qas": [{"id": "q1", "question": "?", "answers": []}]}]}
-BENCH = '[[dataset]]\nname = "d"\ncommand = "evaluate"\nqrels = "qrels"\nruns = "{system}"\n[[system]]\nname = "run"\n'
+SQUAD = {
+    "title": "t",
+    "paragraphs": [{"context": "a b c", "qas": [{"id": "q1", "question": "?", "answers": []}]}],
+}
+BENCH = (
+    '[[dataset]]\nname = "d"\ncommand = "evaluate"\nqrels = "qrels"\nruns = '
+    '"{system}"\n[[system]]\nname = "run"\n'
+)
 
 
 def _gold(answers: str) -> str:
@@ -157,10 +168,16 @@ def _long_image(folder: Path) -> None:
 
 
 _EVALUATE = "evaluate qrels run"
-_TAMPER = "evaluate qrels run -o out\npython: from pathlib import Path; Path('out/{}').write_text({})\nreport out"
+_TAMPER = (
+    "evaluate qrels run -o out\npython: from pathlib import Path; "
+    "Path('out/{}').write_text({})\nreport out"
+)
 
 RIGHT = [
-    Case("counts of positives wrap in int64", "python: rw.captions(np.eye(3), [2**63 - 1, 2**63 - 1, 5])"),
+    Case(
+        "counts of positives wrap in int64",
+        "python: rw.captions(np.eye(3), [2**63 - 1, 2**63 - 1, 5])",
+    ),
     Case(
         "counts of positives wrap, in a file",
         "captions scores.npy --positives counts.json",
@@ -174,15 +191,24 @@ RIGHT = [
     ),
     Case(
         "an edited summary passes the gate",
-        "evaluate qrels run -m AP -o out\npython: import re; from pathlib import Path; p = Path('out/summary.json'); "
+        "evaluate qrels run -m AP -o out\npython: import re; from pathlib import Path; p = "
+        "Path('out/summary.json'); "
         "p.write_text(p.read_text().replace('0.5', '0.9'))\ngate out -r 'AP >= 0.8'",
         _runs(),
     ),
-    Case("a foreign manifest deletes a file", f"{_EVALUATE} -o mine", _manifest, codes=(0, 2), holds=("mine/notes.txt",)),
+    Case(
+        "a foreign manifest deletes a file",
+        f"{_EVALUATE} -o mine",
+        _manifest,
+        codes=(0, 2),
+        holds=("mine/notes.txt",),
+    ),
     Case(
         "Score and score in Parquet",
         "evaluate qrels run.parquet",
-        _parquet({"query": ["q1", "q1"], "item": ["d1", "d9"], "Score": [1.0, 2.0], "score": [2.0, 1.0]}),
+        _parquet(
+            {"query": ["q1", "q1"], "item": ["d1", "d9"], "Score": [1.0, 2.0], "score": [2.0, 1.0]}
+        ),
     ),
     Case(
         "encode --column takes a number, a list, true",
@@ -196,7 +222,11 @@ RIGHT = [
     Case(
         "a boolean is a score in MTEB's predictions",
         "evaluate qrels run.json",
-        _runs("run.json", '{"mteb_model_meta": {}, "en": {"test": {"q1": {"d1": true, "d2": false}, "q2": {"d2": 1.0}}}}'),
+        _runs(
+            "run.json",
+            '{"mteb_model_meta": {}, "en": {"test": {"q1": {"d1": true, "d2": false}, "q2": '
+            '{"d2": 1.0}}}}',
+        ),
     ),
     Case("gains of infinity give 0", f"{_EVALUATE} -m 'nDCG(gains={{1:1e400}})'", _runs()),
     Case("a form feed splits a number", "pairs a.txt a.txt", _text("a.txt", "1\n2\f3\n4\n5\n")),
@@ -209,10 +239,25 @@ RIGHT = [
 BAD = [
     *(
         Case(f"-m {word[:30]}", f"{_EVALUATE} -m {word!r}", _runs())
-        for word in ("P@1e999", "AP(rel={[]:1})", "AP(rel={1:2,'a':3})", "nDCG(gains={1:'a'})@5", "nDCG(gains=[1,2])@5")
+        for word in (
+            "P@1e999",
+            "AP(rel={[]:1})",
+            "AP(rel={1:2,'a':3})",
+            "nDCG(gains={1:'a'})@5",
+            "nDCG(gains=[1,2])@5",
+        )
     ),
-    Case("--n-samples of 5,000 digits", f"agree --reference left.npy left.npy --n-samples {'9' * 5000}", shows="400 digits"),
-    Case("a word of 1 MB in TOML", "bench bench.toml", _text("bench.toml", f"a = '{'b' * 1_000_000}'"), seconds=5),
+    Case(
+        "--n-samples of 5,000 digits",
+        f"agree --reference left.npy left.npy --n-samples {'9' * 5000}",
+        shows="400 digits",
+    ),
+    Case(
+        "a word of 1 MB in TOML",
+        "bench bench.toml",
+        _text("bench.toml", f"a = '{'b' * 1_000_000}'"),
+        seconds=5,
+    ),
     Case(
         "a dotted key of 40 KB in TOML",
         "bench bench.toml",
@@ -222,7 +267,11 @@ BAD = [
     ),
     Case("-m 5,000 minus signs", f"{_EVALUATE} -m=AP(rel={'-' * 5000}1)", _runs()),
     *(
-        Case(f".npy header {header[:60].strip()}", "agree left.npy --reference right.npy -k 1", _npy(header))
+        Case(
+            f".npy header {header[:60].strip()}",
+            "agree left.npy --reference right.npy -k 1",
+            _npy(header),
+        )
         for header in (
             "{'descr': '<f8', 'fortran_order': False, 'shape': (3, 3),",
             "{'descr': '<f8', 'fortran_order': False, 'shape': (-3, -3), }",
@@ -244,12 +293,26 @@ BAD = [
         "evaluate qrels run.jsonl",
         _runs("run.jsonl", f'{{"query_id": "q1", "results": {DEEP}}}\n'),
     ),
-    Case("deep JSON lines", "evaluate qrels run.jsonl", _runs("run.jsonl", f'{{"query": "q1", "item": {DEEP}, "score": 1}}\n')),
-    Case("deep JSON as questions", "answers gold.json p.json -c squad2", _text("gold.json", DEEP, {"p.json": '{"q1": "a"}'})),
     Case(
-        "deep JSON as predictions", "answers gold.json p.json -c squad2", _text("gold.json", _gold("[]"), {"p.json": DEEP_OBJECT})
+        "deep JSON lines",
+        "evaluate qrels run.jsonl",
+        _runs("run.jsonl", f'{{"query": "q1", "item": {DEEP}, "score": 1}}\n'),
     ),
-    Case("deep JSON as positives", "captions scores.npy --positives p.json", _with_matrix(_text("p.json", DEEP))),
+    Case(
+        "deep JSON as questions",
+        "answers gold.json p.json -c squad2",
+        _text("gold.json", DEEP, {"p.json": '{"q1": "a"}'}),
+    ),
+    Case(
+        "deep JSON as predictions",
+        "answers gold.json p.json -c squad2",
+        _text("gold.json", _gold("[]"), {"p.json": DEEP_OBJECT}),
+    ),
+    Case(
+        "deep JSON as positives",
+        "captions scores.npy --positives p.json",
+        _with_matrix(_text("p.json", DEEP)),
+    ),
     Case("deep JSON as numbers", "pairs a.json a.json", _text("a.json", DEEP)),
     Case("deep JSON as images", "instances stats images.json", _text("images.json", DEEP)),
     Case(
@@ -257,9 +320,19 @@ BAD = [
         "instances stats gnd.json",
         _text("gnd.json", f'{{"imlist": {DEEP}, "qimlist": [], "gnd": []}}'),
     ),
-    Case("deep TOML", "bench bench.toml", _text("bench.toml", "a = " + "[" * 20_000 + "]" * 20_000)),
-    Case("a 5,000-digit integer in TOML", "bench bench.toml", _runs(**{"bench.toml": f"seed = {'9' * 5000}\n{BENCH}"})),
-    Case("half a character in an id", "evaluate qrels run.json", _runs("run.json", '{"q1": {"\\ud800": 1.0}, "q2": {"d": 1}}')),
+    Case(
+        "deep TOML", "bench bench.toml", _text("bench.toml", "a = " + "[" * 20_000 + "]" * 20_000)
+    ),
+    Case(
+        "a 5,000-digit integer in TOML",
+        "bench bench.toml",
+        _runs(**{"bench.toml": f"seed = {'9' * 5000}\n{BENCH}"}),
+    ),
+    Case(
+        "half a character in an id",
+        "evaluate qrels run.json",
+        _runs("run.json", '{"q1": {"\\ud800": 1.0}, "q2": {"d": 1}}'),
+    ),
     Case(
         "half a character in a key of JSON lines",
         "evaluate qrels run.jsonl",
@@ -280,10 +353,16 @@ BAD = [
     Case(
         "start of 2**63 in a prediction",
         "answers gold.json p.jsonl -c squad2",
-        _text("gold.json", _gold("[]"), {"p.jsonl": '{"id": "q1", "rank": 1, "text": "a", "start": 9223372036854775808}\n'}),
+        _text(
+            "gold.json",
+            _gold("[]"),
+            {"p.jsonl": '{"id": "q1", "rank": 1, "text": "a", "start": 9223372036854775808}\n'},
+        ),
     ),
     Case(
-        "a count of 2**63", "captions scores.npy --positives p.json", _with_matrix(_text("p.json", "[9223372036854775808, 0, 0]"))
+        "a count of 2**63",
+        "captions scores.npy --positives p.json",
+        _with_matrix(_text("p.json", "[9223372036854775808, 0, 0]")),
     ),
     Case(
         "an id of 5,000 digits",
@@ -297,7 +376,11 @@ BAD = [
         codes=(0, 2),
     ),
     Case("an integer above 1e308", "pairs a.json a.json", _text("a.json", f"[1, 2, {'9' * 400}]")),
-    Case("MTEB's predictions with a list", "evaluate qrels run.json", _runs("run.json", '[{"mteb_model_meta": {}}]')),
+    Case(
+        "MTEB's predictions with a list",
+        "evaluate qrels run.json",
+        _runs("run.json", '[{"mteb_model_meta": {}}]'),
+    ),
     Case(
         "MTEB's predictions with a list as score",
         "evaluate qrels run.json",
@@ -306,9 +389,17 @@ BAD = [
     Case(
         '"easy": true in a ground truth',
         "instances stats gnd.json",
-        _text("gnd.json", '{"imlist": ["a"], "qimlist": ["b"], "gnd": [{"easy": true, "hard": [], "junk": []}]}'),
+        _text(
+            "gnd.json",
+            '{"imlist": ["a"], "qimlist": ["b"], "gnd": [{"easy": true, "hard": [], "junk": []}]}',
+        ),
     ),
-    Case("an image name of 300 characters", "python: print(len(rw.read_images('images.csv').ids))", _long_image, codes=(0, 2)),
+    Case(
+        "an image name of 300 characters",
+        "python: print(len(rw.read_images('images.csv').ids))",
+        _long_image,
+        codes=(0, 2),
+    ),
     *(
         Case(f"{name} is {text[:24]}", _TAMPER.format(name, text), _runs())
         for name, text in (
@@ -323,16 +414,26 @@ BAD = [
     ),
     Case(
         "a frame with a column twice",
-        "python: import pandas as pd; f = pd.DataFrame([['q', 'a', 1.0, 2.0]], columns=['qid', 'docno', 'score', 'score']); "
+        "python: import pandas as pd; f = pd.DataFrame([['q', 'a', 1.0, 2.0]], "
+        "columns=['qid', 'docno', 'score', 'score']); "
         "print(rw.read_ranking(f).scores)",
     ),
-    Case("a line above 4 MiB", _EVALUATE, _runs("run", f"q1 Q0 d1 1 2.0 {'r' * (5 << 20)}\nq2 Q0 d3 1 1.0 r\n"), codes=(0, 2)),
+    Case(
+        "a line above 4 MiB",
+        _EVALUATE,
+        _runs("run", f"q1 Q0 d1 1 2.0 {'r' * (5 << 20)}\nq2 Q0 d3 1 1.0 r\n"),
+        codes=(0, 2),
+    ),
 ]
 VALID = [
     Case(
         "U+2028 in JSON lines",
         "evaluate qrels run.jsonl",
-        _runs("run.jsonl", '{"query": "q1", "item": "d1\u2028", "score": 1}\n{"query": "q2", "item": "d2", "score": 1}\n'),
+        _runs(
+            "run.jsonl",
+            '{"query": "q1", "item": "d1\u2028", "score": 1}\n{"query": "q2", "item": "d2", '
+            '"score": 1}\n',
+        ),
         codes=(0,),
     ),
     Case(
@@ -340,7 +441,12 @@ VALID = [
         "captions scores.csv --positives p.json",
         _text(
             "scores.csv",
-            "query," + ",".join(f"{'v' * 40}{n}" for n in range(2000)) + "\n" + "q," + ",".join(["1.5"] * 2000) + "\n",
+            "query,"
+            + ",".join(f"{'v' * 40}{n}" for n in range(2000))
+            + "\n"
+            + "q,"
+            + ",".join(["1.5"] * 2000)
+            + "\n",
             {"p.json": '{"q": [0]}'},
         ),
         codes=(0,),
@@ -361,7 +467,11 @@ VALID = [
 BOUNDED = [
     Case("300 MiB in a small zstd file", "evaluate qrels run.zst", _bomb, seconds=20, mib=700),
     Case(
-        "a FIFO among pictures", "encode images set -o out.npy --model small-grey:4x4", _fifo, seconds=20, hides="no such|unknown"
+        "a FIFO among pictures",
+        "encode images set -o out.npy --model small-grey:4x4",
+        _fifo,
+        seconds=20,
+        hides="no such|unknown",
     ),
 ]
 ESCAPED = [
@@ -376,7 +486,11 @@ ESCAPED = [
         "a control character in a group",
         f"{_EVALUATE} --query-texts queries.jsonl --group kind",
         _runs(
-            **{"queries.jsonl": '{"_id": "q1", "text": "a", "kind": "\\u001b[31mred"}\n{"_id": "q2", "text": "b", "kind": "x"}\n'}
+            **{
+                "queries.jsonl": '{"_id": "q1", "text": "a", "kind": '
+                '"\\u001b[31mred"}\n{"_id": "q2", "text": '
+                '"b", "kind": "x"}\n'
+            }
         ),
         codes=(0, 2),
         hides="\x1b",
@@ -418,12 +532,20 @@ ESCAPED = [
     ),
     Case(
         "the page lacks the licences of what it bundles",
-        f"{_EVALUATE} -o out\nreport out\npython: import re; text = open('out/report.html', encoding='utf-8').read(); "
-        "print('licence' if re.search('(?i)permission is hereby granted|redistribution and use', text) else 'nothing')",
+        f"{_EVALUATE} -o out\nreport out\npython: import re; text = open('out/report.html', "
+        "encoding='utf-8').read(); "
+        "print('licence' if re.search('(?i)permission is hereby granted|redistribution and "
+        "use', text) else 'nothing')",
         _runs(),
         codes=(0,),
         shows="licence",
     ),
 ]
-HOSTILE = {"1 right": RIGHT, "2 bad input": BAD, "2 valid input": VALID, "3 bounded": BOUNDED, "4 escaped": ESCAPED}
+HOSTILE = {
+    "1 right": RIGHT,
+    "2 bad input": BAD,
+    "2 valid input": VALID,
+    "3 bounded": BOUNDED,
+    "4 escaped": ESCAPED,
+}
 """The cases by section."""

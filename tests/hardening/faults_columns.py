@@ -1,4 +1,6 @@
-"""Columns without a header that were guessed by their number, and advice for two files that were not swapped."""
+"""Columns without a header that were guessed by their number, and advice for two files that were
+not swapped.
+"""
 
 from hardening.cases import Case, text_files
 
@@ -6,16 +8,39 @@ _RUN = "1 Q0 a 1 2.0 t\n1 Q0 b 2 1.0 t\n2 Q0 d 1 2.0 t\n2 Q0 e 2 1.0 t\n"
 _QRELS = "1 0 a 1\n2 0 d 1\n"
 _TABLE = "query-id\tcorpus-id\tscore\n1\ta\t{}\n2\td\t{}\n"
 _MOVIES = "1\t61\t4\t878542420\n1\t189\t3\t888732928\n1\t33\t5\t878542699\n"
-_GENERATED = '{"query_id": "1", "query": "x", "positive_passages": [{"docid": "a"}], "negative_passages": []}\n'
+_GENERATED = (
+    '{"query_id": "1", "query": "x", "positive_passages": [{"docid": "a"}], '
+    '"negative_passages": []}\n'
+)
 
 
-def _case(name: str, run: str, before: str, *, codes: tuple[int, ...] = (2,), shows: str, csv: str = "", **files: str) -> Case:
+def _case(
+    name: str,
+    run: str,
+    before: str,
+    *,
+    codes: tuple[int, ...] = (2,),
+    shows: str,
+    csv: str = "",
+    **files: str,
+) -> Case:
     """A case that never advises to exchange files."""
     named = {"qrels": _QRELS, "run": _RUN, "run.csv": csv, **files}
-    return Case(name, run, text_files(named), codes, shows, hides="Traceback|exchange the two files", before=before)
+    return Case(
+        name,
+        run,
+        text_files(named),
+        codes,
+        shows,
+        hides="Traceback|exchange the two files",
+        before=before,
+    )
 
 
-_TWICE = "{}: 'relevance' is taken for the grade, and 'grade' is not read; if that is wrong, say so with .*grade=grade"
+_TWICE = (
+    "{}: 'relevance' is taken for the grade, and 'grade' is not read; if that is wrong, say "
+    "so with .*grade=grade"
+)
 _TWO_GRADES = "query,item,grade,relevance\n1,a,0,1\n2,d,1,0\n"
 
 TWO_COLUMNS = [
@@ -33,15 +58,17 @@ TWO_COLUMNS = [
             ("two.tsv", _TWO_GRADES.replace(",", "\t")),
             (
                 "two.jsonl",
-                '{"query": "1", "item": "a", "grade": 0, "rel": 1}\n{"query": "2", "item": "d", "grade": 1, "rel": 0}\n'.replace(
-                    "rel", "relevance"
-                ),
+                (
+                    '{"query": "1", "item": "a", "grade": 0, "rel": 1}\n{"query": "2", "item": '
+                    '"d", "grade": 1, "rel": 0}\n'
+                ).replace("rel", "relevance"),
             ),
         )
     ),
     _case(
         "two columns of grades in Parquet",
-        "python: import duckdb; duckdb.sql(\"COPY (FROM read_csv('two.csv')) TO 'two.parquet'\")\nevaluate two.parquet run -m RR",
+        "python: import duckdb; duckdb.sql(\"COPY (FROM read_csv('two.csv')) TO "
+        "'two.parquet'\")\nevaluate two.parquet run -m RR",
         "RR 0.5000 by one of them, exit 0, nothing about the other",
         codes=(0,),
         shows=_TWICE.format("two.parquet"),
@@ -49,7 +76,8 @@ TWO_COLUMNS = [
     ),
     _case(
         "two columns of grades in a data frame",
-        "python: import pandas; print(rw.evaluate(pandas.read_csv('two.csv', dtype={'query': str}), 'run', ['RR']).notes)",
+        "python: import pandas; print(rw.evaluate(pandas.read_csv('two.csv', dtype={'query': "
+        "str}), 'run', ['RR']).notes)",
         "RR 0.5000 by one of them, nothing about the other",
         codes=(0,),
         shows="'relevance' is taken for the grade, and 'grade' is not read",
@@ -76,7 +104,8 @@ TWO_COLUMNS = [
         "evaluate two.csv run -m RR",
         "RR 0.0000, exit 0, without the name of the column",
         codes=(0,),
-        shows="'doc_id' is taken for the item, and 'item' is not read; if that is wrong, say so with .*item=item",
+        shows="'doc_id' is taken for the item, and 'item' is not read; if that is wrong, say so "
+        "with .*item=item",
         **{"two.csv": "query,query_id,item,doc_id,relevance\nx,1,a,k,1\nx,2,d,l,1\n"},
     ),
     _case(
@@ -108,7 +137,8 @@ CHOSEN = [
         "ranks with decimals in three columns",
         "evaluate qrels ranks",
         "refused with a score as the only reading, exit 2",
-        shows=r"score 1\.0 \(--columns query=1,item=2,score=3\) or as .*rank 1\.0 \(--columns query=1,item=2,rank=3\)",
+        shows=r"score 1\.0 \(--columns query=1,item=2,score=3\) or as .*rank 1\.0 \(--columns "
+        r"query=1,item=2,rank=3\)",
         ranks="1 a 1.0\n1 b 2.0\n2 d 1.0\n2 e 2.0\n",
     ),
     _case(
@@ -124,7 +154,8 @@ CHOSEN = [
             f"a chosen column that lines lack: {choice}",
             f"evaluate qrels ranks --columns query={choice},item=2,score=3",
             "ranks is read as msmarco, which has no columns to choose; exit 2",
-            shows=f"there is no column '{choice}' in ranks:1: '1 a 1', which has 3; columns count from 1",
+            shows=f"there is no column '{choice}' in ranks:1: '1 a 1', which has 3; columns count "
+            "from 1",
             ranks="1 a 1\n1 b 2\n2 d 1\n",
         )
         for choice in ("4", "0", "topic")
@@ -148,7 +179,11 @@ CHOSEN = [
             ("evaluate qrels lines", _RUN, "24 fields in a line that has 6, exit 2"),
             ("evaluate lines run", _QRELS, "8 fields in a line that has 4, exit 2"),
             ("check qrels lines", "1 a 0.5\n1 b 0.25\n", "6 fields in a line that has 3, exit 2"),
-            ("evaluate qrels run --query-texts lines", "1\tone\n2\ttwo\n", "the text of query 1 went on with 2, exit 0"),
+            (
+                "evaluate qrels run --query-texts lines",
+                "1\tone\n2\ttwo\n",
+                "the text of query 1 went on with 2, exit 0",
+            ),
         )
     ),
 ]
@@ -168,7 +203,8 @@ CASES: list[Case] = [
         "integers in three columns, in no order",
         "evaluate qrels scores -m RR",
         "RR 0.2917, exit 0",
-        shows=r"score 3 \(--columns query=1,item=2,score=3\) or as .*rank 3 \(--columns query=1,item=2,rank=3\)",
+        shows=r"score 3 \(--columns query=1,item=2,score=3\) or as .*rank 3 \(--columns "
+        r"query=1,item=2,rank=3\)",
         scores="1 a 3\n1 b 1\n1 c 2\n2 d 4\n2 e 2\n2 f 1\n2 g 3\n",
     ),
     _case(
@@ -191,7 +227,8 @@ CASES: list[Case] = [
         "lines of MovieLens as judgments",
         "evaluate ratings movies -m nDCG@2",
         "nDCG@2 0.0000 over items 3, 4 and 5, exit 0",
-        shows="column 4 has 888732928, as no scale of grades; .*item '61', grade 4 .*--qrels-columns query=1,item=2,grade=3",
+        shows="column 4 has 888732928, as no scale of grades; .*item '61', grade 4 "
+        ".*--qrels-columns query=1,item=2,grade=3",
         ratings=_MOVIES,
         movies="1 Q0 33 1 2.0 t\n1 Q0 61 2 1.0 t\n",
     ),
@@ -258,7 +295,9 @@ CASES: list[Case] = [
         "a list without a header between commas",
         "evaluate qrels run.csv",
         "known are … csv, exit 2",
-        shows=r"if this is query '1', item 'a', score 0.5 \(--columns query=1,item=2,score=3\), say so",
+        shows=r"if this is query '1', item 'a', score 0.5 \(--columns "
+        r"query=1,item=2,score=3\), say "
+        r"so",
         csv="1,a,0.5\n1,b,0.25\n2,d,0.75\n",
     ),
     _case(
@@ -270,7 +309,8 @@ CASES: list[Case] = [
         q=_QRELS,
         f="1 a 1\n1 b 2\n2 d 1\n2 e 2\n",
         **{
-            "bench.toml": '[[dataset]]\nname = "d"\ncommand = "evaluate"\nqrels = "q"\nruns = "{system}"\nmeasure = ["RR"]\n'
+            "bench.toml": '[[dataset]]\nname = "d"\ncommand = "evaluate"\nqrels = "q"\nruns = '
+            '"{system}"\nmeasure = ["RR"]\n'
             'columns = { query = 1, item = 2, rank = 3 }\n[[system]]\nname = "f"\n'
         },
     ),

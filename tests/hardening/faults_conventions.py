@@ -1,4 +1,6 @@
-"""Cases of the conventions of ranking tools, where judgments are not as a tool's own tests have them."""
+"""Cases of the conventions of ranking tools, where judgments are not as a tool's own tests have
+them.
+"""
 
 from hardening.cases import Case, text_files
 
@@ -6,12 +8,18 @@ _RUN = "7 Q0 7 1 3 t\n7 Q0 9 2 2 t\n7 Q0 5 3 1 t\n8 Q0 5 1 2 t\n8 Q0 3 2 1 t\n"
 _OWN = text_files({"qrels": "7 0 7 1\n7 0 9 1\n8 0 3 1\n", "run": _RUN})
 _INTENTS = text_files({"qrels": "7 1 9 1\n7 2 4 1\n8 1 3 1\n8 2 5 1\n", "run": _RUN})
 _NEGATIVE = text_files({"qrels": "q 0 D1 -1\nq 0 D2 1\n", "run": "q Q0 D1 1 2 t\nq Q0 D2 2 1 t\n"})
-_ZSCORES = text_files({"qrels": "q1 0 a 1\n", "run": "q1 Q0 a 1 1 t\n", "zscores": "q1 map nan nan\nq1 P_5 0.1 0.1\n"})
+_ZSCORES = text_files(
+    {"qrels": "q1 0 a 1\n", "run": "q1 Q0 a 1 1 t\n", "zscores": "q1 map nan nan\nq1 P_5 0.1 0.1\n"}
+)
 _MEASURED = r"nDCG@10 +0\.6220[\s\S]*AP +0\.5000[\s\S]*R@10 +0\.7500"
 _MEASURES = "-m nDCG@10 -m AP -m R@10"
 
 _GRADED = text_files(
-    {"qrels": "q1 0 a 3\nq1 0 b 1\nq1 0 c 1\n", "one": "q1 Q0 b 1 3 t\nq1 Q0 c 2 2 t\n", "two": "q1 Q0 a 1 3 t\nq1 Q0 x 2 2 t\n"}
+    {
+        "qrels": "q1 0 a 3\nq1 0 b 1\nq1 0 c 1\n",
+        "one": "q1 Q0 b 1 3 t\nq1 Q0 c 2 2 t\n",
+        "two": "q1 Q0 a 1 3 t\nq1 Q0 x 2 2 t\n",
+    }
 )
 _GRADED_TEN = text_files(
     {
@@ -20,7 +28,9 @@ _GRADED_TEN = text_files(
         "two": "".join(f"q{n} Q0 a 1 3 t\nq{n} Q0 x 2 2 t\n" for n in range(12)),
     }
 )
-_NOTHING_RELEVANT = text_files({"qrels": "1 0 a 1\n2 0 b 0\n", "run": "1 Q0 a 1 1 t\n2 Q0 b 1 1 t\n"})
+_NOTHING_RELEVANT = text_files(
+    {"qrels": "1 0 a 1\n2 0 b 0\n", "run": "1 Q0 a 1 1 t\n2 Q0 b 1 1 t\n"}
+)
 
 CASES: list[Case] = [
     Case(
@@ -82,7 +92,8 @@ CASES: list[Case] = [
     *(
         Case(
             f"binary and graded nDCG have different winners, in a {command} of folders",
-            f"evaluate qrels one -c st -m ndcg@10 -o a\nevaluate qrels two -c st -m ndcg@10 -o b\n{line}",
+            "evaluate qrels one -c st -m ndcg@10 -o a\nevaluate qrels two -c st -m ndcg@10 "
+            f"-o b\n{line}",
             _GRADED_TEN,
             codes=codes,
             shows="ndcg@10 takes the grades 1 to 3 alike: (one|a) leads; two leads by nDCG@10",
@@ -95,7 +106,8 @@ CASES: list[Case] = [
     ),
     Case(
         "a gate offers no measure by the name that its results have",
-        "evaluate qrels one -c st -m ndcg@10 -o a\nevaluate qrels two -c st -m ndcg@10 -o b\ngate b --no-regression a -m nDCG@10",
+        "evaluate qrels one -c st -m ndcg@10 -o a\nevaluate qrels two -c st -m ndcg@10 -o "
+        "b\ngate b --no-regression a -m nDCG@10",
         _GRADED_TEN,
         shows=r"no measure 'nDCG@10' in these results; did you mean 'ndcg@10'\?",
         before="did you mean \"nDCG(dcg='binary-log2')@10\", exit 2",

@@ -1,4 +1,6 @@
-"""Engines that flag an answer as not whole, notes that `evaluate` alone gave, gates on times, and interruptions."""
+"""Engines that flag an answer as not whole, notes that `evaluate` alone gave, gates on times, and
+interruptions.
+"""
 
 import json
 from typing import Any
@@ -61,7 +63,7 @@ def interrupted(line):
     print("exit", child.wait(), flush=True)
     started(line).wait()
     print(len(open("asked.txt").readlines()), "asked")
-'''
+'''  # noqa: E501
 _QUERIES = "".join(f"q{row}\ttext {row}\n" for row in range(30))
 _QRELS = "".join(f"q{row} 0 a 1\n" for row in range(30))
 _JUDGED = "--queries queries.tsv --qrels qrels -m RR --rounds 1 --warm-up 0"
@@ -71,11 +73,23 @@ def _served(line: str) -> str:
     return f"python: exec(open('served.py').read()); served('retrieve {line} {_JUDGED}')"
 
 
-def _world(whole: Any, flagged: Any = None, about: Any = None, search: str = "", **more: Any) -> Write:
+def _world(
+    whole: Any, flagged: Any = None, about: Any = None, search: str = "", **more: Any
+) -> Write:
     """A server whose every third answer is flagged, judgments and queries."""
-    script = {"whole": whole, "flagged": whole if flagged is None else flagged, "about": about, "search": search}
+    script = {
+        "whole": whole,
+        "flagged": whole if flagged is None else flagged,
+        "about": about,
+        "search": search,
+    }
     script |= {"refused": [], "is_zipped": False, **more}
-    files = {"served.py": _SERVED, "queries.tsv": _QUERIES, "qrels": _QRELS, "script.json": json.dumps(script)}
+    files = {
+        "served.py": _SERVED,
+        "queries.tsv": _QUERIES,
+        "qrels": _QRELS,
+        "script.json": json.dumps(script),
+    }
     return text_files({**files, "own.toml": _OWN})
 
 
@@ -95,7 +109,13 @@ _TYPESENSE = {"results": [{"hits": [{"document": {"id": "a"}, "text_match": 2}]}
 _CUT = {"results": [{"hits": [], "search_cutoff": True}]}
 _SOLR_ABOUT = {"lucene": {"solr-spec-version": "9"}, "response": {"numFound": 3}}
 _VESPA_ABOUT = {"application": {"vespa": {"version": "8"}}, "root": {"fields": {"totalCount": 3}}}
-_PARTIAL = {"responseHeader": {"status": 0, "partialResults": True, "partialResultsDetails": "Limits exceeded!"}}
+_PARTIAL = {
+    "responseHeader": {
+        "status": 0,
+        "partialResults": True,
+        "partialResultsDetails": "Limits exceeded!",
+    }
+}
 _SILENT = "RR 0.6667, exit 0"
 _FAILED = "queries failed.*the engine flags its answer: "
 FLAGGED = [
@@ -137,7 +157,9 @@ FLAGGED = [
     Case(
         "degraded coverage of Vespa is an empty list",
         _served("URL --option preset=vespa"),
-        _world(_VESPA, {"root": {"coverage": {"coverage": 7, "full": False}}}, _VESPA_ABOUT, "/search/"),
+        _world(
+            _VESPA, {"root": {"coverage": {"coverage": 7, "full": False}}}, _VESPA_ABOUT, "/search/"
+        ),
         shows=_FAILED + "root.coverage.full is false",
         before=_SILENT,
     ),
@@ -149,12 +171,21 @@ FLAGGED = [
             shows=_FAILED + next(iter(flags)),
             before=_SILENT,
         )
-        for flags in ({"search_cutoff": True}, {"is_partial": True}, {"degraded": True}, {"status": "partial"})
+        for flags in (
+            {"search_cutoff": True},
+            {"is_partial": True},
+            {"degraded": True},
+            {"status": "partial"},
+        )
     ),
     Case(
         "an error beside an empty list",
         _served("own.toml --url URL"),
-        _world({"hits": [{"id": "a"}]}, {"hits": [], "errors": [{"message": "no such index"}]}, search="all=hits"),
+        _world(
+            {"hits": [{"id": "a"}]},
+            {"hits": [], "errors": [{"message": "no such index"}]},
+            search="all=hits",
+        ),
         shows=_FAILED + "errors is .*no such index",
         before="POST is sent, and an empty list is read: RR 0.6667, exit 0",
     ),
@@ -201,7 +232,10 @@ def _vectors(folder: Any) -> None:
 
     _world({})(folder)
     np.save(folder / "queries.npy", np.eye(3, dtype=np.float32))
-    lines = "class Nearest:\n    def search(self, query, k):\n        return [(f'd{int(query.argmax())}', 1.0)][:k]\n"
+    lines = (
+        "class Nearest:\n    def search(self, query, k):\n        return "
+        "[(f'd{int(query.argmax())}', 1.0)][:k]\n"
+    )
     (folder / "mine.py").write_text(lines)
 
 
@@ -218,7 +252,10 @@ NOTES = [
     Case(
         "retrieve says nothing of unjudged items in front",
         f"python: exec(open('served.py').read()); served('retrieve mine:search {_JUDGED} -m P@2')",
-        lambda folder: (_world({})(folder), (folder / "mine.py").write_text(_ENGINE.replace("'y'", "'a'"))),
+        lambda folder: (
+            _world({})(folder),
+            (folder / "mine.py").write_text(_ENGINE.replace("'y'", "'a'")),
+        ),
         codes=(0,),
         shows="P@2 of object is between 0.5000 and 1.0000: 50 % of its first 2 are unjudged",
         before="P@2 0.5000 without a note, exit 0",
@@ -242,11 +279,15 @@ def slower(query, k):
 def faster(query, k):
     return ["a"][:k]
 """
-_RUN = "started('retrieve mine:{} --queries queries.tsv --qrels qrels -m P@1 --rounds 1 -o {}').wait(); "
+_RUN = (
+    "started('retrieve mine:{} --queries queries.tsv --qrels qrels -m P@1 --rounds 1 -o "
+    "{}').wait(); "
+)
 OTHERS = [
     Case(
         "Ctrl-C says nothing, and loses answers that had come",
-        f"python: exec(open('served.py').read()); interrupted('retrieve mine:search {_JUDGED} -o out')",
+        f"python: exec(open('served.py').read()); interrupted('retrieve mine:search {_JUDGED} "
+        "-o out')",
         lambda folder: (_world({})(folder), (folder / "mine.py").write_text(_SLOW)),
         codes=(0,),
         shows=r"rankwell: interrupted; [\s\S]*exit 130[\s\S]*\n30 asked",

@@ -15,7 +15,9 @@ _WIDE = ",".join(f"c{number}" for number in range(100_000))
 
 def _one_line(folder: Path) -> None:
     text_files(_FILES)(folder)
-    (folder / "line.gz").write_bytes(gzip.compress(b"q1 Q0 d1 1 2.0 " + b"r" * 200_000_000 + b"\n", 6))
+    (folder / "line.gz").write_bytes(
+        gzip.compress(b"q1 Q0 d1 1 2.0 " + b"r" * 200_000_000 + b"\n", 6)
+    )
 
 
 def _wide(folder: Path) -> None:
@@ -24,9 +26,13 @@ def _wide(folder: Path) -> None:
         "wide.csv": f"query,item,score,{_WIDE}\nq1,d1,1.0,{row}\n",
         "clips_wide.csv": f"clip,pv_objects,x,{_WIDE}\na,car,1,{row}\n",
     }
-    lines = {"wide.txt": f"q1 d1 {row}\n".replace(",", " "), "wide.tsv": f"q1\td1\t{row}\n".replace(",", "\t")}
+    lines = {
+        "wide.txt": f"q1 d1 {row}\n".replace(",", " "),
+        "wide.tsv": f"q1\td1\t{row}\n".replace(",", "\t"),
+    }
     objects = {
-        "clips_wide.jsonl": '{"clip": "a", "pv_objects": "car", "x": 1, ' + _WIDE.replace(",", '": 1, "').join(('"', '": 1}\n'))
+        "clips_wide.jsonl": '{"clip": "a", "pv_objects": "car", "x": 1, '
+        + _WIDE.replace(",", '": 1, "').join(('"', '": 1}\n'))
     }
     text_files({**_FILES, **files, **lines, **objects})(folder)
 
@@ -49,7 +55,10 @@ def _parquet_bombs(folder: Path) -> None:
     many = "'q' AS query, 'd' AS item, NULL::DOUBLE AS score"
     for name, columns, rows in (("long", long, 2_000_000), ("many", many, 5_000_000)):
         path = folder / f"{name}.parquet"
-        duckdb.sql(f"COPY (SELECT {columns} FROM range({rows})) TO '{path}' (FORMAT parquet, COMPRESSION zstd)")
+        duckdb.sql(
+            f"COPY (SELECT {columns} FROM range({rows})) TO '{path}' (FORMAT parquet, "
+            "COMPRESSION zstd)"
+        )
 
 
 def _real_parquet(folder: Path) -> None:
@@ -57,23 +66,32 @@ def _real_parquet(folder: Path) -> None:
     import duckdb
 
     text_files(_FILES)(folder)
-    ids = "repeat('query', 12) || range // 1000 AS query, repeat('item', 15) || hash(range) % 20000 AS item"
+    ids = (
+        "repeat('query', 12) || range // 1000 AS query, repeat('item', 15) || hash(range) % 20000 "
+        "AS item"
+    )
     rows = f"SELECT {ids}, hash(range) / 1e19 AS score FROM range(300000)"
     path = folder / "real.parquet"
     unique = f"SELECT query, item, max(score) AS score FROM ({rows}) GROUP BY ALL"
-    duckdb.sql(f"COPY ({unique} UNION ALL SELECT 'q1', 'd1', 1.0 ORDER BY ALL) TO '{path}' (FORMAT parquet, COMPRESSION zstd)")
+    duckdb.sql(
+        f"COPY ({unique} UNION ALL SELECT 'q1', 'd1', 1.0 ORDER BY ALL) TO '{path}' (FORMAT "
+        "parquet, COMPRESSION zstd)"
+    )
 
 
 _SHELL = (
     "import os, subprocess, sys; r = subprocess.run({0!r}, shell=True, env={{**os.environ, "
-    "'R': sys.executable + ' -m rankwell'}}, capture_output=True, text=True); print(r.stdout, r.stderr, 'exit', r.returncode)"
+    "'R': sys.executable + ' -m rankwell'}}, capture_output=True, text=True); print(r.stdout, "
+    "r.stderr, 'exit', r.returncode)"
 )
 CASES = [
     Case(
         "evaluate -o replaces the results of another run",
         "evaluate qrels a.run -m RR -o out\nevaluate qrels b.run -m RR -o out",
         text_files(_FILES),
-        shows=r"out holds other results \(input a: .*a\.run there, none now\); name another folder, or --overwrite",
+        shows=r"out holds other results \(input a: .*a\.run there, none now\); name another "
+        r"folder, "
+        r"or --overwrite",
         before="a.run's tables were gone, exit 0",
     ),
     Case(
@@ -113,34 +131,52 @@ CASES = [
     ),
     *(
         Case(
-            f"{command} shows a part of a password", command, text_files(_FILES), hides="SECR|Traceback", before=f"{said}, exit 2"
+            f"{command} shows a part of a password",
+            command,
+            text_files(_FILES),
+            hides="SECR|Traceback",
+            before=f"{said}, exit 2",
         )
         for command, said in (
-            ("convert a.run s3://AKIA:SECRA/SECRB@SECRC@bucket", "'SECRB@SECRC@bucket' names no format"),
+            (
+                "convert a.run s3://AKIA:SECRA/SECRB@SECRC@bucket",
+                "'SECRB@SECRC@bucket' names no format",
+            ),
             ("report 's3://b/x?sig=SECRA/SECRB@SECRC'", "SECRA/SECRB@SECRC is not a folder"),
-            ("explain s3://AKIA:SECRA/SECRB@bucket/x.run", "unknown measure 's3://AKIA:SECRA/SECRB'"),
+            (
+                "explain s3://AKIA:SECRA/SECRB@bucket/x.run",
+                "unknown measure 's3://AKIA:SECRA/SECRB'",
+            ),
         )
     ),
     Case(
         "results of another run on standard input are replaced",
-        "\n".join(f"python: {_SHELL.format(f'$R evaluate qrels - -m RR -o out < {run}')}" for run in ("a.run", "a.run", "b.run")),
+        "\n".join(
+            f"python: {_SHELL.format(f'$R evaluate qrels - -m RR -o out < {run}')}"
+            for run in ("a.run", "a.run", "b.run")
+        ),
         text_files(_FILES),
         codes=(0,),
-        shows=r"out holds other results \(input stdin: sha256:\w+ there, sha256:\w+ now\)[\s\S]*exit 2",
+        shows=r"out holds other results \(input stdin: sha256:\w+ there, sha256:\w+ "
+        r"now\)[\s\S]*exit 2",
         before="the values of a.run were gone, exit 0",
     ),
     Case(
         "results of other objects are replaced",
-        "python: [rw.evaluate({'q': {'d': 1}}, {'q': r}, 'RR').save('out', charts=False) for r in (['d'], ['d'], ['e', 'd'])]",
-        shows=r"out holds results of other objects \(per_query\.parquet has other values\).*pass overwrite=True",
+        "python: [rw.evaluate({'q': {'d': 1}}, {'q': r}, 'RR').save('out', charts=False) for "
+        "r in (['d'], ['d'], ['e', 'd'])]",
+        shows=r"out holds results of other objects \(per_query\.parquet has other values\).*pass "
+        r"overwrite=True",
         before="the values of the first were gone, exit 0",
     ),
     Case(
         "results of other engines of Python are replaced",
         "python: [rw.retrieve(lambda query, k, r=r: r, {'q': 'x'}, qrels={'q': {'d': 1}}, rounds=1)"
         ".save('out', charts=False) for r in (['d'], ['d'], ['e', 'd'])]",
-        shows=r"out holds results of other objects \(details\.parquet has other values\).*pass overwrite=True",
-        before="the values of the first were gone, or the second was refused for the time of the measurement itself, exit 0",
+        shows=r"out holds results of other objects \(details\.parquet has other values\).*pass "
+        r"overwrite=True",
+        before="the values of the first were gone, or the second was refused for the time of the "
+        "measurement itself, exit 0",
     ),
     Case(
         "a report goes when the same command gives the same results",
@@ -153,30 +189,35 @@ CASES = [
     ),
     Case(
         "a report of earlier results goes without a word",
-        "evaluate qrels a.run -m RR -o out\nreport out\npython: import shutil; shutil.copy('b.run', 'a.run')\n"
+        "evaluate qrels a.run -m RR -o out\nreport out\npython: import shutil; "
+        "shutil.copy('b.run', 'a.run')\n"
         f"python: {_SHELL.format('$R evaluate qrels a.run -m RR -o out')}",
         text_files(_FILES),
         codes=(0,),
-        shows=r"report\.html showed the earlier results, and is removed; `rankwell report` writes it again",
+        shows=r"report\.html showed the earlier results, and is removed; `rankwell report` writes "
+        r"it again",
         before="report.html was gone without a word, exit 0",
     ),
     Case(
         "save replaces results of other measures",
-        "python: [rw.evaluate({'q': {'d': 1}}, {'r': {'q': ['d']}}, name).save('out', charts=False) for name in 'RR AP'.split()]",
+        "python: [rw.evaluate({'q': {'d': 1}}, {'r': {'q': ['d']}}, name).save('out', "
+        "charts=False) for name in 'RR AP'.split()]",
         codes=(2,),
         shows="out holds other results .*pass overwrite=True",
         before="the values of RR were gone, exit 0",
     ),
     Case(
         "report of answers -k 1",
-        "demo answers -o demo\nanswers demo/questions.json demo/answers.jsonl -k 1 -o out\nreport out",
+        "demo answers -o demo\nanswers demo/questions.json demo/answers.jsonl -k 1 -o "
+        "out\nreport out",
         codes=(0,),
         holds=("out/report.html",),
         before="run 'answers' has AnswerAccuracy… more than once, exit 2",
     ),
     Case(
         "compare of answers -k 1",
-        "demo answers -o demo\nanswers demo/questions.json demo/answers.jsonl -k 1 -o out\ncompare one=out two=out",
+        "demo answers -o demo\nanswers demo/questions.json demo/answers.jsonl -k 1 -o "
+        "out\ncompare one=out two=out",
         codes=(0,),
         hides="more than once|Traceback",
         before="run 'answers' has AnswerAccuracy… more than once, exit 2",
@@ -211,7 +252,10 @@ CASES = [
             ("evaluate wide.tsv a.run", "killed after 40 s"),
             ("evaluate qrels wide.parquet", "refused after 52 s, without the name of the file"),
             ("clips lint clips_wide.csv", "killed after 90 s"),
-            ("clips lint clips_wide.jsonl", "keywords of 1 clip, and 100,001 names in a note, exit 0"),
+            (
+                "clips lint clips_wide.jsonl",
+                "keywords of 1 clip, and 100,001 names in a note, exit 0",
+            ),
             ("clips lint wide.parquet", "refused after 89 s, without the name of the file"),
         )
     ),
@@ -220,15 +264,25 @@ CASES = [
             f"a bomb in Parquet: {line}",
             line,
             _parquet_bombs,
-            shows=f"{line.split()[-1]}: [0-9]+ compressed bytes unpack to more than 200 times .* write it as CSV",
+            shows=f"{line.split()[-1]}: [0-9]+ compressed bytes unpack to more than 200 times .* "
+            "write it as CSV",
             seconds=20,
             mib=700,
             before=before,
         )
         for line, before in (
-            ("evaluate qrels long.parquet", "11.4 GB of memory for 20 million rows in 1 MB, not finished in 60 s"),
-            ("evaluate qrels many.parquet", "about 10 s, then an item that is listed twice, exit 2"),
-            ("clips lint long.parquet", "no column for the clips' ids, exit 2, after all rows were in memory"),
+            (
+                "evaluate qrels long.parquet",
+                "11.4 GB of memory for 20 million rows in 1 MB, not finished in 60 s",
+            ),
+            (
+                "evaluate qrels many.parquet",
+                "about 10 s, then an item that is listed twice, exit 2",
+            ),
+            (
+                "clips lint long.parquet",
+                "no column for the clips' ids, exit 2, after all rows were in memory",
+            ),
         )
     ),
     Case(

@@ -17,15 +17,32 @@ def _run(pairs: list[tuple[str, str]]) -> str:
 
 
 def _decomposed(item: str, number: int) -> str:
-    return unicodedata.normalize("NFD", item) if number < 4 else item.replace("d", "d0") if number < 6 else item
+    return (
+        unicodedata.normalize("NFD", item)
+        if number < 4
+        else item.replace("d", "d0")
+        if number < 6
+        else item
+    )
 
 
-_LOWER = [(query, f"d{query}".lower() if number < 30 else f"d{query}") for number, query in enumerate(_QUERIES)]
-_RENAMED = [(query.lower() if number < 30 else query, f"d{query}") for number, query in enumerate(_QUERIES)]
+_LOWER = [
+    (query, f"d{query}".lower() if number < 30 else f"d{query}")
+    for number, query in enumerate(_QUERIES)
+]
+_RENAMED = [
+    (query.lower() if number < 30 else query, f"d{query}") for number, query in enumerate(_QUERIES)
+]
 _SPELLED = [(f"q{number}", _decomposed(item, number)) for number, item in enumerate(_JUDGED)]
 _QRELS = _qrels([(query, f"d{query}") for query in _QUERIES])
-_ITEMS_OF = {"qrels": _qrels([(f"q{number}", item) for number, item in enumerate(_JUDGED)]), "run": _run(_SPELLED)}
-_CHUNKS = {"qrels": "q 0 doc 1\nq 0 other 1\n", "run": "q Q0 doc#c3 1 9 r\nq Q0 doc#c1 2 8 r\nq Q0 other 3 7 r\n"}
+_ITEMS_OF = {
+    "qrels": _qrels([(f"q{number}", item) for number, item in enumerate(_JUDGED)]),
+    "run": _run(_SPELLED),
+}
+_CHUNKS = {
+    "qrels": "q 0 doc 1\nq 0 other 1\n",
+    "run": "q Q0 doc#c3 1 9 r\nq Q0 doc#c1 2 8 r\nq Q0 other 3 7 r\n",
+}
 _NOTATIONS = {
     "full-width letters": ("Doc5", "\uff24\uff4f\uff43\uff15", "Unicode normal forms were"),
     "a trailing .0": ("Doc5", "Doc5.0", "decimals of integers .* were"),
@@ -53,7 +70,8 @@ CASES = [
             "evaluate qrels run -m RR",
             text_files(_one_of_nine(judged, listed)),
             codes=(0,),
-            shows=f"1 more judged item would be found if {shown} ignored .* RR would be 1.0000 in place of 0.8889",
+            shows=f"1 more judged item would be found if {shown} ignored .* RR would be 1.0000 in "
+            "place of 0.8889",
             before="exit 0, RR 0.8889, nothing about ids",
         )
         for name, (judged, listed, shown) in _NOTATIONS.items()
@@ -72,7 +90,12 @@ CASES = [
     Case(
         "13 a query id behind a folder, beside one in lower case",
         "evaluate qrels run -m RR",
-        text_files({"qrels": "Q1 0 a 1\nQ2 0 b 1\n3 0 c 1\n", "run": "q1 Q0 a 1 9 r\nin/Q2 Q0 b 1 9 r\n3 Q0 c 1 9 r\n"}),
+        text_files(
+            {
+                "qrels": "Q1 0 a 1\nQ2 0 b 1\n3 0 c 1\n",
+                "run": "q1 Q0 a 1 9 r\nin/Q2 Q0 b 1 9 r\n3 Q0 c 1 9 r\n",
+            }
+        ),
         codes=(0,),
         shows="2 of the 2 judged queries .* RR would be 1.0000 in place of 0.3333",
         before="1 of the 2 judged queries, exit 0",
@@ -80,7 +103,9 @@ CASES = [
     Case(
         "13 texts for a half of the judged queries",
         "evaluate qrels run -m RR --query-texts half.csv",
-        text_files({**_one_of_nine("a", "a"), "half.csv": "id,text\nq1,one\nq2,two\nq3,three\nq4,four\n"}),
+        text_files(
+            {**_one_of_nine("a", "a"), "half.csv": "id,text\nq1,one\nq2,two\nq3,three\nq4,four\n"}
+        ),
         codes=(0,),
         shows="half.csv: 5 of the 9 judged queries have no text, such as 'q5'",
         before="exit 0, nothing about texts",
@@ -90,7 +115,8 @@ CASES = [
         "check qrels run",
         text_files({"qrels": _QRELS, "run": _run(_LOWER)}),
         codes=(1,),
-        shows="30 more judged items would be found if differences of case .* nDCG@10 would be 1.0000 in place of 0.7000",
+        shows="30 more judged items would be found if differences of case .* nDCG@10 would be "
+        "1.0000 in place of 0.7000",
         before="exit 0, errors: 0",
     ),
     Case(
@@ -114,7 +140,8 @@ CASES = [
         "check qrels run",
         text_files(_ITEMS_OF),
         codes=(1,),
-        shows="4 more judged items would be found if Unicode normal forms .* nDCG@10 would be 1.0000 in place of ",
+        shows="4 more judged items would be found if Unicode normal forms .* nDCG@10 would be "
+        "1.0000 in place of ",
         before="exit 0, errors: 0",
     ),
     Case(

@@ -10,7 +10,8 @@ CASES = [
         "logs log.csv",
         text_files({"log.csv": f"user_id,click\n{_ROWS}"}),
         codes=(0,),
-        shows=r"intervals take 3000 rows of 500 users \('user_id'\) for independent .* --column query=user_id",
+        shows=r"intervals take 3000 rows of 500 users \('user_id'\) for independent .* --column "
+        r"query=user_id",
         before="exit 0, n 3000, nothing about users",
     ),
     Case(

@@ -1,4 +1,6 @@
-"""Faults that users of other evaluators reported, tried with the same files: empty ids, padding, ranks, short passages."""
+"""Faults that users of other evaluators reported, tried with the same files: empty ids, padding,
+ranks, short passages.
+"""
 
 import json
 
@@ -14,13 +16,19 @@ def _run(name: str, text: str) -> Write:
 
 
 def _ranks(*ranks: str) -> Write:
-    """A run of two queries whose column `rank` has these numbers, those of the relevant items first."""
+    """A run of two queries whose column `rank` has these numbers, those of the relevant items
+    first.
+    """
     rows = zip(("q1,a", "q1,x", "q2,b", "q2,x"), ranks * 2, strict=True)
     return _run("run.csv", "query,item,rank\n" + "".join(f"{pair},{rank}\n" for pair, rank in rows))
 
 
 def _passages(passage: str, chunk: str) -> Write:
-    row = {"user_input": "when?", "reference_contexts": [passage], "retrieved_contexts": [chunk, "rain"]}
+    row = {
+        "user_input": "when?",
+        "reference_contexts": [passage],
+        "retrieved_contexts": [chunk, "rain"],
+    }
     return text_files({"rows.jsonl": json.dumps(row) + "\n"})
 
 
@@ -57,7 +65,12 @@ PADDING = [
     Case(
         "faiss' -1 is a relevant item",
         "evaluate judged.json run.json -m R@2",
-        text_files({"judged.json": '{"q1": ["a", "-1"], "q2": ["b"]}', "run.json": '{"q1": ["c", "-1"], "q2": ["b"]}'}),
+        text_files(
+            {
+                "judged.json": '{"q1": ["a", "-1"], "q2": ["b"]}',
+                "run.json": '{"q1": ["c", "-1"], "q2": ["b"]}',
+            }
+        ),
         (0,),
         r"the item -1 is relevant to 1 query; faiss and other indexes write it",
         before="R@2 0.7500 and no word",
@@ -88,7 +101,8 @@ RANKS = [
     ),
     Case(
         "negated ranks in a frame",
-        "python: import pandas as pd; run = pd.DataFrame({'user': 1, 'item': [1, 2], 'rank': [-1, -2]}); "
+        "python: import pandas as pd; run = pd.DataFrame({'user': 1, 'item': [1, 2], 'rank': "
+        "[-1, -2]}); "
         "rw.evaluate({1: {1: 1}}, run, measures=['RR'])",
         shows=r"row 1, column 'rank': -1; expected a rank.* columns='score=rank'",
         before="RR 0.5000",
@@ -100,7 +114,14 @@ RANKS = [
         shows=r"query 'q1', item 'a': the rank is -1",
         before="RR 0.7500, exit 0",
     ),
-    Case("means of tied ranks", "evaluate qrels run.csv -m RR", _ranks("1.5", "1.5"), (0,), r"RR\s+0\.5000", before="the same"),
+    Case(
+        "means of tied ranks",
+        "evaluate qrels run.csv -m RR",
+        _ranks("1.5", "1.5"),
+        (0,),
+        r"RR\s+0\.5000",
+        before="the same",
+    ),
 ]
 WORDS = [
     Case(

@@ -5,24 +5,42 @@ from hardening.cases import Case, text_files
 _IDS = ('"Heroes', "q2", "q3", 'Coda"', "q5")
 _RUN = "".join(f"{query} Q0 d{place} 1 1.0 t\n" for place, query in enumerate(_IDS))
 _FILES = {
-    "qrels.tsv": "query-id\tcorpus-id\tscore\n" + "".join(f"{query}\td{place}\t1\n" for place, query in enumerate(_IDS)),
+    "qrels.tsv": "query-id\tcorpus-id\tscore\n"
+    + "".join(f"{query}\td{place}\t1\n" for place, query in enumerate(_IDS)),
     "run": _RUN,
-    "run.tsv": "query\titem\tscore\ttext\n" + "".join(f"{query}\td{place}\t1.5\tx\n" for place, query in enumerate(_IDS)),
-    "run.csv": "query,item,score\nq0,d0,1.5\n" + "".join(f"{query},d{place},1.5\n" for place, query in enumerate(_IDS)),
+    "run.tsv": "query\titem\tscore\ttext\n"
+    + "".join(f"{query}\td{place}\t1.5\tx\n" for place, query in enumerate(_IDS)),
+    "run.csv": "query,item,score\nq0,d0,1.5\n"
+    + "".join(f"{query},d{place},1.5\n" for place, query in enumerate(_IDS)),
     "texts.tsv": "query_id\ttext\n" + "".join(f"{query}\ta text\n" for query in _IDS),
 }
 _WORLD = text_files(_FILES)
 _RIGHT = r"RR\s+1\.0000\s+0\.0000\s+5\b"
-_HIDDEN = text_files({"run.csv": '"query"\t"item"\t"score"\n"q2"\t"d1"\t1.5\n', "qrels": "q2 0 d1 1\n"})
+_HIDDEN = text_files(
+    {"run.csv": '"query"\t"item"\t"score"\n"q2"\t"d1"\t1.5\n', "qrels": "q2 0 d1 1\n"}
+)
 
 QUOTATION_MARKS = [
-    Case("marks in BEIR's judgments", "evaluate qrels.tsv run -m RR", _WORLD, (0,), _RIGHT, before="RR 0.5 over 2, exit 0"),
     Case(
-        "marks in a run with a column of text", "evaluate qrels.tsv run.tsv -m RR", _WORLD, (0,), _RIGHT, before="RR 0.5 over 2"
+        "marks in BEIR's judgments",
+        "evaluate qrels.tsv run -m RR",
+        _WORLD,
+        (0,),
+        _RIGHT,
+        before="RR 0.5 over 2, exit 0",
+    ),
+    Case(
+        "marks in a run with a column of text",
+        "evaluate qrels.tsv run.tsv -m RR",
+        _WORLD,
+        (0,),
+        _RIGHT,
+        before="RR 0.5 over 2",
     ),
     Case(
         "marks in a run between tabs called .csv",
-        "python: from pathlib import Path; Path('tabs.csv').write_bytes(Path('run.tsv').read_bytes())\n"
+        "python: from pathlib import Path; "
+        "Path('tabs.csv').write_bytes(Path('run.tsv').read_bytes())\n"
         "evaluate qrels.tsv tabs.csv -m RR",
         _WORLD,
         (0,),
@@ -31,7 +49,8 @@ QUOTATION_MARKS = [
     ),
     Case(
         "marks in query texts with a header",
-        "python: from rankwell.io.files import read_texts; print(sorted(read_texts('texts.tsv').texts))",
+        "python: from rankwell.io.files import read_texts; "
+        "print(sorted(read_texts('texts.tsv').texts))",
         _WORLD,
         (0,),
         r"\['\"Heroes', 'Coda\"', 'q2', 'q3', 'q5'\]",
@@ -48,7 +67,9 @@ QUOTATION_MARKS = [
         "names of columns in marks between tabs",
         "evaluate qrels run.csv -m RR",
         _HIDDEN,
-        shows=r"run\.csv:1: .*names of columns in quotation marks, which are part of a name between tabs",
+        shows=r"run\.csv:1: .*names of columns in quotation marks, which are part of a name "
+        r"between "
+        r"tabs",
         before="RR, exit 0",
     ),
 ]
@@ -70,7 +91,8 @@ MASKS = [
     ),
     Case(
         "a masked component of a vector",
-        "python: rw.search(np.ones((3, 2)), np.ma.array(np.ones((3, 2)), mask=np.eye(3, 2) > 0), k=1)",
+        "python: rw.search(np.ones((3, 2)), np.ma.array(np.ones((3, 2)), mask=np.eye(3, 2) > "
+        "0), k=1)",
         shows=r"is masked in row 0, column 0 \(from 0\)",
         before="three neighbours, the mask ignored",
     ),
@@ -79,7 +101,9 @@ MASKS = [
 
 def _ordered(first: str, second: str, *values: tuple[float, float]) -> str:
     rows = zip(("q1,a", "q1,c", "q2,b", "q2,d"), values, strict=True)
-    return f"qid,docno,{first},{second}\n" + "".join(f"{names},{one},{two}\n" for names, (one, two) in rows)
+    return f"qid,docno,{first},{second}\n" + "".join(
+        f"{names},{one},{two}\n" for names, (one, two) in rows
+    )
 
 
 _TWO = text_files(
@@ -91,13 +115,17 @@ _TWO = text_files(
         "a.csv": "a,b,c\nq1,a,0.9\nq2,b,0.8\n",
     }
 )
-_FRAME = "python: import pandas as pd; print(rw.evaluate('qrels', pd.read_csv('rank.csv'), 'RR'{}).summary[0]['mean'])"
+_FRAME = (
+    "python: import pandas as pd; print(rw.evaluate('qrels', pd.read_csv('rank.csv'), "
+    "'RR'{}).summary[0]['mean'])"
+)
 TWO_ORDERS = [
     Case(
         "a column prediction and an unrelated rank",
         "evaluate qrels rank.csv -m RR",
         _TWO,
-        shows=r"the columns 'rank' and 'prediction' order the items of query 'q1' differently; .*--columns score=prediction",
+        shows=r"the columns 'rank' and 'prediction' order the items of query 'q1' differently; "
+        r".*--columns score=prediction",
         before="RR 0.75 by the rank, exit 0",
     ),
     Case(
@@ -107,7 +135,13 @@ TWO_ORDERS = [
         shows="columns='score=prediction'",
         before="0.75 by the rank",
     ),
-    Case("one of two orders is chosen", _FRAME.format(", columns='score=prediction'"), _TWO, (0,), "^1.0"),
+    Case(
+        "one of two orders is chosen",
+        _FRAME.format(", columns='score=prediction'"),
+        _TWO,
+        (0,),
+        "^1.0",
+    ),
     Case(
         "a score and a distance that contradict",
         "evaluate qrels score.csv -m RR",
@@ -115,8 +149,16 @@ TWO_ORDERS = [
         shows="the columns 'score' and 'distance' order the items of query 'q1' differently",
         before="RR 1.0, exit 0",
     ),
-    Case("a chosen distance is one", "evaluate qrels score.csv -m RR --columns score=distance", _TWO, (0,), r"RR +0\.5000"),
-    Case("a score and a rank that agree", "evaluate qrels same.csv -m RR", _TWO, (0,), r"RR +0\.7500"),
+    Case(
+        "a chosen distance is one",
+        "evaluate qrels score.csv -m RR --columns score=distance",
+        _TWO,
+        (0,),
+        r"RR +0\.5000",
+    ),
+    Case(
+        "a score and a rank that agree", "evaluate qrels same.csv -m RR", _TWO, (0,), r"RR +0\.7500"
+    ),
     Case(
         "columns of any name are chosen",
         "evaluate qrels a.csv -m RR --columns query=a,item=b,score=c",
@@ -135,7 +177,9 @@ _TEXTS = text_files(
         "empty.tsv": "301\t\n302\t\n",
     }
 )
-_QUERIES = "python: import pyarrow.parquet as pq; print(pq.read_table('out/queries.parquet').to_pydict())"
+_QUERIES = (
+    "python: import pyarrow.parquet as pq; print(pq.read_table('out/queries.parquet').to_pydict())"
+)
 TEXTS = [
     Case(
         "TREC topics as texts of queries",
@@ -165,8 +209,11 @@ KEYS = [
     Case(
         f"JSON lines with unknown keys as {what}",
         f"evaluate {words}",
-        text_files({"lines.jsonl": _LINES * 2, "qrels": "q1 0 d1 1\n", "run": "q1 Q0 d1 1 1.5 t\n"}),
-        shows=r"JSON lines whose objects have the keys 'references', 'retrieved'; expected a query \(query_id",
+        text_files(
+            {"lines.jsonl": _LINES * 2, "qrels": "q1 0 d1 1\n", "run": "q1 Q0 d1 1 1.5 t\n"}
+        ),
+        shows=r"JSON lines whose objects have the keys 'references', 'retrieved'; expected a query "
+        r"\(query_id",
         hides="Extra data|Traceback",
         before="Extra data at column 1; is the file whole?",
     )

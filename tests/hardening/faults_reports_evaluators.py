@@ -23,15 +23,24 @@ CASES = [
         "evaluate qrels run -m RR",
         _latin_1,
         codes=(0,),
-        shows=r"1 more judged item would be found if encodings \(Latin-1 for UTF-8\) .* RR would be 1.0000 in place of 0.5000",
+        shows=r"1 more judged item would be found if encodings \(Latin-1 for UTF-8\) .* RR "
+        r"would be "
+        r"1.0000 in place of 0.5000",
         before="exit 0, RR 0.5000, nothing about ids",
     ),
     Case(
         "a run whose UTF-8 was read as Latin-1",
         "evaluate qrels run -m RR",
-        text_files({"qrels": "1 0 été 1\n2 0 b 1\n", "run": "1 Q0 Ã©tÃ© 1 2 r\n1 Q0 z 2 1 r\n2 Q0 b 1 2 r\n"}),
+        text_files(
+            {
+                "qrels": "1 0 été 1\n2 0 b 1\n",
+                "run": "1 Q0 Ã©tÃ© 1 2 r\n1 Q0 z 2 1 r\n2 Q0 b 1 2 r\n",
+            }
+        ),
         codes=(0,),
-        shows=r"1 more judged item would be found if encodings \(Latin-1 for UTF-8\) .* RR would be 1.0000 in place of 0.5000",
+        shows=r"1 more judged item would be found if encodings \(Latin-1 for UTF-8\) .* RR "
+        r"would be "
+        r"1.0000 in place of 0.5000",
         before="exit 0, RR 0.5000, nothing about ids",
     ),
     Case(
@@ -46,7 +55,12 @@ CASES = [
     Case(
         "pairs of integers are items with numbers, or several items",
         "evaluate nested.json run.json -m RR",
-        text_files({"nested.json": '{"1": [[9, 10]], "2": [[7, 3]]}', "run.json": '{"1": [10, 9], "2": [3, 7]}'}),
+        text_files(
+            {
+                "nested.json": '{"1": [[9, 10]], "2": [[7, 3]]}',
+                "run.json": '{"1": [10, 9], "2": [3, 7]}',
+            }
+        ),
         shows=r"\[9, 10\] may be an item and its grade, or two items",
         before="exit 0, RR 0.5000: of each two relevant items one was its grade",
     ),
@@ -66,9 +80,12 @@ CASES = [
     Case(
         "scores that float64 rounds to one",
         "evaluate qrels run -m RR",
-        text_files({"qrels": "1 0 a 1\n", "run": f"1 Q0 a 1 {2**60 + 2} r\n1 Q0 b 2 {2**60 + 1} r\n"}),
+        text_files(
+            {"qrels": "1 0 a 1\n", "run": f"1 Q0 a 1 {2**60 + 2} r\n1 Q0 b 2 {2**60 + 1} r\n"}
+        ),
         codes=(0,),
-        shows=r"run: scores above 2\*\*53 are rounded to float64, in which 1 judged item ties with others; write ranks",
+        shows=r"run: scores above 2\*\*53 are rounded to float64, in which 1 judged item ties with "
+        r"others; write ranks",
         before="all items of a query have one score; write the system's scores, exit 0",
     ),
     Case(
@@ -77,7 +94,8 @@ CASES = [
         "evaluate qrels out/run.parquet -m RR -f csv --intervals none",
         text_files(
             {
-                "engine.py": "def search(query, k):\n    return [('a', 2**60 + 2), ('b', 2**60 + 1)]\n",
+                "engine.py": "def search(query, k):\n    return [('a', 2**60 + 2), ('b', 2**60 "
+                "+ 1)]\n",
                 "q.tsv": "1\tx\n",
                 "qrels": "1 0 a 1\n",
             }
@@ -91,22 +109,32 @@ CASES = [
         "captions ranks.csv --positives diagonal -k 1",
         text_files({"ranks.csv": "1.0,0,2,3\n1,0,3,2\n2,3,1,0\n3,2,0,1\n"}),
         codes=(0,),
-        shows="ranks: every row or column holds each integer from 0 on once.*if these are ranks, give the scores",
+        shows="ranks: every row or column holds each integer from 0 on once.*if these are ranks, "
+        "give the scores",
         before="exit 0, nothing about ranks",
     ),
     Case(
         "every list of an engine has one length below k",
-        "python: print(rw.retrieve(lambda query, k: ['a', 'b'], {'1': 'x', '2': 'y'}, qrels={'1': {'a': 1}}, rounds=1).notes)",
+        "python: print(rw.retrieve(lambda query, k: ['a', 'b'], {'1': 'x', '2': 'y'}, "
+        "qrels={'1': {'a': 1}}, rounds=1).notes)",
         codes=(0,),
-        shows="every query got 2 results for k = 10; if a setting of the engine limits them, raise it",
+        shows="every query got 2 results for k = 10; if a setting of the engine limits them, raise "
+        "it",
         before="nothing about the lists",
     ),
     Case(
         "a gold passage stands twice",
         "rag gold.jsonl gold.jsonl -k 5",
-        text_files({"gold.jsonl": '{"user_input": "q", "reference_contexts": ["a", "a"], "retrieved_contexts": ["a"]}\n'}),
+        text_files(
+            {
+                "gold.jsonl": '{"user_input": "q", "reference_contexts": ["a", "a"], '
+                '"retrieved_contexts": '
+                '["a"]}\n'
+            }
+        ),
         codes=(0,),
-        shows="1 question lists a gold passage twice, as '0'; every copy counts in ContextP@5, ContextR@5",
+        shows="1 question lists a gold passage twice, as '0'; every copy counts in ContextP@5, "
+        "ContextR@5",
         before="exit 0, nothing about it",
     ),
     Case(

@@ -1,4 +1,6 @@
-"""Code that is found where nobody named it, and libraries that end with a traceback where a sentence would do."""
+"""Code that is found where nobody named it, and libraries that end with a traceback where a
+sentence would do.
+"""
 
 import sys
 
@@ -9,7 +11,8 @@ _FILES = {
     "run": "q1 Q0 d1 1 2.0 r\nq2 Q0 d3 1 1.0 r\n",
     "queries.tsv": "q1\tone\nq2\ttwo\n",
     "my_measures.py": "def first(view):\n    return view.first_rank(view.relevant(1)) == 1\n",
-    "needy.py": "import helpers_of_needy\n\n\ndef first(view):\n    return view.first_rank(view.relevant(1)) == 1\n",
+    "needy.py": "import helpers_of_needy\n\n\ndef first(view):\n    return "
+    "view.first_rank(view.relevant(1)) == 1\n",
     "helpers_of_needy.py": "",
 }
 _WRITE = text_files(_FILES)
@@ -26,14 +29,16 @@ CASES: list[Case] = [
         "a module of the working folder is not imported",
         "evaluate qrels run -m my_measures:first -f csv",
         _WRITE,
-        shows=r"no module 'my_measures' is installed; name a file by its path, \./my_measures\.py:first",
+        shows=r"no module 'my_measures' is installed; name a file by its path, "
+        r"\./my_measures\.py:first",
         before="my_measures.py was imported and run, exit 0",
     ),
     Case(
         "a named file does not import its neighbours",
         "evaluate qrels run -m ./needy.py:first",
         _WRITE,
-        shows="the file imports 'helpers_of_needy', which lies beside it.*install both as a package",
+        shows="the file imports 'helpers_of_needy', which lies beside it.*install both as a "
+        "package",
         before="unknown measure './needy.py:first', exit 2; by needy:first it ran, exit 0",
     ),
     Case(
@@ -60,7 +65,8 @@ CASES: list[Case] = [
         "a run in a bucket with the name of a server",
         "evaluate qrels 's3://[::1/x'",
         _WRITE,
-        shows=r"s3://\[::1 is the address of a server, not the name of a bucket; expected s3://BUCKET/NAME",
+        shows=r"s3://\[::1 is the address of a server, not the name of a bucket; expected "
+        r"s3://BUCKET/NAME",
         before="an address of s3:// has a user or a query, exit 2",
     ),
 ]
@@ -69,7 +75,8 @@ if sys.platform == "linux":
         [
             Case(
                 "results in a folder whose name is not UTF-8",
-                "evaluate qrels run -o b\udcff\nconvert run b\udcff.parquet\nevaluate qrels b\udcff.parquet -m RR -f csv",
+                "evaluate qrels run -o b\udcff\nconvert run b\udcff.parquet\nevaluate qrels "
+                "b\udcff.parquet -m RR -f csv",
                 _WRITE,
                 codes=(0,),
                 shows=r"(?m),RR,RR,0\.5,",

@@ -1,8 +1,12 @@
-"""What a mean, a spread or an interval once was and is: figures of equal or skewed values, and the caller's `np.seterr`."""
+"""What a mean, a spread or an interval once was and is: figures of equal or skewed values, and the
+caller's `np.seterr`.
+"""
 
 from hardening.cases import Case, Write, text_files
 
-_TENTH = "".join(f"q{query} Q0 d{item} {item} {20 - item} r\n" for query in range(100) for item in range(1, 11))
+_TENTH = "".join(
+    f"q{query} Q0 d{item} {item} {20 - item} r\n" for query in range(100) for item in range(1, 11)
+)
 _TRUTH = "".join(f"q{query} 0 d10 1\n" for query in range(100))
 
 
@@ -13,7 +17,10 @@ def _tenths() -> Write:
 
 def _run(name: str, ranks: list[int]) -> str:
     """A run of queries with one relevant item each, `d0`, at these ranks; not retrieved for 0."""
-    lists = [[f"x{place}" if place != rank else "d0" for place in range(1, max(rank, 1) + 1)] for rank in ranks]
+    lists = [
+        [f"x{place}" if place != rank else "d0" for place in range(1, max(rank, 1) + 1)]
+        for rank in ranks
+    ]
     return "".join(
         f"q{query} Q0 {item} {place} {100 - place} {name}\n"
         for query, items in enumerate(lists)
@@ -30,7 +37,7 @@ def _ranked(**runs: list[int]) -> Write:
 
 _SETERR = """python: import numpy as np, rankwell as rw; np.seterr(all="raise"); \
 queries = [f"q{n}" for n in range(12)]; run = {q: {f"d{n}": 10.0 ** -(44 + n) for n in range(5)} for q in queries}; \
-print(rw.evaluate({q: {"d0": 1} for q in queries}, run, "RR", convention="trec_eval9")["RR"])"""
+print(rw.evaluate({q: {"d0": 1} for q in queries}, run, "RR", convention="trec_eval9")["RR"])"""  # noqa: E501
 
 CASES: list[Case] = [
     Case(

@@ -18,7 +18,9 @@ def _ragas(name: str, gold: str, chunk: str) -> Write:
 
 
 def _needing_rapidfuzz(write: Write) -> Write:
-    """What writes the files of a case that is skipped where the package of edit distances is missing."""
+    """What writes the files of a case that is skipped where the package of edit distances is
+    missing.
+    """
 
     def _write(folder: Path) -> None:
         import_module("rapidfuzz")
@@ -31,7 +33,9 @@ RAG = [
     Case(
         "chunks that hold the gold passage have the recall 0",
         "rag rows.jsonl rows.jsonl -m ContextR",
-        _ragas("rows.jsonl", "The museum opens at ten.", f"{_FILLER}The museum opens at ten. {_FILLER}"),
+        _ragas(
+            "rows.jsonl", "The museum opens at ten.", f"{_FILLER}The museum opens at ten. {_FILLER}"
+        ),
         codes=(0,),
         shows=r"(?m)^ContextR +1\.0000",
         before="ContextR 0.0000, exit 0",
@@ -39,7 +43,13 @@ RAG = [
     Case(
         "an edit distance of chunks twice as long as the gold passage is not explained",
         "rag rows.jsonl rows.jsonl -c ragas",
-        _needing_rapidfuzz(_ragas("rows.jsonl", "The museum opens at ten.", f"{_FILLER}The museum opens at ten. {_FILLER}")),
+        _needing_rapidfuzz(
+            _ragas(
+                "rows.jsonl",
+                "The museum opens at ten.",
+                f"{_FILLER}The museum opens at ten. {_FILLER}",
+            )
+        ),
         codes=(0,),
         shows="6.6 times as long as the gold passages.*compare whole texts",
         before="non_llm_context_recall 0.0000, exit 0, no word",
@@ -58,7 +68,8 @@ CAPTIONS = [
         "captions scores.csv --positives p.json --direction t2v -k 5 -c hgr",
         text_files({"scores.csv": "3.0,1.0,2.0\n1.0,2.0,3.0\n", "p.json": "[[0], []]"}),
         codes=(0,),
-        shows=r"R@5 +Success@5 +t2v +percent +100\.00[\s\S]*1 query without positives counts as a hit in R@5",
+        shows=r"R@5 +Success@5 +t2v +percent +100\.00[\s\S]*1 query without positives counts as a "
+        r"hit in R@5",
         before="R@5 50.00, exit 0",
     ),
     Case(
@@ -66,7 +77,8 @@ CAPTIONS = [
         "captions scores.csv --positives p.json --direction t2v -k 1,5 -c hgr",
         text_files({"scores.csv": "3.0,1.0,2.0\n1.0,2.0,3.0\n", "p.json": "[[], []]"}),
         codes=(0,),
-        shows=r"R@1 +Success@1 +t2v +percent +0\.00[\s\S]*R@5 +Success@5 +t2v +percent +100\.00[\s\S]*none of the queries has a",
+        shows=r"R@1 +Success@1 +t2v +percent +0\.00[\s\S]*R@5 +Success@5 +t2v +percent "
+        r"+100\.00[\s\S]*none of the queries has a",
         before="exit 4",
     ),
 ]
@@ -95,15 +107,26 @@ CLIPS = [
 ]
 _QAS = [
     {"id": "q1", "question": "?", "answers": [], "is_impossible": True},
-    {"id": "q2", "question": "?!", "answers": [{"text": "b", "answer_start": 2}], "is_impossible": False},
+    {
+        "id": "q2",
+        "question": "?!",
+        "answers": [{"text": "b", "answer_start": 2}],
+        "is_impossible": False,
+    },
 ]
 ANSWERS = [
     Case(
-        "an answer of a blank is none to the official rule of best thresholds, unlike in evaluate-v2.0.py",
+        "an answer of a blank is none to the official rule of best thresholds, unlike in "
+        "evaluate-v2.0.py",
         "answers gold.json texts.json --na-probs na.json --na-ties official -f json",
         text_files(
             {
-                "gold.json": json.dumps({"version": "v2.0", "data": [{"paragraphs": [{"context": "a b c", "qas": _QAS}]}]}),
+                "gold.json": json.dumps(
+                    {
+                        "version": "v2.0",
+                        "data": [{"paragraphs": [{"context": "a b c", "qas": _QAS}]}],
+                    }
+                ),
                 "texts.json": '{"q1": " ", "q2": "b"}',
                 "na.json": '{"q1": 0.0, "q2": 0.5}',
             }
@@ -117,7 +140,12 @@ ANSWERS = [
         "answers gold.json ranked.csv -c squad2",
         text_files(
             {
-                "gold.json": json.dumps({"version": "v2.0", "data": [{"paragraphs": [{"context": "a b c", "qas": _QAS}]}]}),
+                "gold.json": json.dumps(
+                    {
+                        "version": "v2.0",
+                        "data": [{"paragraphs": [{"context": "a b c", "qas": _QAS}]}],
+                    }
+                ),
                 "ranked.csv": "id,text,rank,score\nq2,a,1,0.1\nq2,b,2,0.9\n",
             }
         ),
@@ -151,8 +179,16 @@ POSITIVES = [
         before=before,
     )
     for name, what, before in (
-        ("p.pkl", "Python pickle", "is a Python pickle; save it as JSON, CSV or Parquet, arrays with numpy.save; exit 2"),
-        ("p.npy", "NumPy array", "a zero byte, so this is not a text file; name a file in a known format; exit 2"),
+        (
+            "p.pkl",
+            "Python pickle",
+            "is a Python pickle; save it as JSON, CSV or Parquet, arrays with numpy.save; exit 2",
+        ),
+        (
+            "p.npy",
+            "NumPy array",
+            "a zero byte, so this is not a text file; name a file in a known format; exit 2",
+        ),
     )
 ]
 _POOL = "1 Q0 a 1 2 t\n1 Q0 b 2 1 t\n"

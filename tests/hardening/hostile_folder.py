@@ -1,4 +1,6 @@
-"""A folder of data with files of the names of modules, each of which leaves a mark where it is imported; and commands in it."""
+"""A folder of data with files of the names of modules, each of which leaves a mark where it is
+imported; and commands in it.
+"""
 
 import importlib
 import os
@@ -92,7 +94,9 @@ WORK = {
     "an executor, ray": [f"{_SEARCH} --executor ray --work work"],
     "a bench by processes": ["bench b.toml -o out --jobs 2 -f csv"],
     "a bench by an executor": ["bench b.toml -o out --executor processes:2 -f csv"],
-    "an engine in a process": ["retrieve ./my_engine.py:search --queries queries.tsv --qrels qrels -m RR --rounds 1 -o out"],
+    "an engine in a process": [
+        "retrieve ./my_engine.py:search --queries queries.tsv --qrels qrels -m RR --rounds 1 -o out"
+    ],
     "an engine that is checked": ["engines check ./my_engine.py:search -f json"],
     "charts and a page": ["compare qrels run other -o out"],
 }
@@ -100,15 +104,25 @@ WORK = {
 
 
 def outputs(
-    folder: Path, lines: Sequence[str], *, by: Sequence[str] = CONSOLE, codes: Sequence[int] = (0, 5)
+    folder: Path,
+    lines: Sequence[str],
+    *,
+    by: Sequence[str] = CONSOLE,
+    codes: Sequence[int] = (0, 5),
 ) -> dict[str, bytes]:
-    """What command lines in a folder print, and the files that they write, by name. They must end with one of the codes."""
+    """What command lines in a folder print, and the files that they write, by name. They must end
+    with one of the codes.
+    """
     before = {path for path in folder.rglob("*") if path.is_file()}
     # What the user's own PYTHONPATH names is imported: the tests' is none.
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")} | {"RANKWELL_THREADS": "2"}
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith("PYTHON")
+    } | {"RANKWELL_THREADS": "2"}
     found: dict[str, bytes] = {}
     for number, line in enumerate(lines):
-        done = subprocess.run([*by, *shlex.split(line)], cwd=folder, env=environment, capture_output=True, check=False)
+        done = subprocess.run(
+            [*by, *shlex.split(line)], cwd=folder, env=environment, capture_output=True, check=False
+        )
         assert done.returncode in codes, (line, done.stderr.decode())
         found[f"standard output of {number}"] = done.stdout
     new = [path for path in folder.rglob("*") if path.is_file() and path not in before]

@@ -1,4 +1,6 @@
-"""Cases of what users met with files of every kind: their own files replaced, mistakes passed over, inputs as they hold them."""
+"""Cases of what users met with files of every kind: their own files replaced, mistakes passed over,
+inputs as they hold them.
+"""
 
 import json
 from importlib import import_module
@@ -10,12 +12,22 @@ QUERIES = [str(number) for number in range(1, 21)]
 _LETTERS = "abcdefgh"
 
 
-def _world(run: str = "{query} Q0 d{query}{letter} {rank} {score} t", query: str = "{number}", **more: str) -> Write:
-    """Judgments of 20 queries, a run that finds the relevant items first, its lines by a pattern, and more files."""
-    judged = [(number, letter, grade) for number in QUERIES for letter, grade in (("a", 2), ("b", 1), ("h", 0))]
+def _world(
+    run: str = "{query} Q0 d{query}{letter} {rank} {score} t", query: str = "{number}", **more: str
+) -> Write:
+    """Judgments of 20 queries, a run that finds the relevant items first, its lines by a pattern,
+    and more files.
+    """
+    judged = [
+        (number, letter, grade)
+        for number in QUERIES
+        for letter, grade in (("a", 2), ("b", 1), ("h", 0))
+    ]
     found = [(number, place, letter) for number in QUERIES for place, letter in enumerate(_LETTERS)]
     lines = [
-        run.format(query=query.format(number=number), letter=letter, rank=place + 1, score=9.5 - place)
+        run.format(
+            query=query.format(number=number), letter=letter, rank=place + 1, score=9.5 - place
+        )
         for number, place, letter in found
     ]
     qrels = "".join(f"{number} 0 d{number}{letter} {grade}\n" for number, letter, grade in judged)
@@ -23,18 +35,38 @@ def _world(run: str = "{query} Q0 d{query}{letter} {rank} {score} t", query: str
 
 
 def _squad() -> str:
-    answered = {"id": "q1", "question": "?", "answers": [{"text": "b", "answer_start": 2}], "is_impossible": False}
+    answered = {
+        "id": "q1",
+        "question": "?",
+        "answers": [{"text": "b", "answer_start": 2}],
+        "is_impossible": False,
+    }
     impossible = {"id": "q2", "question": "?", "answers": [], "is_impossible": True}
-    gold = {"version": "v2.0", "data": [{"title": "t", "paragraphs": [{"context": "a b c", "qas": [answered, impossible]}]}]}
+    gold = {
+        "version": "v2.0",
+        "data": [
+            {"title": "t", "paragraphs": [{"context": "a b c", "qas": [answered, impossible]}]}
+        ],
+    }
     return json.dumps(gold)
 
 
-_BEIR = {"beir/qrels/test.tsv": "query-id\tcorpus-id\tscore\n" + "".join(f"{number}\td{number}a\t1\n" for number in QUERIES)}
+_BEIR = {
+    "beir/qrels/test.tsv": "query-id\tcorpus-id\tscore\n"
+    + "".join(f"{number}\td{number}a\t1\n" for number in QUERIES)
+}
 _OTHER_SPLIT = {"beir/qrels/dev.tsv": _BEIR["beir/qrels/test.tsv"]}
-_SIMILAR = "query_id,doc_id,similarity_score\n" + "".join(f"{number},d{number}a,0.5\n" for number in QUERIES)
+_SIMILAR = "query_id,doc_id,similarity_score\n" + "".join(
+    f"{number},d{number}a,0.5\n" for number in QUERIES
+)
 _EASY = "query,doc,easy,hard\n1,d1a,1,0\n"
 KEPT = [
-    Case("convert replaces a file", "convert run kept.csv", _world(**{"kept.csv": "mine"}), shows="exists"),
+    Case(
+        "convert replaces a file",
+        "convert run kept.csv",
+        _world(**{"kept.csv": "mine"}),
+        shows="exists",
+    ),
     Case(
         "fuse replaces a file",
         "fuse run run2 -o kept.run",
@@ -43,7 +75,8 @@ KEPT = [
     ),
     Case(
         "a link that leads to no file is followed",
-        "python: from pathlib import Path; Path('kept.csv').symlink_to('elsewhere.csv')\nconvert run kept.csv",
+        "python: from pathlib import Path; "
+        "Path('kept.csv').symlink_to('elsewhere.csv')\nconvert run kept.csv",
         _world(),
         shows="is a link to",
     ),
@@ -54,7 +87,11 @@ KEPT = [
         shows="mine holds files",
         holds=("mine/notes.txt",),
     ),
-    Case("evaluate -o replaces someone's summary.csv", "evaluate qrels run -o mine", _world(**{"mine/summary.csv": "mine"})),
+    Case(
+        "evaluate -o replaces someone's summary.csv",
+        "evaluate qrels run -o mine",
+        _world(**{"mine/summary.csv": "mine"}),
+    ),
     Case(
         "report replaces someone's page",
         "evaluate qrels run -m AP -o out\nreport out -o kept.html",
@@ -80,7 +117,10 @@ MISTAKES = [
         "most queries are missing",
         "evaluate qrels run -m RR",
         text_files(
-            {"qrels": "".join(f"{number} 0 d{number}a 1\n" for number in QUERIES), "run": "1 Q0 d1a 1 2 t\n2 Q0 d2a 1 2 t\n"}
+            {
+                "qrels": "".join(f"{number} 0 d{number}a 1\n" for number in QUERIES),
+                "run": "1 Q0 d1a 1 2 t\n2 Q0 d2a 1 2 t\n",
+            }
         ),
         codes=(0,),
         shows="2 of the 20 judged queries",
@@ -92,7 +132,12 @@ MISTAKES = [
         codes=(4,),
         shows="leading zeros",
     ),
-    Case("check passes an item listed twice", "check qrels run", _world(run="{query} Q0 d{query}a {rank} {score} t"), codes=(1,)),
+    Case(
+        "check passes an item listed twice",
+        "check qrels run",
+        _world(run="{query} Q0 d{query}a {rank} {score} t"),
+        codes=(1,),
+    ),
 ]
 VERDICTS = [
     Case(
@@ -106,16 +151,24 @@ VERDICTS = [
 INPUTS = [
     Case(
         "lists of ids in Python",
-        "python: print(rw.evaluate({'q': ['d1', 'd2']}, {'mine': {'q': ['d2', 'd3']}}, ['RR']).summary)",
+        "python: print(rw.evaluate({'q': ['d1', 'd2']}, {'mine': {'q': ['d2', 'd3']}}, "
+        "['RR']).summary)",
         codes=(0,),
         shows="'mean': 1.0",
     ),
     Case(
         "a function in the list of measures",
-        "python: rw.evaluate({'q': {'d1': 1}}, {'mine': {'q': {'d1': 1.0}}}, [lambda view: view.above])",
+        "python: rw.evaluate({'q': {'d1': 1}}, {'mine': {'q': {'d1': 1.0}}}, [lambda view: "
+        "view.above])",
         codes=(0, 2),
     ),
-    Case("a BEIR folder as judgments", "evaluate beir run -m RR", _world(**_BEIR), codes=(0,), shows="1.0000"),
+    Case(
+        "a BEIR folder as judgments",
+        "evaluate beir run -m RR",
+        _world(**_BEIR),
+        codes=(0,),
+        shows="1.0000",
+    ),
     Case(
         "MS MARCO's collection as texts",
         "encode collection.tsv --model tfidf-svd:2 --fit collection.tsv -o out.npy",
@@ -123,7 +176,13 @@ INPUTS = [
         codes=(0,),
         holds=("out.npy",),
     ),
-    Case("two runs without judgments", "agree --reference run run2", _world(run2="1 Q0 d1a 1 2 t\n"), codes=(0,), shows="RBO"),
+    Case(
+        "two runs without judgments",
+        "agree --reference run run2",
+        _world(run2="1 Q0 d1a 1 2 t\n"),
+        codes=(0,),
+        shows="RBO",
+    ),
     Case(
         "texts that answer SQuAD 2.0",
         "answers gold.json texts.json",
@@ -137,12 +196,31 @@ INPUTS = [
         _world(**{"mine.py": "def fails(view):\n    raise KeyError('z')\n"}),
         shows="the measure fails failed: KeyError: 'z'",
     ),
-    Case("a BEIR folder without the split", "check beir run", _world(**_OTHER_SPLIT), shows="name one as beir:dev"),
-    Case("a BEIR folder compared", "compare beir:dev run run2", _world(run2="1 Q0 d1a 1 2 t\n", **_OTHER_SPLIT), codes=(0,)),
     Case(
-        "a score called similarity_score", "evaluate qrels run.csv -m RR", _world(**{"run.csv": _SIMILAR}), codes=(0,), shows="RR"
+        "a BEIR folder without the split",
+        "check beir run",
+        _world(**_OTHER_SPLIT),
+        shows="name one as beir:dev",
     ),
-    Case("a column of grades by another name", "evaluate g.csv run", _world(**{"g.csv": _EASY}), shows="--qrels-columns grade="),
+    Case(
+        "a BEIR folder compared",
+        "compare beir:dev run run2",
+        _world(run2="1 Q0 d1a 1 2 t\n", **_OTHER_SPLIT),
+        codes=(0,),
+    ),
+    Case(
+        "a score called similarity_score",
+        "evaluate qrels run.csv -m RR",
+        _world(**{"run.csv": _SIMILAR}),
+        codes=(0,),
+        shows="RR",
+    ),
+    Case(
+        "a column of grades by another name",
+        "evaluate g.csv run",
+        _world(**{"g.csv": _EASY}),
+        shows="--qrels-columns grade=",
+    ),
     Case(
         "a result by its measure",
         "python: print(rw.evaluate({'q': {'d': 1}}, {'r': {'q': {'d': 1.0}}}, ['RR'])['RR'])",
@@ -152,8 +230,12 @@ INPUTS = [
 ]
 _FEW = {
     "few": "".join(f"{number} 0 d{number} 1\n" for number in range(1, 33)),
-    "good.run": "".join(f"{number} Q0 {'d' if number <= 25 else 'x'}{number} 1 2.0 t\n" for number in range(1, 33)),
-    "bad.run": "".join(f"{number} Q0 x{number} 1 2.0 t\n{number} Q0 y{number} 2 1.0 t\n" for number in range(1, 33)),
+    "good.run": "".join(
+        f"{number} Q0 {'d' if number <= 25 else 'x'}{number} 1 2.0 t\n" for number in range(1, 33)
+    ),
+    "bad.run": "".join(
+        f"{number} Q0 x{number} 1 2.0 t\n{number} Q0 y{number} 2 1.0 t\n" for number in range(1, 33)
+    ),
 }
 """Judgments of 32 queries, a run that finds 25 items, 0.78125 of them, and one that finds none."""
 
@@ -173,7 +255,7 @@ def shown(line, columns):
         except OSError:
             return child.wait()
         os.write(1, part.replace(b"\\r\\n", b"\\n"))
-"""
+"""  # noqa: E501
 _AT_80 = "python: exec(open('terminal.py').read()); shown('rankwell {}', 80)"
 _TOO_WIDE = r"(?m)^[^\n]{81,}$|Traceback"
 ONE_NUMBER = [
@@ -215,7 +297,8 @@ PAGES = [
         text_files(
             {
                 **_FEW,
-                "b.toml": "[[dataset]]\nname = 'd'\ncommand = 'evaluate'\nqrels = 'few'\nruns = '{system}.run'\n"
+                "b.toml": "[[dataset]]\nname = 'd'\ncommand = 'evaluate'\nqrels = 'few'\nruns = "
+                "'{system}.run'\n"
                 "measure = ['RR']\n"
                 "[[system]]\nname = 'good'\n[[system]]\nname = 'bad'\n",
             }
@@ -225,8 +308,13 @@ PAGES = [
     ),
 ]
 SEEN = {"one number": ONE_NUMBER, "tables that fit": TABLES, "the page": PAGES}
-_FAULTS = [import_module(f"hardening.{path.stem}") for path in sorted(Path(__file__).parent.glob("faults_*.py"))]
-FAULTS = {f"faults of {module.__name__.partition('faults_')[2]}": module.CASES for module in _FAULTS}
+_FAULTS = [
+    import_module(f"hardening.{path.stem}")
+    for path in sorted(Path(__file__).parent.glob("faults_*.py"))
+]
+FAULTS = {
+    f"faults of {module.__name__.partition('faults_')[2]}": module.CASES for module in _FAULTS
+}
 CASES = {
     **HOSTILE,
     "their own files": KEPT,

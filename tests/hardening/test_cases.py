@@ -14,7 +14,11 @@ from regression.running import in_process
 SOURCE = Path(__file__).resolve().parents[2] / "src"
 EVERY = [(section, case) for section, cases in CASES.items() for case in cases]
 PYTHON = "python: "
-OWN_PROCESS = [case for section, case in EVERY if case.run.split("\n")[-1].startswith(PYTHON) or section == "3 bounded"]
+OWN_PROCESS = [
+    case
+    for section, case in EVERY
+    if case.run.split("\n")[-1].startswith(PYTHON) or section == "3 bounded"
+]
 COMMANDS = [case for _, case in EVERY if case not in OWN_PROCESS]
 
 

@@ -1,4 +1,6 @@
-"""Files that others write while they are read: a result is refused, or its values and its digest are of the same bytes."""
+"""Files that others write while they are read: a result is refused, or its values and its digest
+are of the same bytes.
+"""
 
 import hashlib
 import os
@@ -67,7 +69,9 @@ def test_of_50_timed_overwrites_each_is_refused_or_value_and_digest_are_of_the_s
 ):
     path = tmp_path / "run"
     first, second = RUNS
-    right = {("sha256:" + hashlib.sha256(content).hexdigest(), value) for content, value in RUNS.items()}
+    right = {
+        ("sha256:" + hashlib.sha256(content).hexdigest(), value) for content, value in RUNS.items()
+    }
     path.write_bytes(first)
     durations = list[float]()
     for _ in range(3):
@@ -91,15 +95,22 @@ def test_a_line_that_another_program_has_corrected_is_a_change(tmp_path: Path):
     path = tmp_path / "run"
     path.write_bytes(_run(1))
 
-    for error in (bad_line(Source(path), TREC_RUN, ReadOptions(), 1), bad_line(Source(path), TREC_RUN, ReadOptions(), 1 << 40)):
-        assert str(error).endswith("run changed while it was read; run this again once nothing writes to it.")
+    for error in (
+        bad_line(Source(path), TREC_RUN, ReadOptions(), 1),
+        bad_line(Source(path), TREC_RUN, ReadOptions(), 1 << 40),
+    ):
+        assert str(error).endswith(
+            "run changed while it was read; run this again once nothing writes to it."
+        )
     path.write_bytes(b"q Q0\n")
     with pytest.raises(BadInput, match="run changed while it was read"):
         duplicate(Source(path), TREC_RUN, ReadOptions(), 1)
 
 
 @pytest.mark.parametrize("overwrite", [_in_place, _by_rename])
-def test_a_digest_is_of_the_bytes_that_a_command_first_saw(overwrite: Callable[[Path, bytes], None], tmp_path: Path):
+def test_a_digest_is_of_the_bytes_that_a_command_first_saw(
+    overwrite: Callable[[Path, bytes], None], tmp_path: Path
+):
     path = tmp_path / "run"
     path.write_bytes(b"one")
 
@@ -137,12 +148,15 @@ def test_what_a_command_itself_has_written_has_not_changed(tmp_path: Path):
         assert Source(path).digest() == "sha256:" + hashlib.sha256(b"two").hexdigest()
 
 
-def test_a_run_that_is_cut_while_a_bench_evaluates_it_has_no_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_run_that_is_cut_while_a_bench_evaluates_it_has_no_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.chdir(tmp_path)
     Path("qrels").write_text("q1 0 d1 1\n")
     Path("s.run").write_text("q1 Q0 d1 1 2.0 r\n")
     Path("b.toml").write_text(
-        '[[dataset]]\nname = "d"\ncommand = "evaluate"\nqrels = "qrels"\nruns = "{system}.run"\n[[system]]\nname = "s"\n'
+        '[[dataset]]\nname = "d"\ncommand = "evaluate"\nqrels = "qrels"\nruns = '
+        '"{system}.run"\n[[system]]\nname = "s"\n'
     )
     from rankwell.experiments.runner import planning
 
@@ -177,7 +191,10 @@ def test_a_picture_that_changes_while_it_is_encoded_is_not_kept(tmp_path: Path):
         encode_images(["a", "b"], paths, load_image_encoder(changing))
 
 
-@pytest.mark.skipif(native.library is None or os.name != "posix", reason="the compiled kernel names the file, on POSIX")
+@pytest.mark.skipif(
+    native.library is None or os.name != "posix",
+    reason="the compiled kernel names the file, on POSIX",
+)
 def test_a_file_that_is_cut_while_it_is_mapped_ends_with_a_sentence(tmp_path: Path):
     script = (
         "import os, pathlib, numpy as np\n"
@@ -188,10 +205,16 @@ def test_a_file_that_is_cut_while_it_is_mapped_ends_with_a_sentence(tmp_path: Pa
     )
     np.save(tmp_path / "big.npy", np.ones((20_000, 64), dtype=np.float32))
 
-    found = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False)
+    found = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
 
     assert (found.returncode, found.stdout) == (2, "")
-    assert found.stderr == "rankwell: big.npy was cut short while it was read; run this again once nothing writes to it.\n"
+    assert (
+        found.stderr
+        == "rankwell: big.npy was cut short while it was read; run this again once nothing "
+        "writes to it.\n"
+    )
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
@@ -201,15 +224,22 @@ def test_maps_of_others_keep_their_signal(tmp_path: Path):
         "from rankwell.core.tables.arrays import map_npy\n"
         "np.save('a.npy', np.eye(3)); map_npy(pathlib.Path('a.npy'))\n"
         "pathlib.Path('b').write_bytes(bytes(100000))\n"
-        "stream = open('b', 'r+b'); other = mmap.mmap(stream.fileno(), 0); os.truncate('b', 0); print(other[50000])\n"
+        "stream = open('b', 'r+b'); other = mmap.mmap(stream.fileno(), 0); os.truncate('b', "
+        "0); print(other[50000])\n"
     )
 
-    found = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, check=False)
+    found = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, check=False
+    )
 
     assert found.returncode == -signal.SIGBUS
 
 
-DRAFTS = (".run.0123abcd-4194303.a_b0cdef", ".run.tsv.0123abcd-4194303.a_b0cdef.tsv", ".draft-0123abcd-12-89abcdef")
+DRAFTS = (
+    ".run.0123abcd-4194303.a_b0cdef",
+    ".run.tsv.0123abcd-4194303.a_b0cdef.tsv",
+    ".draft-0123abcd-12-89abcdef",
+)
 
 
 @pytest.mark.parametrize("name", DRAFTS)
@@ -232,7 +262,9 @@ def test_a_draft_of_today_has_such_a_name(tmp_path: Path):
 
 
 def test_the_draft_of_a_folder_is_neither_a_result_nor_a_run(tmp_path: Path):
-    rw.evaluate({"q1": {"d1": 1}}, {"run": {"q1": {"d1": 1.0}}}, "RR").save(tmp_path / "out", charts=False)
+    rw.evaluate({"q1": {"d1": 1}}, {"run": {"q1": {"d1": 1.0}}}, "RR").save(
+        tmp_path / "out", charts=False
+    )
     (tmp_path / "out").rename(tmp_path / ".rankwell-draft")
 
     draft = str(tmp_path / ".rankwell-draft")
@@ -262,7 +294,8 @@ def test_a_bench_does_not_propose_a_draft(tmp_path: Path, monkeypatch: pytest.Mo
     Path("qrels").write_text("q1 0 d1 1\n")
     Path(".s.run.0123abcd-4194303.a_b0cdef.run").write_text("q1 Q0 d1 1 2.0 r\n")
     Path("b.toml").write_text(
-        '[[dataset]]\nname = "d"\ncommand = "evaluate"\nqrels = "qrels"\nruns = ".{system}.run.0123abcd-1.a_b0cdef.run"\n'
+        '[[dataset]]\nname = "d"\ncommand = "evaluate"\nqrels = "qrels"\nruns = '
+        '".{system}.run.0123abcd-1.a_b0cdef.run"\n'
         '[[system]]\nname = "s"\n'
     )
 

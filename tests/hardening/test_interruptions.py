@@ -1,4 +1,6 @@
-"""Ctrl-C and SIGTERM: the sentence and the exit code of every command, nothing half-written, and every answer that had come."""
+"""Ctrl-C and SIGTERM: the sentence and the exit code of every command, nothing half-written, and
+every answer that had come.
+"""
 
 import json
 import os
@@ -19,7 +21,10 @@ from scripted_server import Reply, ScriptedServer
 from tasks.study.studies import pool_study, write_world
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
-SENTENCE = {signal.SIGINT: "rankwell: interrupted; ", signal.SIGTERM: "rankwell: ended by SIGTERM; "}
+SENTENCE = {
+    signal.SIGINT: "rankwell: interrupted; ",
+    signal.SIGTERM: "rankwell: ended by SIGTERM; ",
+}
 QUERIES = 100
 ENGINE = """
 import os, time
@@ -35,7 +40,10 @@ def search(query, k):
 
 def started(folder: Path, line: str, **variables: str) -> subprocess.Popen[str]:
     """A command in a group of its own, as a terminal starts one."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])]),
+    }
     words = [sys.executable, "-m", "rankwell", *line.split()]
     return subprocess.Popen(
         words,
@@ -56,7 +64,9 @@ def waited_for(condition: Callable[[], object], seconds: float = 60) -> None:
 
 
 def interrupt(child: subprocess.Popen[str], number: int = signal.SIGINT) -> str:
-    """Sends a signal, Ctrl-C to the whole group; the standard error of the command, which must be as promised."""
+    """Sends a signal, Ctrl-C to the whole group; the standard error of the command, which must be
+    as promised.
+    """
     os.killpg(child.pid, number) if number == signal.SIGINT else child.send_signal(number)
     _, said = child.communicate(timeout=60)
     assert child.returncode == 128 + number, said
@@ -76,12 +86,17 @@ def retrieving(folder: Path) -> str:
     (folder / "engine.py").write_text(ENGINE)
     (folder / "queries.tsv").write_text("".join(f"q{row}\ttext {row}\n" for row in range(QUERIES)))
     (folder / "qrels").write_text("".join(f"q{row} 0 a 1\n" for row in range(QUERIES)))
-    return "retrieve engine:search --queries queries.tsv --qrels qrels -m RR --rounds 1 --warm-up 0 -o out"
+    return (
+        "retrieve engine:search --queries queries.tsv --qrels qrels -m RR --rounds 1 --warm-up 0 "
+        "-o out"
+    )
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("more", ["", " --clients 3", " --rate 60"])
-def test_an_interruption_of_retrieve_keeps_every_answer_and_the_same_call_asks_the_rest(tmp_path: Path, number: int, more: str):
+def test_an_interruption_of_retrieve_keeps_every_answer_and_the_same_call_asks_the_rest(
+    tmp_path: Path, number: int, more: str
+):
     line = retrieving(tmp_path) + more
     child = started(tmp_path, line)
     waited_for(lambda: len(asked(tmp_path)) >= QUERIES // 3)
@@ -90,8 +105,15 @@ def test_an_interruption_of_retrieve_keeps_every_answer_and_the_same_call_asks_t
 
     first = asked(tmp_path)
     assert len(first) < QUERIES
-    rows = [json.loads(text) for text in (tmp_path / "out" / "asked.jsonl").read_text().splitlines()[1:]]
-    kept = {f"text {request[0]}" for _, _, requests, _ in rows for request in requests if request[4] == "ok"}
+    rows = [
+        json.loads(text) for text in (tmp_path / "out" / "asked.jsonl").read_text().splitlines()[1:]
+    ]
+    kept = {
+        f"text {request[0]}"
+        for _, _, requests, _ in rows
+        for request in requests
+        if request[4] == "ok"
+    }
     assert kept == set(first)
     again = started(tmp_path, line)
     _, said = again.communicate(timeout=120)
@@ -107,12 +129,16 @@ def test_a_query_that_does_not_end_does_not_hold_an_interruption_for_long(tmp_pa
     interrupt(child)
 
     assert time.monotonic() - began < 20
-    rows = [json.loads(text) for text in (tmp_path / "out" / "asked.jsonl").read_text().splitlines()[1:]]
+    rows = [
+        json.loads(text) for text in (tmp_path / "out" / "asked.jsonl").read_text().splitlines()[1:]
+    ]
     assert {request[4] for _, _, requests, _ in rows for request in requests} == {"not_asked"}
 
 
 def test_answers_of_a_python_object_are_kept_in_the_journal(tmp_path: Path):
-    """In the process of the call itself; a request in it cannot be ended, its answers are kept all the same."""
+    """In the process of the call itself; a request in it cannot be ended, its answers are kept all
+    the same.
+    """
     code = """
 import sys, time
 from pathlib import Path
@@ -128,21 +154,32 @@ def engine(query, k):
 options = RetrieveOptions(queries={f"q{row}": f"text {row}" for row in range(100)}, qrels={"q1": {"a": 1}}, rounds=1, warm_up=0)
 Path("out").mkdir()
 retrieve_into(engine, options, Path("out"), None)
-"""
-    child = subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+"""  # noqa: E501
+    child = subprocess.Popen(
+        [sys.executable, "-c", code], cwd=tmp_path, stderr=subprocess.PIPE, text=True
+    )
     waited_for(lambda: len(asked(tmp_path)) >= QUERIES // 3)
     child.send_signal(signal.SIGINT)
     child.communicate(timeout=60)
 
-    rows = [json.loads(text) for text in (tmp_path / "out" / "asked.jsonl").read_text().splitlines()[1:]]
-    kept = {f"text {request[0]}" for _, _, requests, _ in rows for request in requests if request[4] == "ok"}
+    rows = [
+        json.loads(text) for text in (tmp_path / "out" / "asked.jsonl").read_text().splitlines()[1:]
+    ]
+    kept = {
+        f"text {request[0]}"
+        for _, _, requests, _ in rows
+        for request in requests
+        if request[4] == "ok"
+    }
     # The one that was noted last may not have returned yet.
     assert kept >= set(asked(tmp_path)[:-1])
     assert QUERIES // 3 <= len(kept) + 1 < QUERIES
 
 
 @pytest.mark.parametrize("jobs", [1, 4])
-def test_an_interruption_of_model_judge_keeps_every_reply_that_is_on_its_way(tmp_path: Path, jobs: int):
+def test_an_interruption_of_model_judge_keeps_every_reply_that_is_on_its_way(
+    tmp_path: Path, jobs: int
+):
     write_world(tmp_path)
     study = pool_study(tmp_path)
 
@@ -151,7 +188,9 @@ def test_an_interruption_of_model_judge_keeps_every_reply_that_is_on_its_way(tmp
         return Reply(reply, delay=0.1)
 
     with ScriptedServer(answer) as server:
-        child = started(tmp_path, f"study model-judge study --url {server.url}/v1 --model m --jobs {jobs}")
+        child = started(
+            tmp_path, f"study model-judge study --url {server.url}/v1 --model m --jobs {jobs}"
+        )
         waited_for(lambda: len(server.received) >= 9)
 
         said = interrupt(child)
@@ -172,18 +211,31 @@ def inputs(folder: Path) -> None:
     (folder / "qrels").write_text(qrels)
     for name in ("one", "two"):
         order = draw.permutation(60).tolist()
-        lines = [f"q{query} Q0 d{item} {rank} {60 - rank} t\n" for query in range(3_000) for rank, item in enumerate(order)]
+        lines = [
+            f"q{query} Q0 d{item} {rank} {60 - rank} t\n"
+            for query in range(3_000)
+            for rank, item in enumerate(order)
+        ]
         (folder / f"{name}.run").write_text("".join(lines))
-    texts = "".join(f"t{row}\t{' '.join(f'w{word}' for word in draw.integers(0, 3000, 40))}\n" for row in range(8_000))
+    texts = "".join(
+        f"t{row}\t{' '.join(f'w{word}' for word in draw.integers(0, 3000, 40))}\n"
+        for row in range(8_000)
+    )
     (folder / "texts.tsv").write_text(texts)
-    bench = "[[dataset]]\nname = 'd'\ncommand = 'evaluate'\nqrels = 'qrels'\nruns = '{system}.run'\nmeasure = ['AP', 'nDCG@10']\n"
-    (folder / "bench.toml").write_text(bench + "[[system]]\nname = 'one'\n[[system]]\nname = 'two'\n")
+    bench = (
+        "[[dataset]]\nname = 'd'\ncommand = 'evaluate'\nqrels = 'qrels'\nruns = "
+        "'{system}.run'\nmeasure = ['AP', 'nDCG@10']\n"
+    )
+    (folder / "bench.toml").write_text(
+        bench + "[[system]]\nname = 'one'\n[[system]]\nname = 'two'\n"
+    )
 
 
 COMMANDS = {
     "evaluate": "evaluate qrels one.run two.run -m AP -m nDCG@10 -o out",
     "compare": "compare qrels one.run two.run -m AP -m nDCG@10 -o out",
-    "two processes": "search items.npy queries.npy -k 100 --executor processes:2 --work parts -o out.parquet",
+    "two processes": "search items.npy queries.npy -k 100 --executor processes:2 --work parts "
+    "-o out.parquet",
     "search": "search items.npy queries.npy -k 100 -o out.parquet",
     "encode": "encode texts.tsv --model tfidf-svd:16 --fit texts.tsv -o out.npy",
     "bench": "bench bench.toml -o out",
@@ -199,7 +251,9 @@ DELAYS = (0.0, 0.1, 0.5, 1.5)
 
 
 def is_ready(child: subprocess.Popen[str]) -> bool:
-    """Whether the process catches SIGTERM, as rankwell does from its first line on; or has ended."""
+    """Whether the process catches SIGTERM, as rankwell does from its first line on; or has
+    ended.
+    """
     try:
         lines = Path(f"/proc/{child.pid}/status").read_text().splitlines()
     except OSError:
@@ -221,7 +275,10 @@ def place_of(world: Path, folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
 
 
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the system does not tell which signals a process catches")
+@pytest.mark.skipif(
+    not Path("/proc/self/status").exists(),
+    reason="the system does not tell which signals a process catches",
+)
 @pytest.mark.parametrize("delay", DELAYS)
 @pytest.mark.parametrize("name", COMMANDS)
 def test_ctrl_c_ends_every_command_with_its_sentence_and_nothing_half_written(
@@ -237,13 +294,21 @@ def test_ctrl_c_ends_every_command_with_its_sentence_and_nothing_half_written(
 
     assert "Traceback" not in said
     left = {path.name for path in tmp_path.iterdir()} - before - {"parts", ".cache"}
-    if child.returncode in (0, -signal.SIGINT):  # it was faster: Python gives signals back to the system when it ends
+    if child.returncode in (
+        0,
+        -signal.SIGINT,
+    ):  # it was faster: Python gives signals back to the system when it ends
         return
     assert child.returncode == 130, said
     assert said.splitlines()[-1].startswith("rankwell: interrupted; ")
     for path in left:
-        # A folder or file is there as a whole, or it is the work with which the same command goes on.
-        whole = (tmp_path / path / "manifest.json").exists() if (tmp_path / path).is_dir() else name == "encode"
+        # A folder or file is there as a whole, or it is the work with which the same command goes
+        # on.
+        whole = (
+            (tmp_path / path / "manifest.json").exists()
+            if (tmp_path / path).is_dir()
+            else name == "encode"
+        )
         assert whole or (name == "bench" and path == "out"), left
 
 
@@ -268,4 +333,6 @@ def test_a_cell_that_an_interruption_ended_is_no_cell_that_failed(tmp_path: Path
 
     command = SimpleNamespace(read=lambda *_: interrupted)
     with pytest.raises(KeyboardInterrupt):
-        evaluate_cell(cast(Any, SimpleNamespace(command=command, arguments=[], line="")), tmp_path, None)
+        evaluate_cell(
+            cast(Any, SimpleNamespace(command=command, arguments=[], line="")), tmp_path, None
+        )

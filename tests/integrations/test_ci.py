@@ -1,4 +1,6 @@
-"""The gate of continuous integration: the steps of action.yml are run by bash, as GitHub does, with hostile inputs."""
+"""The gate of continuous integration: the steps of action.yml are run by bash, as GitHub does, with
+hostile inputs.
+"""
 
 import os
 import re
@@ -18,7 +20,9 @@ HOSTILE = '$(touch owned) `touch owned` "; touch owned; #'
 
 
 def results_in(folder: Path, run: str = "mine") -> Path:
-    rw.evaluate(QRELS, {run: {query: {"a": 1.0, "b": 2.0} for query in QRELS}}, ["RR", "P@1"]).save(folder, charts=False)
+    rw.evaluate(QRELS, {run: {query: {"a": 1.0, "b": 2.0} for query in QRELS}}, ["RR", "P@1"]).save(
+        folder, charts=False
+    )
     return folder
 
 
@@ -27,7 +31,10 @@ def steps() -> list[tuple[dict[str, str], str]]:
     text = (ROOT / "action.yml").read_text(encoding="utf-8").partition("  steps:\n")[2]
     blocks = re.split(r"^    - ", text, flags=re.MULTILINE)[1:]
     return [
-        (dict(re.findall(r"^ +(RANKWELL_\w+): (.+)$", each, re.MULTILINE)), re.findall(r"^ +run: (.+)$", each, re.MULTILINE)[0])
+        (
+            dict(re.findall(r"^ +(RANKWELL_\w+): (.+)$", each, re.MULTILINE)),
+            re.findall(r"^ +run: (.+)$", each, re.MULTILINE)[0],
+        )
         for each in blocks
     ]
 
@@ -44,7 +51,10 @@ def test_the_action_fails_and_adds_the_summary_whatever_its_inputs_hold(tmp_path
     folder = results_in(tmp_path / f"out {HOSTILE.replace('/', '')}")
     inputs = {"results": folder.name, "require": "RR >= 0.4\nP@1 >= 0.5\n"}
     environment, script = steps()[1]
-    values = {name: inputs.get(expression.split("inputs.")[1].split(" ")[0], "") for name, expression in environment.items()}
+    values = {
+        name: inputs.get(expression.split("inputs.")[1].split(" ")[0], "")
+        for name, expression in environment.items()
+    }
     own = {
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
         "PYTHONPATH": str(ROOT / "src"),
@@ -70,25 +80,35 @@ def test_the_action_fails_and_adds_the_summary_whatever_its_inputs_hold(tmp_path
         "FAILED  mine P@1: mean is 0.0000 (n = 12), required >= 0.5: 0.5000 too low",
     ]
     text = summary.read_text(encoding="utf-8")
-    assert text.startswith("### rankwell gate: 1 of 2 requirements failed\n\n* **failed**: mine P@1")
+    assert text.startswith(
+        "### rankwell gate: 1 of 2 requirements failed\n\n* **failed**: mine P@1"
+    )
     assert "| RR " in text
 
 
 def checked(tmp_path: Path, **settings: Any) -> tuple[int, str]:
     """The exit code and the summary of the gate."""
     place = tmp_path / "summary.md"
-    code = ci.main({f"RANKWELL_{name}": str(value) for name, value in settings.items()} | {"RANKWELL_SUMMARY": str(place)})
+    code = ci.main(
+        {f"RANKWELL_{name}": str(value) for name, value in settings.items()}
+        | {"RANKWELL_SUMMARY": str(place)}
+    )
     return code, place.read_text(encoding="utf-8")
 
 
-def test_a_gate_that_holds_is_0_and_a_name_never_becomes_markup(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_a_gate_that_holds_is_0_and_a_name_never_becomes_markup(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
     folder = results_in(tmp_path / "out", "<img src=x>\n::error::|*a*")
 
     code, text = checked(tmp_path, RESULTS=folder, REQUIRE="RR >= 0.5")
 
     assert code == 0
     assert "<img" not in text.replace("\\<img", "")
-    assert not any(line.startswith("::") for line in [*text.splitlines(), *capsys.readouterr().out.splitlines()])
+    assert not any(
+        line.startswith("::")
+        for line in [*text.splitlines(), *capsys.readouterr().out.splitlines()]
+    )
 
 
 @pytest.mark.parametrize(
@@ -100,7 +120,9 @@ def test_a_gate_that_holds_is_0_and_a_name_never_becomes_markup(tmp_path: Path, 
         ({"RESULTS": "out", "REQUIRE": "RR is good"}, "cannot be understood"),
     ],
 )
-def test_what_cannot_be_checked_is_2_and_never_passes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Any, words: str):
+def test_what_cannot_be_checked_is_2_and_never_passes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Any, words: str
+):
     monkeypatch.chdir(tmp_path)
     results_in(tmp_path / "out")
 
@@ -112,7 +134,9 @@ def test_what_cannot_be_checked_is_2_and_never_passes(tmp_path: Path, monkeypatc
     assert 'errors="1"' in (tmp_path / "junit.xml").read_text(encoding="utf-8")
 
 
-def test_a_note_is_posted_with_the_token_to_the_server_of_the_job_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_a_note_is_posted_with_the_token_to_the_server_of_the_job_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
     from http.server import BaseHTTPRequestHandler, HTTPServer
     from threading import Thread
 
@@ -120,7 +144,13 @@ def test_a_note_is_posted_with_the_token_to_the_server_of_the_job_alone(tmp_path
 
     class Server(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            seen.append((self.path, self.headers["PRIVATE-TOKEN"], self.rfile.read(int(self.headers["Content-Length"]))))
+            seen.append(
+                (
+                    self.path,
+                    self.headers["PRIVATE-TOKEN"],
+                    self.rfile.read(int(self.headers["Content-Length"])),
+                )
+            )
             self.send_response(201)
             self.end_headers()
 
@@ -136,10 +166,14 @@ def test_a_note_is_posted_with_the_token_to_the_server_of_the_job_alone(tmp_path
     }
     with HTTPServer(("127.0.0.1", 0), Server) as server:
         Thread(target=server.handle_request, daemon=True).start()
-        posted = gitlab_note.main(job | {"CI_API_V4_URL": f"http://127.0.0.1:{server.server_port}/api/v4"})
+        posted = gitlab_note.main(
+            job | {"CI_API_V4_URL": f"http://127.0.0.1:{server.server_port}/api/v4"}
+        )
 
     assert posted == 0
-    assert seen == [("/api/v4/projects/7/merge_requests/3/notes", "s3cret", b'{"body": "### gate"}')]
+    assert seen == [
+        ("/api/v4/projects/7/merge_requests/3/notes", "s3cret", b'{"body": "### gate"}')
+    ]
     assert gitlab_note.main(job | {"CI_API_V4_URL": "http://example.org"}) == 2
     assert gitlab_note.main({}) == 2
     assert "s3cret" not in "".join(capsys.readouterr())

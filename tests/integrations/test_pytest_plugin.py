@@ -1,4 +1,6 @@
-"""The pytest plugin: what a test of retrieval quality prints when it fails, and that it costs nothing where it is not used."""
+"""The pytest plugin: what a test of retrieval quality prints when it fails, and that it costs
+nothing where it is not used.
+"""
 
 import os
 import re
@@ -14,7 +16,9 @@ import pytest
 import rankwell as rw
 
 ROOT = Path(__file__).parents[2]
-PLUGIN = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["entry-points"]["pytest11"]["rankwell"]
+PLUGIN = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
+    "entry-points"
+]["pytest11"]["rankwell"]
 TESTS = """
 QRELS, RUN = {"q1": {"a": 1}, "q2": {"b": 1}}, {"q1": {"a": 2.0, "x": 1.0}, "q2": {"x": 2.0, "b": 1.0}}
 
@@ -50,7 +54,7 @@ def test_nothing_required(rankwell):
 
 def test_name_with_codes(rankwell):
     rankwell.gate(rankwell.evaluate(QRELS, {"\\x1b[31m": RUN}, "RR"), "RR >= 0.9")
-"""
+"""  # noqa: E501
 
 
 @pytest.fixture(scope="module")
@@ -60,11 +64,26 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> str:
     (folder / "test_search.py").write_text(TESTS, encoding="utf-8")
     qrels = {f"q{number}": {"a": 1} for number in range(12)}
     for name, score in (("old", 2.0), ("new", 0.5)):
-        rw.evaluate(qrels, {"mine": {query: {"a": score, "b": 1.0} for query in qrels}}, "RR").save(folder / name, charts=False)
+        rw.evaluate(qrels, {"mine": {query: {"a": score, "b": 1.0} for query in qrels}}, "RR").save(
+            folder / name, charts=False
+        )
     own = {"PYTHONPATH": str(ROOT / "src"), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "COLUMNS": "100"}
-    words = [sys.executable, "-m", "pytest", "-p", PLUGIN, "-p", "no:cacheprovider", "--color=no", "-q", "--rootdir=."]
+    words = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-p",
+        PLUGIN,
+        "-p",
+        "no:cacheprovider",
+        "--color=no",
+        "-q",
+        "--rootdir=.",
+    ]
 
-    done = subprocess.run(words, cwd=folder, env={**os.environ, **own}, capture_output=True, encoding="utf-8")
+    done = subprocess.run(
+        words, cwd=folder, env={**os.environ, **own}, capture_output=True, encoding="utf-8"
+    )
 
     assert done.returncode == 1, done.stdout + done.stderr
     return done.stdout
@@ -75,21 +94,30 @@ def failure(printed: str) -> Callable[[str], Any]:
     """(name of a test) -> what it failed with; "" for one that passed."""
 
     def _of(name: str) -> str:
-        found = re.search(rf"^_+ {name} _+\n(.*?)(?=^_+ test_|^=+ )", printed, re.MULTILINE | re.DOTALL)
+        found = re.search(
+            rf"^_+ {name} _+\n(.*?)(?=^_+ test_|^=+ )", printed, re.MULTILINE | re.DOTALL
+        )
         return found[1] if found else ""
 
     return _of
 
 
-def test_a_gate_that_holds_passes_and_public_names_are_there(failure: Callable[[str], str], printed: str):
+def test_a_gate_that_holds_passes_and_public_names_are_there(
+    failure: Callable[[str], str], printed: str
+):
     assert failure("test_holds") == failure("test_public_names") == ""
     assert "9 failed, 2 passed" in printed
 
 
-def test_a_gate_that_fails_prints_sentences_and_table_without_traceback(failure: Callable[[str], str], printed: str):
+def test_a_gate_that_fails_prints_sentences_and_table_without_traceback(
+    failure: Callable[[str], str], printed: str
+):
     text = failure("test_fails")
 
-    assert text.startswith("mine RR: mean is 0.7500 (n = 2), required >= 0.9: 0.1500 too low\nrankwell gate: 1 of 2 failed\n\n")
+    assert text.startswith(
+        "mine RR: mean is 0.7500 (n = 2), required >= 0.9: 0.1500 too low\nrankwell gate: 1 "
+        "of 2 failed\n\n"
+    )
     assert "rules: 2 queries counted" in text
     assert "Traceback" not in printed
     assert "pytest_plugin.py" not in printed

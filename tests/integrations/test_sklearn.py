@@ -19,7 +19,9 @@ def test_ndcg_of_rows_is_that_of_scikit_learn_with_ties_and_without(tied: bool):
         grades = rng.integers(0, 4, shape)
         scores = rng.integers(0, 4, shape) if tied else rng.random(shape)
         for k in (1, 3, 20):
-            assert RankingMetric(f"nDCG@{k}")(grades, scores) == pytest.approx(metrics.ndcg_score(grades, scores, k=k), abs=1e-12)
+            assert RankingMetric(f"nDCG@{k}")(grades, scores) == pytest.approx(
+                metrics.ndcg_score(grades, scores, k=k), abs=1e-12
+            )
 
 
 def test_an_order_of_ties_is_chosen_as_everywhere():
@@ -48,12 +50,23 @@ def test_a_search_of_parameters_takes_a_scorer_of_rows_and_of_groups():
     by_row = cross_val_score(Ridge(), features, labels, scoring=ranking_scorer("nDCG@3"), cv=4)
     with config_context(enable_metadata_routing=True):
         scorer = ranking_scorer("RR").set_score_request(groups=True)
-        by_group = cross_val_score(Ridge(), features, labels[:, 0], scoring=scorer, cv=GroupKFold(4), params={"groups": groups})
+        by_group = cross_val_score(
+            Ridge(),
+            features,
+            labels[:, 0],
+            scoring=scorer,
+            cv=GroupKFold(4),
+            params={"groups": groups},
+        )
 
     folds = np.split(np.arange(40), 4)
     expected = [
         metrics.ndcg_score(
-            labels[fold], Ridge().fit(np.delete(features, fold, 0), np.delete(labels, fold, 0)).predict(features[fold]), k=3
+            labels[fold],
+            Ridge()
+            .fit(np.delete(features, fold, 0), np.delete(labels, fold, 0))
+            .predict(features[fold]),
+            k=3,
         )
         for fold in folds
     ]
@@ -76,7 +89,9 @@ def test_a_measure_of_which_lower_values_are_better_has_its_sign_turned():
         (([[1, 0]], [[1.0, float("nan")]]), None, "scores are finite numbers"),
     ],
 )
-def test_arrays_of_another_shape_are_refused(arguments: tuple[object, object], groups: object, words: str):
+def test_arrays_of_another_shape_are_refused(
+    arguments: tuple[object, object], groups: object, words: str
+):
     with pytest.raises(rw.BadInput, match=words):
         RankingMetric("nDCG@10")(*arguments, groups=groups)
 

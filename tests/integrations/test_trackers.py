@@ -1,4 +1,6 @@
-"""What experiment trackers are given, and the packages themselves, each in an environment of its own."""
+"""What experiment trackers are given, and the packages themselves, each in an environment of its
+own.
+"""
 
 import json
 import os
@@ -22,7 +24,11 @@ QRELS = {f"q{number}": {"a": 1} for number in range(12)}
 
 
 def results(*runs: str) -> Any:
-    return rw.evaluate(QRELS, {run: {query: {"a": 1.0, "b": 2.0} for query in QRELS} for run in runs}, ["RR", "nDCG@10"])
+    return rw.evaluate(
+        QRELS,
+        {run: {query: {"a": 1.0, "b": 2.0} for query in QRELS} for run in runs},
+        ["RR", "nDCG@10"],
+    )
 
 
 def test_names_of_metrics_are_plain_and_each_has_its_own():
@@ -46,25 +52,36 @@ def test_rows_of_a_measure_in_two_directions_have_names_of_their_own(tmp_path: P
     rw.captions([[0.9, 0.1], [0.8, 0.2]]).save(tmp_path / "out", charts=False)
 
     with logged(tmp_path / "out") as found:
-        recall = {name: value for name, value in found.metrics.items() if "/R_at_1/" in name and name.endswith("mean")}
+        recall = {
+            name: value
+            for name, value in found.metrics.items()
+            if "/R_at_1/" in name and name.endswith("mean")
+        }
 
     assert recall == {"scores/R_at_1/t2v/mean": 50.0, "scores/R_at_1/v2t/mean": 100.0}
 
 
 def test_what_is_not_results_is_refused():
     for given in (3, None, "nowhere"):
-        with pytest.raises(rw.RankwellError, match=r"expected the results|is not a folder"), logged(given):  # pyright: ignore
+        with (
+            pytest.raises(rw.RankwellError, match=r"expected the results|is not a folder"),
+            logged(given),
+        ):  # pyright: ignore
             pass
 
 
-def test_a_tracker_without_a_run_and_a_package_that_is_missing_are_one_sentence(monkeypatch: pytest.MonkeyPatch):
+def test_a_tracker_without_a_run_and_a_package_that_is_missing_are_one_sentence(
+    monkeypatch: pytest.MonkeyPatch,
+):
     import sys
 
     monkeypatch.setitem(sys.modules, "wandb", SimpleNamespace(run=None))
     with pytest.raises(rw.BadUsage, match="no active run; start one"):
         wandb.log(results("a"))
     monkeypatch.setitem(sys.modules, "ranx", None)
-    with pytest.raises(rw.MissingExtra, match=r"ranx is not installed: pip install 'rankwell\[ranx\]'"):
+    with pytest.raises(
+        rw.MissingExtra, match=r"ranx is not installed: pip install 'rankwell\[ranx\]'"
+    ):
         ranx.to_run({"q": {"a": 1.0}})
 
 
@@ -76,15 +93,22 @@ def test_tables_that_ranx_cannot_hold_are_refused():
             made({"q": {}})
 
 
-def test_a_measure_for_ir_measures_reads_frames_with_further_columns(monkeypatch: pytest.MonkeyPatch):
+def test_a_measure_for_ir_measures_reads_frames_with_further_columns(
+    monkeypatch: pytest.MonkeyPatch,
+):
     import sys
 
     import pandas as pd
 
-    monkeypatch.setitem(sys.modules, "ir_measures", SimpleNamespace(define=lambda values, **_: values))
-    judged = pd.DataFrame([("q1", "a", 1), ("q2", "b", 1)], columns=["query_id", "doc_id", "relevance"])
+    monkeypatch.setitem(
+        sys.modules, "ir_measures", SimpleNamespace(define=lambda values, **_: values)
+    )
+    judged = pd.DataFrame(
+        [("q1", "a", 1), ("q2", "b", 1)], columns=["query_id", "doc_id", "relevance"]
+    )
     ranked = pd.DataFrame(
-        [("q1", "words", "x", 2.0), ("q1", "words", "a", 1.0)], columns=["query_id", "query", "doc_id", "score"]
+        [("q1", "words", "x", 2.0), ("q1", "words", "a", 1.0)],
+        columns=["query_id", "query", "doc_id", "score"],
     )
 
     assert list(measure("RR")(judged, ranked)) == [("q1", 0.5), ("q2", 0.0)]
@@ -102,7 +126,11 @@ def test_a_task_result_of_mteb_has_the_scores_of_one_run_and_replaces_nothing(tm
 
     written = json.loads(path.read_text(encoding="utf-8"))
     assert written["scores"]["test"][0]["main_score"] == written["scores"]["test"][0]["RR"] == 0.5
-    assert (written["task_name"], written["dataset_revision"], written["mteb_version"]) == ("SciFact", "1", None)
+    assert (written["task_name"], written["dataset_revision"], written["mteb_version"]) == (
+        "SciFact",
+        "1",
+        None,
+    )
     for wrong, words in (
         ({}, "name one of them"),
         ({"run": "c"}, "no run 'c'"),
@@ -127,7 +155,12 @@ def test_a_task_result_of_mteb_has_the_scores_of_one_run_and_replaces_nothing(tm
 )
 def test_an_adapter_passes_the_same_figures_on(tool: str, packages: list[str], tmp_path: Path):
     programs = environment(tool, packages)
-    settings = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "PYTHONWARNINGS": "", "HOME": str(tmp_path)}
+    settings = {
+        **os.environ,
+        "PYTHONPATH": str(ROOT / "src"),
+        "PYTHONWARNINGS": "",
+        "HOME": str(tmp_path),
+    }
 
     done = subprocess.run(
         [str(programs / "python"), str(SCRIPTS / f"with_{tool}.py")],

@@ -1,4 +1,6 @@
-"""Embeddings from files and arrays: every format by its real writer, ids from everywhere, one clear line for everything wrong."""
+"""Embeddings from files and arrays: every format by its real writer, ids from everywhere, one clear
+line for everything wrong.
+"""
 
 import json
 import pickle
@@ -41,7 +43,9 @@ def write_long_bin(path: Path, vectors: np.ndarray) -> None:
 
 
 def write_vecs(path: Path, vectors: np.ndarray) -> None:
-    path.write_bytes(b"".join(struct.pack("<i", vectors.shape[1]) + row.tobytes() for row in vectors))
+    path.write_bytes(
+        b"".join(struct.pack("<i", vectors.shape[1]) + row.tobytes() for row in vectors)
+    )
 
 
 def write_mteb(path: Path, vectors: np.ndarray) -> None:
@@ -49,7 +53,9 @@ def write_mteb(path: Path, vectors: np.ndarray) -> None:
     room = np.memmap(path, dtype="float32", mode="w+", shape=(100, vectors.shape[1]))
     room[: len(vectors)] = vectors
     room.flush()
-    (path.parent / "index.json").write_text(json.dumps({f"hash{row}": row for row in range(len(vectors))}, indent=2))
+    (path.parent / "index.json").write_text(
+        json.dumps({f"hash{row}": row for row in range(len(vectors))}, indent=2)
+    )
     (path.parent / "dimension").write_text(str(vectors.shape[1]))
 
 
@@ -71,7 +77,12 @@ def write_hdf5_compressed(path: Path, vectors: np.ndarray) -> None:
 
 
 def write_parquet_list(path: Path, vectors: np.ndarray) -> None:
-    pq.write_table(pa.table({"emb": vectors.tolist() if vectors.dtype != np.float32 else pa.array(list(vectors))}), path)
+    pq.write_table(
+        pa.table(
+            {"emb": vectors.tolist() if vectors.dtype != np.float32 else pa.array(list(vectors))}
+        ),
+        path,
+    )
 
 
 def write_parquet_array(path: Path, vectors: np.ndarray) -> None:
@@ -81,10 +92,20 @@ def write_parquet_array(path: Path, vectors: np.ndarray) -> None:
 
 FORMS = {
     "npy": ("e.npy", write_npy, VECTORS, True),
-    "npy in Fortran order": ("e.npy", lambda path, vectors: np.save(path, np.asfortranarray(vectors)), VECTORS, True),
+    "npy in Fortran order": (
+        "e.npy",
+        lambda path, vectors: np.save(path, np.asfortranarray(vectors)),
+        VECTORS,
+        True,
+    ),
     "npy in float16": ("e.npy", write_npy, VECTORS.astype(np.float16), True),
     "npy in float64, big endian": ("e.npy", write_npy, VECTORS.astype(">f8"), True),
-    "npy under another name": ("e.fbin.bak", lambda path, vectors: write_stream(path, vectors), VECTORS, True),
+    "npy under another name": (
+        "e.fbin.bak",
+        lambda path, vectors: write_stream(path, vectors),
+        VECTORS,
+        True,
+    ),
     "npz": ("e.npz", write_npz, VECTORS, False),
     "npz, compressed": ("e.npz", write_npz_compressed, VECTORS, False),
     "fbin": ("e.fbin", write_bin, VECTORS, True),
@@ -100,13 +121,23 @@ FORMS = {
     "ivecs": ("e.ivecs", write_vecs, WHOLE.astype(np.int32), False),
     "mteb-cache": ("vectors.npy", write_mteb, VECTORS, True),
     "safetensors": ("e.safetensors", write_safetensors, VECTORS, True),
-    "safetensors under another name": ("e.bin", write_safetensors, VECTORS.astype(np.float16), True),
+    "safetensors under another name": (
+        "e.bin",
+        write_safetensors,
+        VECTORS.astype(np.float16),
+        True,
+    ),
     "hdf5": ("e.hdf5", write_hdf5, VECTORS, True),
     "hdf5, compressed": ("e.h5", write_hdf5_compressed, VECTORS, False),
     "parquet lists": ("e.parquet", write_parquet_list, VECTORS, False),
-    "parquet lists in float64": ("e.parquet", write_parquet_list, VECTORS.astype(np.float64), False),
+    "parquet lists in float64": (
+        "e.parquet",
+        write_parquet_list,
+        VECTORS.astype(np.float64),
+        False,
+    ),
     "parquet arrays": ("e.parquet", write_parquet_array, VECTORS, False),
-}  # fmt: skip
+}
 
 
 def write_stream(path: Path, vectors: np.ndarray) -> None:
@@ -121,7 +152,9 @@ def is_mapped(array: np.ndarray) -> bool:
 
 
 @pytest.mark.parametrize("form", list(FORMS))
-def test_every_format_is_recognised_by_content_and_read_as_it_was_written(form: str, tmp_path: Path):
+def test_every_format_is_recognised_by_content_and_read_as_it_was_written(
+    form: str, tmp_path: Path
+):
     name, write, vectors, mapped = FORMS[form]
     write(tmp_path / name, vectors)
 
@@ -155,9 +188,13 @@ def test_bytes_behind_an_array_are_refused(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("rows", "looks_like"), [(0x8B1F, b"\x1f\x8b"), (0xBFBBEF, b"\xef\xbb\xbf")], ids=["gzip", "byte order mark"]
+    ("rows", "looks_like"),
+    [(0x8B1F, b"\x1f\x8b"), (0xBFBBEF, b"\xef\xbb\xbf")],
+    ids=["gzip", "byte order mark"],
 )
-def test_a_count_of_rows_that_looks_like_a_mark_is_a_count_of_rows(rows: int, looks_like: bytes, tmp_path: Path):
+def test_a_count_of_rows_that_looks_like_a_mark_is_a_count_of_rows(
+    rows: int, looks_like: bytes, tmp_path: Path
+):
     vectors = np.arange(rows, dtype=np.uint32).view(np.uint8)[:rows].reshape(-1, 1)
     write_bin(tmp_path / "e.u8bin", vectors)
 
@@ -204,7 +241,10 @@ def test_a_torch_checkpoint_is_refused_as_pickled(tmp_path: Path):
 def test_one_of_several_arrays_is_named_behind_a_colon(tmp_path: Path):
     np.savez(tmp_path / "e.npz", train=VECTORS, test=VECTORS[:2])
 
-    with pytest.raises(BadInput, match=r"2 arrays with two dimensions.*'train' \(7 × 5\), 'test' \(2 × 5\).*e\.npz:train"):
+    with pytest.raises(
+        BadInput,
+        match=r"2 arrays with two dimensions.*'train' \(7 × 5\), 'test' \(2 × 5\).*e\.npz:train",
+    ):
         read_embeddings(tmp_path / "e.npz")
     assert read_embeddings(f"{tmp_path}/e.npz:test").n == 2
     assert read_embeddings(tmp_path / "e.npz", format="npz:train").n == 7
@@ -225,7 +265,9 @@ def test_an_archive_may_hold_the_ids(tmp_path: Path):
 def test_ids_of_another_number_than_the_rows_are_an_error(tmp_path: Path, ids: object, said: str):
     np.savez(tmp_path / "e.npz", embeddings=VECTORS, ids=np.array(ids))
 
-    with pytest.raises(BadInput, match=rf"e\.npz:embeddings: 'ids' has {said} ids, 'embeddings' is 7 × 5"):
+    with pytest.raises(
+        BadInput, match=rf"e\.npz:embeddings: 'ids' has {said} ids, 'embeddings' is 7 × 5"
+    ):
         read_embeddings(tmp_path / "e.npz:embeddings")
 
 
@@ -253,7 +295,11 @@ def test_bfloat16_is_read_as_the_float32_that_it_means(tmp_path: Path):
     torch = pytest.importorskip("torch")
     save = pytest.importorskip("safetensors.torch").save_file
     halves = torch.tensor(VECTORS).to(torch.bfloat16)
-    save({"emb": halves, "other": torch.zeros(3)}, tmp_path / "e.safetensors", metadata={"ids": json.dumps(IDS)})
+    save(
+        {"emb": halves, "other": torch.zeros(3)},
+        tmp_path / "e.safetensors",
+        metadata={"ids": json.dumps(IDS)},
+    )
 
     table = read_embeddings(tmp_path / "e.safetensors")
 
@@ -267,7 +313,9 @@ def test_a_parquet_column_may_be_named_and_its_neighbour_gives_the_ids(tmp_path:
     columns = {"_id": IDS, "text": IDS, "one": list(VECTORS), "two": list(-VECTORS)}
     pq.write_table(pa.table(columns), tmp_path / "e.parquet")
 
-    with pytest.raises(BadInput, match=r"2 columns of lists of numbers.*'_id' \(VARCHAR\).*e\.parquet:one"):
+    with pytest.raises(
+        BadInput, match=r"2 columns of lists of numbers.*'_id' \(VARCHAR\).*e\.parquet:one"
+    ):
         read_embeddings(tmp_path / "e.parquet")
     table = read_embeddings(f"{tmp_path}/e.parquet:two")
     assert table.ids == IDS
@@ -307,9 +355,21 @@ IDS_FILES = {
     "lines with an end": ("ids.txt", "\r\n".join(IDS) + "\r\n", ""),
     "a JSON list": ("ids.json", json.dumps(IDS), ""),
     "a CSV column": ("items.csv", "id,n\n" + "".join(f'"{name}",1\n' for name in IDS), ""),
-    "a named CSV column": ("items.csv", "n,key\n" + "".join(f'1,"{name}"\n' for name in IDS), ":key"),
-    "a TSV column": ("items.tsv", "doc_id\ttext\n" + "".join(f"{name}\tsome\n" for name in IDS), ""),
-    "JSON lines": ("corpus.jsonl", "".join(json.dumps({"_id": name, "text": "t"}) + "\n" for name in IDS), ""),
+    "a named CSV column": (
+        "items.csv",
+        "n,key\n" + "".join(f'1,"{name}"\n' for name in IDS),
+        ":key",
+    ),
+    "a TSV column": (
+        "items.tsv",
+        "doc_id\ttext\n" + "".join(f"{name}\tsome\n" for name in IDS),
+        "",
+    ),
+    "JSON lines": (
+        "corpus.jsonl",
+        "".join(json.dumps({"_id": name, "text": "t"}) + "\n" for name in IDS),
+        "",
+    ),
 }
 
 
@@ -325,7 +385,9 @@ def test_ids_come_from_a_parquet_column_integers_as_text(tmp_path: Path):
     pq.write_table(pa.table({"n": range(10, 17), "id": IDS}), tmp_path / "items.parquet")
 
     assert read_embeddings(VECTORS, ids=tmp_path / "items.parquet").ids == IDS
-    assert read_embeddings(VECTORS, ids=f"{tmp_path}/items.parquet:n").ids == [str(n) for n in range(10, 17)]
+    assert read_embeddings(VECTORS, ids=f"{tmp_path}/items.parquet:n").ids == [
+        str(n) for n in range(10, 17)
+    ]
 
 
 def test_ids_may_be_any_sequence():
@@ -351,7 +413,9 @@ def test_ids_beside_are_taken_without_asking_and_left_when_asked(tmp_path: Path)
         ("a\nb\n\nd\ne\nf\ng\n", BadInput, r"row 2 has nothing"),
     ],
 )
-def test_ids_that_do_not_fit_are_refused(ids: str, error: type[Exception], wanted: str, tmp_path: Path):
+def test_ids_that_do_not_fit_are_refused(
+    ids: str, error: type[Exception], wanted: str, tmp_path: Path
+):
     (tmp_path / "ids.txt").write_text(ids)
     np.save(tmp_path / "e.npy", VECTORS)
 
@@ -361,7 +425,9 @@ def test_ids_that_do_not_fit_are_refused(ids: str, error: type[Exception], wante
 
 @pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-def test_a_number_that_is_not_finite_is_refused_with_its_place(kind: type, value: float, tmp_path: Path):
+def test_a_number_that_is_not_finite_is_refused_with_its_place(
+    kind: type, value: float, tmp_path: Path
+):
     wrong = VECTORS.astype(kind)
     wrong[4, 2] = wrong[6, 0] = value
     np.save(tmp_path / "e.npy", wrong)
@@ -424,7 +490,9 @@ def test_python_arrays_of_any_kind_are_read():
 def test_a_tensor_that_learns_is_read():
     torch = pytest.importorskip("torch")
 
-    assert np.array_equal(read_embeddings(torch.tensor(VECTORS, requires_grad=True)).vectors, VECTORS)
+    assert np.array_equal(
+        read_embeddings(torch.tensor(VECTORS, requires_grad=True)).vectors, VECTORS
+    )
 
 
 @pytest.mark.parametrize(
@@ -434,10 +502,22 @@ def test_a_tensor_that_learns_is_read():
         ("e.npy", b"\x1f\x8b\x08\0rest", "compressed with gzip"),
         ("e.txt", b"0.1 0.2\n", "no known form of embeddings; known are .*fbin.*npy"),
         ("e.fbin", b"\1\0\0\0", "4 bytes are too few for a header"),
-        ("e.u8bin", struct.pack("<QQ", 2**61, 0), "its header says 2305843009213693952 vectors of 0 numbers"),
+        (
+            "e.u8bin",
+            struct.pack("<QQ", 2**61, 0),
+            "its header says 2305843009213693952 vectors of 0 numbers",
+        ),
         ("e.fvecs", b"\0\0\0\0", "the dimension of the first vector"),
-        ("e.fvecs", struct.pack("<ifif", 1, 0.5, 2, 0.5), r"row 1 has the dimension 2, row 0 has 1"),
-        ("e.safetensors", struct.pack("<Q", 4) + b"{ab}" + b"\0" * 9, "header:1: .*at column 2; expected a JSON object"),
+        (
+            "e.fvecs",
+            struct.pack("<ifif", 1, 0.5, 2, 0.5),
+            r"row 1 has the dimension 2, row 0 has 1",
+        ),
+        (
+            "e.safetensors",
+            struct.pack("<Q", 4) + b"{ab}" + b"\0" * 9,
+            "header:1: .*at column 2; expected a JSON object",
+        ),
         ("e.npy", b"\x93NUMPY\x01\x00\x10\x00{'descr': '<f4'", "header is damaged"),
         ("e.xlsx", b"PK\x03\x04rubbish", "damaged"),
     ],
@@ -455,12 +535,17 @@ def test_bad_files_are_refused_in_one_line(name: str, content: bytes, wanted: st
     ("column", "wanted"),
     [
         ([[1.0, 2.0], None], r"row 1, column 'emb': nothing"),
-        ([[1.0, 2.0], [1.0], [3.0, 4.0]], r"row 1, column 'emb': 1 numbers; expected a vector of 2"),
+        (
+            [[1.0, 2.0], [1.0], [3.0, 4.0]],
+            r"row 1, column 'emb': 1 numbers; expected a vector of 2",
+        ),
         ([[1.0, 2.0], [1.0, None]], r"row 1, column 'emb': a missing number"),
         ([1.0, 2.0], "no column of lists"),
     ],
 )
-def test_a_parquet_column_that_is_not_a_matrix_is_refused_with_its_row(column: list, wanted: str, tmp_path: Path):
+def test_a_parquet_column_that_is_not_a_matrix_is_refused_with_its_row(
+    column: list, wanted: str, tmp_path: Path
+):
     pq.write_table(pa.table({"emb": column}), tmp_path / "e.parquet")
 
     with pytest.raises(BadInput, match=rf"e\.parquet.*{wanted}"):
@@ -471,7 +556,9 @@ def test_a_part_of_what_has_no_parts_is_refused(tmp_path: Path):
     np.save(tmp_path / "e.npy", VECTORS)
     (tmp_path / "ids.txt").write_text("\n".join(IDS))
 
-    with pytest.raises(BadInput, match=r"format npy holds one thing, 'train' names nothing in it; leave :train out"):
+    with pytest.raises(
+        BadInput, match=r"format npy holds one thing, 'train' names nothing in it; leave :train out"
+    ):
         read_embeddings(f"{tmp_path}/e.npy:train")
     with pytest.raises(BadInput, match="'key' names nothing in it"):
         read_embeddings(VECTORS, ids=f"{tmp_path}/ids.txt:key")

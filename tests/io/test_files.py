@@ -1,4 +1,6 @@
-"""Reading and writing: one truth and one run in every format say the same, and what is wrong is refused with its place."""
+"""Reading and writing: one truth and one run in every format say the same, and what is wrong is
+refused with its place.
+"""
 
 import gzip
 import json
@@ -22,13 +24,44 @@ from rankwell.io import files
 from rankwell.io.formats import FORMATS
 
 QUERIES = ["7", "007", "NULL", "q,1", "é", "last"]
-ITEMS = ["d1", "01", "1", "1e5", "nan", 'say"so', "a,b", "Ω", "z_9", "NA", "true", "d10", "d2", "0x1F", "-", "#h"]
+ITEMS = [
+    "d1",
+    "01",
+    "1",
+    "1e5",
+    "nan",
+    'say"so',
+    "a,b",
+    "Ω",
+    "z_9",
+    "NA",
+    "true",
+    "d10",
+    "d2",
+    "0x1F",
+    "-",
+    "#h",
+]
 
 
 def awkward_run() -> dict[str, dict[str, float]]:
-    """Six queries with many ties, scores of 17 digits, negative ones and zeros of both signs; one query is not judged."""
+    """Six queries with many ties, scores of 17 digits, negative ones and zeros of both signs; one
+    query is not judged.
+    """
     chance = random.Random(20)
-    scores = [0.1, 0.1, 1 / 3, -2.5, 0.0, -0.0, 1e-300, 12345678.901234567, 5.0, 5.0, 0.30000000000000004]
+    scores = [
+        0.1,
+        0.1,
+        1 / 3,
+        -2.5,
+        0.0,
+        -0.0,
+        1e-300,
+        12345678.901234567,
+        5.0,
+        5.0,
+        0.30000000000000004,
+    ]
     run = {}
     for query in [*QUERIES[:-1], "unjudged"]:
         items = chance.sample(ITEMS, chance.randint(8, len(ITEMS)))
@@ -38,7 +71,12 @@ def awkward_run() -> dict[str, dict[str, float]]:
 
 def awkward_truth() -> dict[str, dict[str, float]]:
     chance = random.Random(21)
-    return {query: {item: chance.choice([-1, 0, 1, 2, 3]) for item in chance.sample([*ITEMS, "absent"], 9)} for query in QUERIES}
+    return {
+        query: {
+            item: chance.choice([-1, 0, 1, 2, 3]) for item in chance.sample([*ITEMS, "absent"], 9)
+        }
+        for query in QUERIES
+    }
 
 
 def plain_hits(run, truth, ties):
@@ -62,7 +100,9 @@ def seen_hits(hits: Hits, judgments: Judgments):
     columns = (hits.query, hits.row, hits.score, hits.above, hits.tied, hits.before)
     return {
         (judgments.queries[query], judgments.items[row]): (score, above, tied, before)
-        for query, row, score, above, tied, before in zip(*(column.tolist() for column in columns), strict=True)
+        for query, row, score, above, tied, before in zip(
+            *(column.tolist() for column in columns), strict=True
+        )
     }
 
 
@@ -85,7 +125,11 @@ def trec_lines(run) -> str:
 
 def sentence_transformers_lines(run) -> str:
     entries = [
-        {"query_id": query, "query": "text", "results": [{"corpus_id": item, "score": score} for item, score in scored.items()]}
+        {
+            "query_id": query,
+            "query": "text",
+            "results": [{"corpus_id": item, "score": score} for item, score in scored.items()],
+        }
         for query, scored in run.items()
     ]
     return "".join(json.dumps(entry) + "\n" for entry in entries)
@@ -98,19 +142,37 @@ def places(run, folder: Path):
     yield "ranking", ranking
     columns = columns_of(run)
     yield "pandas", pd.DataFrame(columns)
-    yield "pandas categories", pd.DataFrame(columns).astype({"query_id": "category", "doc_id": "category"})
+    yield (
+        "pandas categories",
+        pd.DataFrame(columns).astype({"query_id": "category", "doc_id": "category"}),
+    )
     yield "polars", pl.DataFrame(columns)
     yield "polars lazy", pl.LazyFrame(columns)
-    yield "polars categories", pl.DataFrame(columns).with_columns(pl.col("doc_id").cast(pl.Categorical))
+    yield (
+        "polars categories",
+        pl.DataFrame(columns).with_columns(pl.col("doc_id").cast(pl.Categorical)),
+    )
     yield "pyarrow", pa.table(columns)
     plain = pa.table(columns)
-    encoded = pa.table({"qid": plain[0].dictionary_encode(), "docno": plain[1].cast(pa.large_string()), "sim": plain[2]})
+    encoded = pa.table(
+        {
+            "qid": plain[0].dictionary_encode(),
+            "docno": plain[1].cast(pa.large_string()),
+            "sim": plain[2],
+        }
+    )
     yield "pyarrow dictionary", encoded
     pq.write_table(encoded, folder / "arrow.parquet")
     yield "parquet by arrow", folder / "arrow.parquet"
     yield "trec", write_text(folder / "a.run", trec_lines(run))
-    yield "trec, tabs and CRLF", write_text(folder / "b.run", trec_lines(run).replace(" ", "\t ").replace("\n", "\r\n"))
-    yield "trec behind a byte order mark", write_text(folder / "bom.run", "\ufeff" + trec_lines(run))
+    yield (
+        "trec, tabs and CRLF",
+        write_text(folder / "b.run", trec_lines(run).replace(" ", "\t ").replace("\n", "\r\n")),
+    )
+    yield (
+        "trec behind a byte order mark",
+        write_text(folder / "bom.run", "\ufeff" + trec_lines(run)),
+    )
     yield "sentence-transformers", write_text(folder / "st.jsonl", sentence_transformers_lines(run))
     mteb = {"mteb_model_meta": {"model_name": "m", "revision": "r"}, "en": {"test": run}}
     yield "mteb", write_text(folder / "m_predictions.json", json.dumps(mteb))
@@ -119,7 +181,10 @@ def places(run, folder: Path):
     yield "csv by pandas", folder / "pandas.csv"
     yield (
         "list of objects",
-        write_text(folder / "list.json", pd.DataFrame(columns).to_json(orient="records", double_precision=15)),
+        write_text(
+            folder / "list.json",
+            pd.DataFrame(columns).to_json(orient="records", double_precision=15),
+        ),
     )
     for suffix in ("run", "csv", "tsv", "parquet", "jsonl", "json"):
         files.write_run(ranking, folder / f"x.{suffix}")
@@ -150,7 +215,9 @@ def test_one_run_gives_the_same_hits_in_every_format(ties, tmp_path):
             assert seen == {key: value[:3] for key, value in expected.items()}, name
         else:
             assert seen == expected, name
-        assert hits.retrieved.tolist() == [len(run.get(query, ())) for query in judgments.queries], name
+        assert hits.retrieved.tolist() == [
+            len(run.get(query, ())) for query in judgments.queries
+        ], name
         assert hits.present.tolist() == [query in run for query in judgments.queries], name
         assert dict(hits.unknown) == {"unjudged": len(run["unjudged"])}, name
 
@@ -165,14 +232,20 @@ def test_the_first_items_are_the_same_in_every_format(ties, tmp_path):
             names.sort(key=lambda name: name.encode(), reverse=ties == "id-desc")
         return sorted(names, key=lambda name: -scored[name])[:3]
 
-    expected = {query: first(run[query]) for query in sorted(set(run) & set(judgments.queries), key=str.encode)}
+    expected = {
+        query: first(run[query])
+        for query in sorted(set(run) & set(judgments.queries), key=str.encode)
+    }
 
     for name, place in places(run, tmp_path):
         if name == "list of objects" or (ties == "input" and name.startswith("run")):
             continue
         top = files.find_hits(place, judgments, ties=ties, keep=3).hits.top
         bounds = top.offsets.tolist()
-        seen = {query: list(top.items[start:stop]) for query, start, stop in zip(top.queries, bounds, bounds[1:], strict=False)}
+        seen = {
+            query: list(top.items[start:stop])
+            for query, start, stop in zip(top.queries, bounds, bounds[1:], strict=False)
+        }
         assert {query: items for query, items in seen.items() if items} == expected, name
 
 
@@ -183,7 +256,11 @@ def test_single_precision_makes_the_same_ties_in_every_format(tmp_path):
 
     for name, place in places(run, tmp_path):
         seen = seen_hits(files.find_hits(place, judgments, single_precision=True).hits, judgments)
-        assert seen == {("q", "a"): (1.0, 2, 2, 1), ("q", "b"): (1.0, 2, 2, 0), ("q", "c"): (math.inf, 0, 2, 1)}, name
+        assert seen == {
+            ("q", "a"): (1.0, 2, 2, 1),
+            ("q", "b"): (1.0, 2, 2, 0),
+            ("q", "c"): (math.inf, 0, 2, 1),
+        }, name
 
 
 def test_a_query_whose_rows_are_scattered_keeps_the_order_of_the_file(tmp_path):
@@ -192,7 +269,9 @@ def test_a_query_whose_rows_are_scattered_keeps_the_order_of_the_file(tmp_path):
     run: dict[str, dict[str, float]] = {}
     for query, item, score in rows:
         run.setdefault(query, {})[item] = score
-    truth = {query: dict.fromkeys(chance.sample(list(scored), 5), 1) for query, scored in run.items()}
+    truth = {
+        query: dict.fromkeys(chance.sample(list(scored), 5), 1) for query, scored in run.items()
+    }
     judgments = Judgments.from_dict(truth)
     frame = pd.DataFrame(rows, columns=["qid", "docno", "score"])
     frame.to_csv(tmp_path / "run.csv", index=False)
@@ -200,22 +279,41 @@ def test_a_query_whose_rows_are_scattered_keeps_the_order_of_the_file(tmp_path):
 
     for name in ("run.csv", "run.parquet"):
         for duplicates in ("error", "first", "best"):
-            seen = seen_hits(files.find_hits(tmp_path / name, judgments, ties="input", duplicates=duplicates).hits, judgments)
+            seen = seen_hits(
+                files.find_hits(
+                    tmp_path / name, judgments, ties="input", duplicates=duplicates
+                ).hits,
+                judgments,
+            )
             assert seen == plain_hits(run, truth, "input"), name
 
 
 def same_judgments(left: Judgments, right: Judgments) -> bool:
-    return (left.queries, list(left.items), left.grades.tolist()) == (right.queries, list(right.items), right.grades.tolist())
+    return (left.queries, list(left.items), left.grades.tolist()) == (
+        right.queries,
+        list(right.items),
+        right.grades.tolist(),
+    )
 
 
 def same_ranking(left: Ranking, right: Ranking) -> bool:
-    return (left.queries, list(left.items), left.scores.tolist()) == (right.queries, list(right.items), right.scores.tolist())
+    return (left.queries, list(left.items), left.scores.tolist()) == (
+        right.queries,
+        list(right.items),
+        right.scores.tolist(),
+    )
 
 
-FORMATS_OUT = sorted({each.name for name in FORMATS if (each := FORMATS[name]).write and each.suffixes})
+FORMATS_OUT = sorted(
+    {each.name for name in FORMATS if (each := FORMATS[name]).write and each.suffixes}
+)
 # Every day from and to TREC's format, and from each into itself.
 CONVERSIONS = [
-    pytest.param(source, target, marks=[] if "trec" in (source, target) or source == target else pytest.mark.slow)
+    pytest.param(
+        source,
+        target,
+        marks=[] if "trec" in (source, target) or source == target else pytest.mark.slow,
+    )
     for source in FORMATS_OUT
     for target in FORMATS_OUT
 ]
@@ -223,7 +321,9 @@ CONVERSIONS = [
 
 @pytest.mark.parametrize(("source", "target"), CONVERSIONS)
 def test_converting_a_run_changes_nothing(source, target, tmp_path):
-    ranking = Ranking.from_dict({"q1": {"a": 2.5, "b": 1 / 3, "c": -1.0}, "007": {"7": 17.0, "x,y": 1e-9, 'q"': 1e-10}})
+    ranking = Ranking.from_dict(
+        {"q1": {"a": 2.5, "b": 1 / 3, "c": -1.0}, "007": {"7": 17.0, "x,y": 1e-9, 'q"': 1e-10}}
+    )
     files.write_run(ranking, tmp_path / f"a.{source}")
 
     done = convert(str(tmp_path / f"a.{source}"), tmp_path / f"b.{target}.gz", holds="run")
@@ -255,19 +355,27 @@ def test_fractional_grades_survive(suffix, tmp_path):
 
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet", "jsonl"])
 def test_aspects_survive_where_they_are_requested(suffix, tmp_path):
-    judgments = Judgments.from_rows(["q", "q", "q"], ["a", "a", "b"], [1, 2, 0], aspects=["1", "2", "1"])
+    judgments = Judgments.from_rows(
+        ["q", "q", "q"], ["a", "a", "b"], [1, 2, 0], aspects=["1", "2", "1"]
+    )
     files.write_judgments(judgments, tmp_path / f"a.{suffix}")
 
     again = files.read_judgments(tmp_path / f"a.{suffix}", aspects="intents")
 
-    assert (list(again.aspects or ()), list(again.items), again.grades.tolist()) == (["1", "1", "2"], ["a", "b", "a"], [1, 0, 2])
+    assert (list(again.aspects or ()), list(again.items), again.grades.tolist()) == (
+        ["1", "1", "2"],
+        ["a", "b", "a"],
+        [1, 0, 2],
+    )
 
 
 def test_scores_come_back_to_the_last_bit(tmp_path):
     chance = np.random.default_rng(5)
     numbers = chance.integers(0, 2**64, 4000, dtype=np.uint64).view(np.float64)
     numbers = np.unique(numbers[np.isfinite(numbers)])
-    ranking = Ranking.from_dict({"q": {f"d{place}": score for place, score in enumerate(numbers.tolist())}})
+    ranking = Ranking.from_dict(
+        {"q": {f"d{place}": score for place, score in enumerate(numbers.tolist())}}
+    )
 
     for suffix in ("run", "csv", "tsv", "parquet", "jsonl", "json"):
         files.write_run(ranking, tmp_path / f"a.{suffix}")
@@ -281,14 +389,20 @@ def test_written_files_are_the_same_bytes_every_time(tmp_path):
     for suffix in ("run", "csv", "tsv", "parquet", "jsonl", "json", "csv.gz", "json.zst"):
         files.write_run(ranking, tmp_path / f"a.{suffix}")
         files.write_run(ranking, tmp_path / f"b.{suffix}")
-        assert (tmp_path / f"a.{suffix}").read_bytes() == (tmp_path / f"b.{suffix}").read_bytes(), suffix
+        assert (tmp_path / f"a.{suffix}").read_bytes() == (tmp_path / f"b.{suffix}").read_bytes(), (
+            suffix
+        )
 
 
 def test_a_query_without_rows_survives_in_json_and_is_counted_elsewhere(tmp_path):
     write_text(tmp_path / "a.json", '{"q1": {"d": 1.5}, "empty": {}}')
 
     assert files.read_ranking(tmp_path / "a.json").queries == ("empty", "q1")
-    assert convert(str(tmp_path / "a.json"), tmp_path / "a.csv", holds="run").notes[-1].startswith("1 queries without rows")
+    assert (
+        convert(str(tmp_path / "a.json"), tmp_path / "a.csv", holds="run")
+        .notes[-1]
+        .startswith("1 queries without rows")
+    )
     judgments = Judgments.from_dict({"q1": {"d": 1}, "empty": {"x": 1}})
     assert files.find_hits(tmp_path / "a.json", judgments).hits.present.tolist() == [True, True]
 
@@ -310,7 +424,9 @@ def test_ids_that_are_not_utf_8_pass_between_trec_and_json_and_are_refused_elsew
 def test_integer_ids_become_text(frame):
     judgments = Judgments.from_dict({"7": {"12": 1}})
 
-    hits = files.find_hits(frame({"qid": [7, 7], "docno": [12, 13], "score": [1, 2]}), judgments).hits
+    hits = files.find_hits(
+        frame({"qid": [7, 7], "docno": [12, 13], "score": [1, 2]}), judgments
+    ).hits
 
     assert hits.above.tolist() == [1]
     assert files.read_judgments({7: {12: 1}}).items == ["12"]
@@ -330,7 +446,11 @@ def test_a_run_with_ranks_only_is_ordered_by_them(tmp_path):
 
     for place, name in ((table, "csv"), (msmarco, "msmarco")):
         found = files.find_hits(place, judgments)
-        assert (found.format, found.hits.above.tolist(), found.hits.score.tolist()) == (name, [1], [-2.0])
+        assert (found.format, found.hits.above.tolist(), found.hits.score.tolist()) == (
+            name,
+            [1],
+            [-2.0],
+        )
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl", "run", "frame"])
@@ -361,25 +481,43 @@ def test_duplicates_are_refused_or_dropped_as_asked(suffix, tmp_path):
 def test_a_key_twice_in_json_is_a_duplicate(tmp_path):
     place = write_text(tmp_path / "a.json", '{"q": {"a": 1.5, "b": 2, "a": 3}}')
 
-    with pytest.raises(DuplicateItem, match=r"a\.json: \$\['q'\] has the key 'a' twice, as entries 1 and 3"):
+    with pytest.raises(
+        DuplicateItem, match=r"a\.json: \$\['q'\] has the key 'a' twice, as entries 1 and 3"
+    ):
         files.read_ranking(place)
     assert files.read_ranking(place, duplicates="first").scores.tolist() == [1.5, 2]
     assert files.read_ranking(place, duplicates="best").scores.tolist() == [2, 3]
     with pytest.raises(DuplicateItem, match=r"\$ has the key 'q' twice"):
-        files.read_ranking(write_text(tmp_path / "b.json", '{"q": {"a": 1}, "q": {"b": 1}}'), duplicates="first")
+        files.read_ranking(
+            write_text(tmp_path / "b.json", '{"q": {"a": 1}, "q": {"b": 1}}'), duplicates="first"
+        )
 
 
 def test_ranks_against_the_scores_are_found(tmp_path):
-    place = write_text(tmp_path / "a.csv", "qid,docno,rank,score\nq,a,1,1.5\nq,b,2,2.5\np,a,1,2.5\np,b,2,2.5\n")
+    place = write_text(
+        tmp_path / "a.csv", "qid,docno,rank,score\nq,a,1,1.5\nq,b,2,2.5\np,a,1,2.5\np,b,2,2.5\n"
+    )
 
     assert files.check_ranking(place).contradicting == ["q"]
 
 
 WRONG_RUNS = {
-    "five columns": ("q Q0 d 1 2.5\n", BadInput, r"x:1: .*item 'd', score 2.5 \(columns='query=1,item=3,score=5'\)"),
+    "five columns": (
+        "q Q0 d 1 2.5\n",
+        BadInput,
+        r"x:1: .*item 'd', score 2.5 \(columns='query=1,item=3,score=5'\)",
+    ),
     "text for a score in TREC": ("q Q0 d 1 2.5 t\nq Q0 e 2 high t\n", BadScore, r"x:2: .*'high'"),
-    "qrels": ("q1 0 d1 1\nq1 0 d2 0\n", BadInput, r"x:1: 'q1 0 d1 1': .*judgments.*exchange the two files"),
-    "qrels in CSV": ("qid,docno,label\nq,d,1\n", BadInput, r"no column for value .*'label'.*columns='score=NAME'"),
+    "qrels": (
+        "q1 0 d1 1\nq1 0 d2 0\n",
+        BadInput,
+        r"x:1: 'q1 0 d1 1': .*judgments.*exchange the two files",
+    ),
+    "qrels in CSV": (
+        "qid,docno,label\nq,d,1\n",
+        BadInput,
+        r"no column for value .*'label'.*columns='score=NAME'",
+    ),
     "qrels of BEIR": (
         "query-id\tcorpus-id\tscore\nq\td\t1\n",
         BadInput,
@@ -389,33 +527,97 @@ WRONG_RUNS = {
     "blank": ("\n \n", BadInput, r"x is empty"),
     "a web page": ("<!DOCTYPE html>\n<html>", BadInput, r"x:1: '<!DOCTYPE html>.*web page"),
     "prose": ("hello\n", BadInput, r"x: 'hello': no known form of a run; known are .*csv.*trec"),
-    "three columns with rising numbers": ("q d 0.5\nq e 0.75\n", BadInput, r"x:1: .*score 0.5 .* rank 0.5 .*rise in every query"),
+    "three columns with rising numbers": (
+        "q d 0.5\nq e 0.75\n",
+        BadInput,
+        r"x:1: .*score 0.5 .* rank 0.5 .*rise in every query",
+    ),
     "NaN in JSON": ('{"q": {"d": NaN}}', BadScore, r"query 'q', item 'd': the score is nan"),
     "text in JSON": ('{"q": {"d": "1.5"}}', BadScore, r"x: \$\['q'\]\['d'\] is '1.5' \(a string\)"),
     "true in JSON": ('{"q": {"d": 1, "e": true}}', BadScore, r"\$\['q'\]\['e'\] is True"),
-    "a string in place of a list in JSON": ('{"q": "d"}', BadInput, r"\$\['q'\] is 'd' \(a string\); expected"),
+    "a string in place of a list in JSON": (
+        '{"q": "d"}',
+        BadInput,
+        r"\$\['q'\] is 'd' \(a string\); expected",
+    ),
     "half a JSON file": ('{"q": {"d": 1,\n "e": 2', BadInput, r"x:2: .*whole"),
     "an empty JSON object": ("{}", BadInput, r"x: the JSON object is empty"),
-    "a missing column": ("qid,document_name,score\nq,d,1\n", BadInput, r"x: no column for item .*'document_name'"),
-    "a missing score column": ("qid,docno\nq,d\n", BadInput, r"no column for value \(score, .*found are 'qid', 'docno'"),
-    "text for a score": ("qid,docno,score\nq,d,1\nq,e,high\n", BadScore, r"x: row 2, column 'score': 'high'"),
+    "a missing column": (
+        "qid,document_name,score\nq,d,1\n",
+        BadInput,
+        r"x: no column for item .*'document_name'",
+    ),
+    "a missing score column": (
+        "qid,docno\nq,d\n",
+        BadInput,
+        r"no column for value \(score, .*found are 'qid', 'docno'",
+    ),
+    "text for a score": (
+        "qid,docno,score\nq,d,1\nq,e,high\n",
+        BadScore,
+        r"x: row 2, column 'score': 'high'",
+    ),
     "NaN for a score": ("qid,docno,score\nq,d,nan\n", BadScore, r"row 1, column 'score': 'nan'"),
-    "an infinite score": ("qid,docno,score\nq,d,1e999\n", BadScore, r"row 1, column 'score': '1e999'"),
-    "a thousands separator": ("qid,docno,score\nq,d,1_000\n", BadScore, r"row 1, column 'score': '1_000'"),
+    "an infinite score": (
+        "qid,docno,score\nq,d,1e999\n",
+        BadScore,
+        r"row 1, column 'score': '1e999'",
+    ),
+    "a thousands separator": (
+        "qid,docno,score\nq,d,1_000\n",
+        BadScore,
+        r"row 1, column 'score': '1_000'",
+    ),
     "two signs": ("qid,docno,score\nq,d,+-1\n", BadScore, r"row 1, column 'score': '\+-1'"),
     "no score": ("qid,docno,score\nq,d,1\nq,e,\n", BadScore, r"row 2, column 'score': nothing"),
     "no id": ("qid,docno,score\nq,d,1\n,e,1\n", BadInput, r"row 2, column 'qid': nothing"),
     "a short line": ("qid,docno,score\nq,d,1\nq,e\n", BadLine, r"x:3: 'q,e'"),
     "an open quote": ('qid,docno,score\nq,"d,1\nq,e,2\n', BadLine, r"x:2: "),
-    "a column twice": ("qid,docno,score,score\nq,d,1,2\n", BadInput, r"columns 'score' and 'score' mean the same"),
-    "two columns for one thing": ("qid,q_id,docno,score\nq,q,d,1\n", BadInput, r"'qid' and 'q_id' mean the same"),
-    "null in JSON lines": ('{"qid": "q", "docno": "d", "score": null}\n', BadScore, r"row 1, column 'score': nothing"),
-    "text in JSON lines": ('{"qid": "q", "docno": "d", "score": "1.5"}\n', BadScore, r"row 1, column 'score'"),
-    "a fraction for an id": ('{"qid": 1.5, "docno": "d", "score": 1}\n', BadInput, r"row 1, column 'qid': '1.5'"),
-    "a broken JSON line": ('{"qid": "q", "docno": "d", "score": 1}\n{"qid": oops}\n', BadLine, r"x:2: "),
-    "a key twice in a JSON line": ('{"qid": "q", "qid": "p", "docno": "d", "score": 1}\n', BadLine, r"x:1: .*twice"),
-    "ST without results": ('{"query_id": "q", "query": "?", "results": null}\n', BadLine, r"x:1: 'results' is None"),
-    "ST with a query twice": ('{"query_id": "q", "results": []}\n' * 2, BadLine, r"x:2: query 'q' already appears in line 1"),
+    "a column twice": (
+        "qid,docno,score,score\nq,d,1,2\n",
+        BadInput,
+        r"columns 'score' and 'score' mean the same",
+    ),
+    "two columns for one thing": (
+        "qid,q_id,docno,score\nq,q,d,1\n",
+        BadInput,
+        r"'qid' and 'q_id' mean the same",
+    ),
+    "null in JSON lines": (
+        '{"qid": "q", "docno": "d", "score": null}\n',
+        BadScore,
+        r"row 1, column 'score': nothing",
+    ),
+    "text in JSON lines": (
+        '{"qid": "q", "docno": "d", "score": "1.5"}\n',
+        BadScore,
+        r"row 1, column 'score'",
+    ),
+    "a fraction for an id": (
+        '{"qid": 1.5, "docno": "d", "score": 1}\n',
+        BadInput,
+        r"row 1, column 'qid': '1.5'",
+    ),
+    "a broken JSON line": (
+        '{"qid": "q", "docno": "d", "score": 1}\n{"qid": oops}\n',
+        BadLine,
+        r"x:2: ",
+    ),
+    "a key twice in a JSON line": (
+        '{"qid": "q", "qid": "p", "docno": "d", "score": 1}\n',
+        BadLine,
+        r"x:1: .*twice",
+    ),
+    "ST without results": (
+        '{"query_id": "q", "query": "?", "results": null}\n',
+        BadLine,
+        r"x:1: 'results' is None",
+    ),
+    "ST with a query twice": (
+        '{"query_id": "q", "results": []}\n' * 2,
+        BadLine,
+        r"x:2: query 'q' already appears in line 1",
+    ),
 }
 
 
@@ -433,14 +635,22 @@ def test_a_wrong_run_is_refused_with_its_place(case, tmp_path, monkeypatch):
 
 
 WRONG_JUDGMENTS = {
-    "a run": ("q Q0 d 1 2.5 t\n", BadInput, r"x:1: 'q Q0 d 1 2.5 t': .*a run.*exchange the two files"),
+    "a run": (
+        "q Q0 d 1 2.5 t\n",
+        BadInput,
+        r"x:1: 'q Q0 d 1 2.5 t': .*a run.*exchange the two files",
+    ),
     "a run in CSV": (
         "qid,docno,score\nq,d,0.35\n",
         BadInput,
         r"'score' holds other values than integers.*qrels_columns='grade=score'",
     ),
     "text for a grade": ("qid,docno,rel\nq,d,good\n", BadScore, r"row 1, column 'rel': 'good'"),
-    "an item twice": ("qid,docno,rel\nq,d,1\nq,d,1\n", DuplicateItem, r"query 'q' judges item 'd' twice, in rows 1 and 2"),
+    "an item twice": (
+        "qid,docno,rel\nq,d,1\nq,d,1\n",
+        DuplicateItem,
+        r"query 'q' judges item 'd' twice, in rows 1 and 2",
+    ),
 }
 
 
@@ -478,23 +688,56 @@ def test_a_parquet_file_that_ends_early_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("columns", "kind", "pattern"),
     [
-        ({"qid": ["q", None], "docno": ["a", "b"], "score": [1.0, 2.0]}, BadInput, "row 2, column 'qid': nothing"),
-        ({"qid": ["q", "q"], "docno": ["a", "b"], "score": [1.0, None]}, BadScore, "row 2, column 'score': (nothing|nan)"),
-        ({"qid": ["q", "q"], "docno": ["a", "b"], "score": [1.0, math.inf]}, BadScore, "row 2, column 'score': inf"),
-        ({"qid": ["q", "q"], "docno": ["a", "b"], "score": ["1", "2"]}, BadInput, "column 'score' holds|row 1, column 'score'"),
-        ({"qid": ["q", "q"], "docno": [1.0, 2.0], "score": [1.0, 2.0]}, BadInput, "column 'docno' holds"),
-        ({"qid": ["q"], "docno": ["a"]}, BadInput, "no column for value .*found are 'qid', 'docno'"),
+        (
+            {"qid": ["q", None], "docno": ["a", "b"], "score": [1.0, 2.0]},
+            BadInput,
+            "row 2, column 'qid': nothing",
+        ),
+        (
+            {"qid": ["q", "q"], "docno": ["a", "b"], "score": [1.0, None]},
+            BadScore,
+            "row 2, column 'score': (nothing|nan)",
+        ),
+        (
+            {"qid": ["q", "q"], "docno": ["a", "b"], "score": [1.0, math.inf]},
+            BadScore,
+            "row 2, column 'score': inf",
+        ),
+        (
+            {"qid": ["q", "q"], "docno": ["a", "b"], "score": ["1", "2"]},
+            BadInput,
+            "column 'score' holds|row 1, column 'score'",
+        ),
+        (
+            {"qid": ["q", "q"], "docno": [1.0, 2.0], "score": [1.0, 2.0]},
+            BadInput,
+            "column 'docno' holds",
+        ),
+        (
+            {"qid": ["q"], "docno": ["a"]},
+            BadInput,
+            "no column for value .*found are 'qid', 'docno'",
+        ),
     ],
 )
 @pytest.mark.parametrize("make", ["pandas", "polars", "pyarrow", "parquet"])
 def test_a_wrong_frame_is_refused_with_row_and_column(columns, kind, pattern, make, tmp_path):
-    place = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table, "parquet": pa.table}[make](columns)
+    place = {
+        "pandas": pd.DataFrame,
+        "polars": pl.DataFrame,
+        "pyarrow": pa.table,
+        "parquet": pa.table,
+    }[make](columns)
     if make == "parquet":
         pq.write_table(place, tmp_path / "a.parquet")
         place = tmp_path / "a.parquet"
 
     with pytest.raises(kind, match=pattern):
-        files.find_hits(place, Judgments.from_dict({"q": {"a": 1}}), format="parquet" if make == "parquet" else None)
+        files.find_hits(
+            place,
+            Judgments.from_dict({"q": {"a": 1}}),
+            format="parquet" if make == "parquet" else None,
+        )
 
 
 @pytest.mark.parametrize(
@@ -503,7 +746,12 @@ def test_a_wrong_frame_is_refused_with_row_and_column(columns, kind, pattern, ma
         ({"q": {"a": math.nan}}, BadScore, "query 'q', item 'a': the score is nan"),
         ({"q": {"a": "1.5"}}, BadScore, "query 'q', item 'a': the score is '1.5'"),
         ({"q": {"a": 1.0, "b": 10**400}}, BadScore, "query 'q', item 'b': the score is 1000"),
-        ({"q": 5}, BadInput, "query 'q' has 5, an integer; expected a mapping query -> item -> number, or query -> list of ids"),
+        (
+            {"q": 5},
+            BadInput,
+            "query 'q' has 5, an integer; expected a mapping query -> item -> number, or "
+            "query -> list of ids",
+        ),
         ({"q": "a"}, BadInput, "query 'q' has 'a', a string"),
         ({1.5: {"a": 1.0}}, BadInput, "the id 1.5 is a number"),
         ({7: {"a": 1.0}, "7": {"b": 1.0}}, BadInput, "7 and '7'"),
@@ -550,13 +798,24 @@ def test_line_ends_within_quotes_stay_where_those_of_lines_differ(tmp_path: Path
     lines = ['q1,"say\r\n ""so"""\r\n', 'q2,"a\nb"\n', 'q3,5" disk\r\n', "q4,end\n"]
     (tmp_path / "a.csv").write_bytes(f"id,text\n{''.join(lines)}".encode())
 
-    assert files.read_texts(tmp_path / "a.csv").texts == {"q1": 'say\r\n "so"', "q2": "a\nb", "q3": '5" disk', "q4": "end"}
+    assert files.read_texts(tmp_path / "a.csv").texts == {
+        "q1": 'say\r\n "so"',
+        "q2": "a\nb",
+        "q3": '5" disk',
+        "q4": "end",
+    }
 
 
-@pytest.mark.parametrize(("end", "last"), [("\n", ""), ("\r\n", ""), ("\r", ""), ("\n", "\r\n"), ("\n", '\nq5\t"a\rb"')])
-def test_between_tabs_a_quotation_mark_is_a_character_whatever_lines_end_in(end: str, last: str, tmp_path: Path):
+@pytest.mark.parametrize(
+    ("end", "last"), [("\n", ""), ("\r\n", ""), ("\r", ""), ("\n", "\r\n"), ("\n", '\nq5\t"a\rb"')]
+)
+def test_between_tabs_a_quotation_mark_is_a_character_whatever_lines_end_in(
+    end: str, last: str, tmp_path: Path
+):
     rows = {"q1": '"say', "q2": 'so"', "q3": '"a ""b"" c"', '"q4"': '"'}
-    (tmp_path / "a.tsv").write_bytes((end.join(["id\ttext", *("\t".join(row) for row in rows.items())]) + last).encode())
+    (tmp_path / "a.tsv").write_bytes(
+        (end.join(["id\ttext", *("\t".join(row) for row in rows.items())]) + last).encode()
+    )
 
     expected = rows | ({"q5": '"a\rb"'} if "q5" in last else {})
 
@@ -564,9 +823,15 @@ def test_between_tabs_a_quotation_mark_is_a_character_whatever_lines_end_in(end:
 
 
 def test_a_quotation_mark_in_a_csv_that_takes_in_lines_is_refused(tmp_path: Path):
-    place = write_text(tmp_path / "a.csv", 'query,item,score\nq0,d,1\n"Heroes,d1,1\nq2,d2,1\nCoda",d5,1\n')
+    place = write_text(
+        tmp_path / "a.csv", 'query,item,score\nq0,d,1\n"Heroes,d1,1\nq2,d2,1\nCoda",d5,1\n'
+    )
 
-    with pytest.raises(BadLine, match=r"a.csv:3: a quotation mark opens a field that this line does not close.*2 rows.*4 lines"):
+    with pytest.raises(
+        BadLine,
+        match=r"a.csv:3: a quotation mark opens a field that this line does not close.*2 rows.*4 "
+        r"lines",
+    ):
         files.read_ranking(place)
     with pytest.raises(BadLine, match=r"a.csv:3: "):
         files.read_column(f"{place}:query")
@@ -575,12 +840,20 @@ def test_a_quotation_mark_in_a_csv_that_takes_in_lines_is_refused(tmp_path: Path
 def test_a_header_in_quotation_marks_between_tabs_is_refused(tmp_path: Path):
     place = write_text(tmp_path / "a.tsv", '"query"\t"item"\t"score"\n"q"\t"d"\t1\n')
 
-    with pytest.raises(BadLine, match=r"a.tsv:1: .*names of columns in quotation marks, which are part of a name between tabs"):
+    with pytest.raises(
+        BadLine,
+        match=r"a.tsv:1: .*names of columns in quotation marks, which are part of a name between "
+        r"tabs",
+    ):
         files.read_ranking(place)
 
 
-@pytest.mark.parametrize(("suffix", "item"), [("tsv", "a\tb"), ("tsv", "a\nb"), ("tsv", "a\rb"), ("csv", "a\nb")])
-def test_an_id_that_a_table_could_not_give_back_is_not_written(suffix: str, item: str, tmp_path: Path):
+@pytest.mark.parametrize(
+    ("suffix", "item"), [("tsv", "a\tb"), ("tsv", "a\nb"), ("tsv", "a\rb"), ("csv", "a\nb")]
+)
+def test_an_id_that_a_table_could_not_give_back_is_not_written(
+    suffix: str, item: str, tmp_path: Path
+):
     with pytest.raises(BadInput, match=r"has .*the end of a line; .sv cannot hold it, JSON can"):
         files.write_run(files.read_ranking({"q": {item: 1.0}}), tmp_path / f"a.{suffix}")
 
@@ -593,20 +866,32 @@ def test_json_without_a_hint_may_be_either(tmp_path):
 
 
 def test_a_part_of_an_mteb_file_is_named(tmp_path):
-    content = {"mteb_model_meta": {}, "en": {"test": {"q": {"a": 1.0}}}, "de": {"test": {"q": {"b": 1.0}}}}
+    content = {
+        "mteb_model_meta": {},
+        "en": {"test": {"q": {"a": 1.0}}},
+        "de": {"test": {"q": {"b": 1.0}}},
+    }
     place = write_text(tmp_path / "a.json", json.dumps(content))
 
-    with pytest.raises(BadInput, match="several rankings: en/test, de/test; name one, as in format 'mteb:en/test'"):
+    with pytest.raises(
+        BadInput, match="several rankings: en/test, de/test; name one, as in format 'mteb:en/test'"
+    ):
         files.read_ranking(place)
     assert files.read_ranking(place, format="mteb:de/test").items == ["b"]
-    assert ": run read as mteb" in convert(str(place), tmp_path / "b.csv", source_format="mteb:de/test").notes[0]
+    assert (
+        ": run read as mteb"
+        in convert(str(place), tmp_path / "b.csv", source_format="mteb:de/test").notes[0]
+    )
     with pytest.raises(UnknownName, match="no part 'fr/test'"):
         files.read_ranking(place, format="mteb:fr/test")
 
 
 TEXTS = {
-    "beir": '{"_id": "007", "title": "T", "text": "one", "metadata": {}}\n{"_id": "8", "text": "two, \\"three\\""}\n',
-    "jsonl": '{"id": "007", "contents": "one", "title": "T"}\n{"id": 8, "contents": "two, \\"three\\""}\n',
+    "beir": '{"_id": "007", "title": "T", "text": "one", "metadata": {}}\n{"_id": "8", "text": '
+    '"two, '
+    '\\"three\\""}\n',
+    "jsonl": '{"id": "007", "contents": "one", "title": "T"}\n{"id": 8, "contents": "two, '
+    '\\"three\\""}\n',
     "csv": 'qid,query,title\n007,one,T\n8,"two, ""three""",\n',
     "msmarco": '007\tone\n8\ttwo, "three"\n',
 }
@@ -628,7 +913,9 @@ def test_texts_are_read_by_id_with_their_attributes(form, tmp_path):
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])
 def test_texts_are_read_from_frames_and_mappings(make):
-    texts = files.read_texts(make({"qid": [7, 8], "query": ["one", "two"], "kind": ["short", None]}))
+    texts = files.read_texts(
+        make({"qid": [7, 8], "query": ["one", "two"], "kind": ["short", None]})
+    )
 
     assert texts[:2] == ({"7": "one", "8": "two"}, {"7": {"kind": "short"}, "8": {}})
     assert files.read_texts({7: "one", "8": "two"}).texts == texts.texts
@@ -662,9 +949,19 @@ def test_a_real_run_with_many_ties_is_the_same_in_every_format(ties, shared, tmp
     def seen(run):
         hits = files.find_hits(run, judgments, ties=ties, keep=20).hits
         order = np.lexsort((hits.row, hits.query))
-        columns = [getattr(hits, name)[order] for name in ("query", "row", "score", "above", "tied", "before")]
-        top = (hits.top.queries, hits.top.offsets.tolist(), list(hits.top.items), hits.top.scores.tolist())
-        return [(column.dtype, column.tolist()) for column in [*columns, hits.retrieved, hits.present]], top
+        columns = [
+            getattr(hits, name)[order]
+            for name in ("query", "row", "score", "above", "tied", "before")
+        ]
+        top = (
+            hits.top.queries,
+            hits.top.offsets.tolist(),
+            list(hits.top.items),
+            hits.top.scores.tolist(),
+        )
+        return [
+            (column.dtype, column.tolist()) for column in [*columns, hits.retrieved, hits.present]
+        ], top
 
     expected = seen(place)
 
@@ -677,14 +974,18 @@ def test_a_real_run_with_many_ties_is_the_same_in_every_format(ties, shared, tmp
 def test_of_two_texts_that_are_not_utf_8_the_first_is_reported_whichever_thread_is_first(tmp_path):
     size = 130_000
     items = [f"d{number:06d}".encode() for number in range(size)]
-    # Rows are read in groups: the last one of the first group, and the first one of the next, which another thread reads.
+    # Rows are read in groups: the last one of the first group, and the first one of the next, which
+    # another thread reads.
     items[size // 2 - 1], items[size // 2] = b"one\xff..", b"two\xff.."
     ids = pa.StringArray.from_buffers(
         size,
         pa.py_buffer(np.arange(0, 7 * size + 1, 7, dtype=np.int32)),
         pa.py_buffer(b"".join(each[:7].ljust(7) for each in items)),
     )
-    table = pa.table([pa.array(["q"] * size), ids, pa.array(np.arange(size, dtype=np.float64))], names=["qid", "docno", "score"])
+    table = pa.table(
+        [pa.array(["q"] * size), ids, pa.array(np.arange(size, dtype=np.float64))],
+        names=["qid", "docno", "score"],
+    )
     pq.write_table(table, tmp_path / "run.parquet", row_group_size=size // 2, use_dictionary=False)
 
     with pytest.raises(BadInput, match="one"):

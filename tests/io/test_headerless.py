@@ -1,4 +1,6 @@
-"""Lines without a header: each layout of three, four and five columns is read as what it is, or refused with its readings."""
+"""Lines without a header: each layout of three, four and five columns is read as what it is, or
+refused with its readings.
+"""
 
 import re
 import subprocess
@@ -21,7 +23,10 @@ SEPARATORS = {"blank": " ", "tab": "\t", "comma": ",", "semicolon": ";"}
 # Two queries, whose third item has the lowest score. The items of the second kind are numbers.
 SCORES = {"q1": (9.5, 8.25, 7.5), "q2": (6.5, 5.25, 1.5)}
 GRADES = {"q1": (2, 0, 1), "q2": (0, 2, 0)}
-ITEMS = {"words": ("d1", "d2", "d3", "d4", "d5", "d6"), "numbers": ("101", "102", "103", "104", "105", "106")}
+ITEMS = {
+    "words": ("d1", "d2", "d3", "d4", "d5", "d6"),
+    "numbers": ("101", "102", "103", "104", "105", "106"),
+}
 
 
 def _lines(layout, separator=" ", items="words"):
@@ -46,7 +51,9 @@ def _lines(layout, separator=" ", items="words"):
 def _run(value, items="words"):
     """The run of the lines."""
     owners = [(query, place) for query in SCORES for place in range(3)]
-    numbers = [SCORES[query][place] if value == "score" else -(place + 1.0) for query, place in owners]
+    numbers = [
+        SCORES[query][place] if value == "score" else -(place + 1.0) for query, place in owners
+    ]
     found = {query: {} for query in SCORES}
     for (query, _), item, number in zip(owners, ITEMS[items], numbers, strict=True):
         found[query][item] = number
@@ -95,7 +102,9 @@ def _is_read(place, read, option):
 @pytest.mark.parametrize("separator", SEPARATORS)
 @pytest.mark.parametrize("width", [3, 4, 5])
 @pytest.mark.parametrize("value", ["score", "rank"])
-def test_a_run_without_a_header_is_read_as_what_it_is_or_refused(value, width, separator, items, tmp_path):
+def test_a_run_without_a_header_is_read_as_what_it_is_or_refused(
+    value, width, separator, items, tmp_path
+):
     place, mark, read = tmp_path / "x", SEPARATORS[separator], set()
     others = ("Q0", "tag", "time") + (("rank",) if value == "score" else ())
     for layout in _layouts(("query", "item", value), others, width):
@@ -104,31 +113,52 @@ def test_a_run_without_a_header_is_read_as_what_it_is_or_refused(value, width, s
             continue
         place.write_text(_lines(layout, mark, items))
         # The first column is taken for the query.
-        if layout[0] == "query" and _is_read(place, files.read_ranking, r"\bcolumns='query=\d,item=\d,(score|rank)=\d'"):
+        if layout[0] == "query" and _is_read(
+            place, files.read_ranking, r"\bcolumns='query=\d,item=\d,(score|rank)=\d'"
+        ):
             assert _as_dict(files.read_ranking(place)) == _run(value, items), layout
             read.add(layout)
-        assert _as_dict(files.read_ranking(place, columns=_choice(layout, "query", "item", value))) == _run(value, items), layout
-    assert read == ({("query", "item", value)} if width == 3 and separator in ("blank", "tab") else set())
+        assert _as_dict(
+            files.read_ranking(place, columns=_choice(layout, "query", "item", value))
+        ) == _run(value, items), layout
+    assert read == (
+        {("query", "item", value)} if width == 3 and separator in ("blank", "tab") else set()
+    )
 
 
 @pytest.mark.parametrize("items", ITEMS)
 @pytest.mark.parametrize("separator", SEPARATORS)
 @pytest.mark.parametrize("width", [3, 4, 5])
-def test_judgments_without_a_header_are_read_as_what_they_are_or_refused(width, separator, items, tmp_path):
+def test_judgments_without_a_header_are_read_as_what_they_are_or_refused(
+    width, separator, items, tmp_path
+):
     place, mark, read = tmp_path / "x", SEPARATORS[separator], set()
     for layout in _layouts(("query", "item", "grade"), ("0", "tag", "time", "score"), width):
         if separator in ("comma", "semicolon") and (layout[0] != "query" or items == "numbers"):
             continue
-        # What has the form of TREC's lines, an item and a number in the last two columns, is taken for them.
-        if width == 4 and (layout[2:] in (("item", "0"), ("item", "score")) or layout[2:] == ("time", "item")):
+        # What has the form of TREC's lines, an item and a number in the last two columns, is taken
+        # for them.
+        if width == 4 and (
+            layout[2:] in (("item", "0"), ("item", "score")) or layout[2:] == ("time", "item")
+        ):
             continue
         place.write_text(_lines(layout, mark, items))
-        if layout[0] == "query" and _is_read(place, files.read_judgments, r"qrels_columns='query=\d,item=\d,grade=\d'"):
+        if layout[0] == "query" and _is_read(
+            place, files.read_judgments, r"qrels_columns='query=\d,item=\d,grade=\d'"
+        ):
             assert files.read_judgments(place).to_dict() == _judgments(items), layout
             read.add(layout)
-        chosen = files.read_judgments(place, qrels_columns=_choice(layout, "query", "item", "grade"))
+        chosen = files.read_judgments(
+            place, qrels_columns=_choice(layout, "query", "item", "grade")
+        )
         assert chosen.to_dict() == _judgments(items), layout
-    expected = {("query", "item", "grade")} if width == 3 else {("query", "0", "item", "grade")} if width == 4 else set()
+    expected = (
+        {("query", "item", "grade")}
+        if width == 3
+        else {("query", "0", "item", "grade")}
+        if width == 4
+        else set()
+    )
     assert read >= (expected if separator in ("blank", "tab") else set())
     assert not read or separator in ("blank", "tab")
 
@@ -150,7 +180,11 @@ SHAPES = {
     "0 to n − 1 in another order": ((2, 0, 1), (1, 0), "score 2 .* rank 2"),
     "with gaps": ((1, 2, 5), (2, 3), "score 1 .* rank 1 .*rise in every query"),
     "two lists of ranks, one behind the other": ((1, 2, 3, 1, 2, 3), (1, 2), "score 1 .* rank 1"),
-    "rising fractions": ((0.25, 0.5, 0.75), (0.125, 0.5), "score 0.25 .* rank 0.25 .*rise in every query"),
+    "rising fractions": (
+        (0.25, 0.5, 0.75),
+        (0.125, 0.5),
+        "score 0.25 .* rank 0.25 .*rise in every query",
+    ),
     "distinct integers in any order": ((11, 57, 23), (4, 9), "score 11 .* rank 11"),
     "ranks in one query, falling in the other": ((1, 2, 3), (2, 1), "score 1 .* rank 1"),
 }
@@ -160,11 +194,17 @@ SHAPES = {
 @pytest.mark.parametrize("judged", [True, False])
 @pytest.mark.parametrize("mixed", [True, False])
 @pytest.mark.parametrize("shape", SHAPES)
-def test_three_columns_are_ranks_or_scores_as_the_whole_file_says(shape, mixed, judged, compiled, tmp_path, monkeypatch):
+def test_three_columns_are_ranks_or_scores_as_the_whole_file_says(
+    shape, mixed, judged, compiled, tmp_path, monkeypatch
+):
     first, second, expected = SHAPES[shape]
     if not compiled:
         monkeypatch.setattr(native, "library", None)
-    lines = [(f"q{owner}", f"d{owner}{at}", each, at) for owner, own in enumerate((first, second)) for at, each in enumerate(own)]
+    lines = [
+        (f"q{owner}", f"d{owner}{at}", each, at)
+        for owner, own in enumerate((first, second))
+        for at, each in enumerate(own)
+    ]
     if mixed:
         lines.sort(key=lambda line: line[3])
     place = tmp_path / "x"
@@ -179,23 +219,33 @@ def test_three_columns_are_ranks_or_scores_as_the_whole_file_says(shape, mixed, 
         hits = files.find_hits(place, judgments).hits
         assert hits.score.tolist() == ([scores["d00"]] if judged else [])
     else:
-        for read in (files.read_ranking, files.check_ranking, lambda at: files.find_hits(at, judgments)):
+        for read in (
+            files.read_ranking,
+            files.check_ranking,
+            lambda at: files.find_hits(at, judgments),
+        ):
             with pytest.raises(BadInput, match=expected):
                 read(place)
     for key, sign in (("score", 1.0), ("rank", -1.0)):
         if key == "score" or all(number % 1 == 0 and number >= 0 for _, _, number, _ in lines):
             ranking = files.read_ranking(place, columns={"query": 1, "item": 2, key: 3})
-            assert ranking.scores.tolist() == [sign * number for _, _, number, _ in sorted(lines, key=lambda line: line[0])]
+            assert ranking.scores.tolist() == [
+                sign * number for _, _, number, _ in sorted(lines, key=lambda line: line[0])
+            ]
 
 
 @pytest.mark.parametrize("length", [1, 10])
 @pytest.mark.parametrize("judged", [True, False])
 @pytest.mark.parametrize("compiled", [True, False])
-def test_a_query_far_behind_the_first_lines_may_contradict_them(judged, compiled, length, tmp_path, monkeypatch):
+def test_a_query_far_behind_the_first_lines_may_contradict_them(
+    judged, compiled, length, tmp_path, monkeypatch
+):
     if not compiled:
         monkeypatch.setattr(native, "library", None)
     place = tmp_path / "x"
-    text = "".join(f"{query} d{item} {item}\n" for query in range(3000) for item in range(1, length + 1))
+    text = "".join(
+        f"{query} d{item} {item}\n" for query in range(3000) for item in range(1, length + 1)
+    )
     judgments = Judgments.from_dict({"2999" if not judged else "late": {"d1": 1}})
     place.write_text(text)
     assert files.find_hits(place, judgments).format == "msmarco"
@@ -216,17 +266,21 @@ def test_shards_are_settled_one_by_one_and_read_as_chosen(tmp_path):
 
     with pytest.raises(BadInput, match=r"2:1: 'q c 3' can be read as .*rise in every query"):
         find_hits_in_shards(shards, judgments, None, Request())
-    found = find_hits_in_shards(shards, judgments, None, Request(columns={"query": "1", "item": "2", "rank": "3"}))
+    found = find_hits_in_shards(
+        shards, judgments, None, Request(columns={"query": "1", "item": "2", "rank": "3"})
+    )
     assert found.hits.above.tolist() == [0, 3]
-    found = find_hits_in_shards(shards, judgments, None, Request(columns={"query": "1", "item": "2", "score": "3"}))
+    found = find_hits_in_shards(
+        shards, judgments, None, Request(columns={"query": "1", "item": "2", "score": "3"})
+    )
     assert found.hits.above.tolist() == [3, 0]
 
 
 MOVIELENS = {
-    "u.data": "196\t242\t3\t881250949\n186\t302\t3\t891717742\n22\t377\t1\t878887116\n196\t51\t5\t881251949\n",
+    "u.data": "196\t242\t3\t881250949\n186\t302\t3\t891717742\n22\t377\t1\t878887116\n196\t51\t5\t881251949\n",  # noqa: E501
     "u.data of one user": "1\t61\t4\t878542420\n1\t189\t3\t888732928\n1\t33\t4\t878542699\n",
     "ratings.dat": "1::1193::5::978300760\n1::661::3::978302109\n2::914::3::978301968\n",
-    "ratings.csv without its header": "1,31,2.5,1260759144\n1,1029,3.0,1260759179\n2,10,4.0,835355493\n",
+    "ratings.csv without its header": "1,31,2.5,1260759144\n1,1029,3.0,1260759179\n2,10,4.0,835355493\n",  # noqa: E501
 }
 
 
@@ -236,15 +290,23 @@ def test_lines_of_movielens_are_not_judgments_until_their_columns_are_chosen(cas
     place.write_text(MOVIELENS[case])
     rows = [re.split(r"::|[\t,]", line) for line in MOVIELENS[case].splitlines()]
 
-    with pytest.raises(BadInput, match=r"column 4 has \d+, as no scale of grades; .*qrels_columns='query=1,item=2,grade=3'"):
+    with pytest.raises(
+        BadInput,
+        match=r"column 4 has \d+, as no scale of grades; .*qrels_columns='query=1,item=2,grade=3'",
+    ):
         files.read_judgments(place)
     found = files.read_judgments(place, qrels_columns="query=1,item=2,grade=3").to_dict()
-    assert found == {user: {item: float(rating) for own, item, rating, _ in rows if own == user} for user, *_ in rows}
+    assert found == {
+        user: {item: float(rating) for own, item, rating, _ in rows if own == user}
+        for user, *_ in rows
+    }
 
 
 def test_a_time_far_behind_the_first_lines_of_qrels_is_not_a_grade(tmp_path):
     place = tmp_path / "x"
-    place.write_text("".join(f"q{number} 0 d{number} 1\n" for number in range(9000)) + "q 0 d 978300760\n")
+    place.write_text(
+        "".join(f"q{number} 0 d{number} 1\n" for number in range(9000)) + "q 0 d 978300760\n"
+    )
 
     with pytest.raises(BadInput, match="978300760 is above any scale of grades"):
         files.read_judgments(place)
@@ -254,8 +316,14 @@ def test_a_time_far_behind_the_first_lines_of_qrels_is_not_a_grade(tmp_path):
 
 
 QRELS = {
-    "the items are numbers": ("1 0 184 1\n1 0 29 0\n2 0 7 2\n", {"1": {"184": 1, "29": 0}, "2": {"7": 2}}),
-    "each query has one line": ("1 0 7187158 1\n2 0 7187157 1\n", {"1": {"7187158": 1}, "2": {"7187157": 1}}),
+    "the items are numbers": (
+        "1 0 184 1\n1 0 29 0\n2 0 7 2\n",
+        {"1": {"184": 1, "29": 0}, "2": {"7": 2}},
+    ),
+    "each query has one line": (
+        "1 0 7187158 1\n2 0 7187157 1\n",
+        {"1": {"7187158": 1}, "2": {"7187157": 1}},
+    ),
     "one line": ("1 Q0 5 1\n", {"1": {"5": 1}}),
     "subtopics": ("1 1 a 1\n1 2 a 0\n", None),
     "three columns": ("1 a 2\n1 b 0\n2 d 1\n", {"1": {"a": 2, "b": 0}, "2": {"d": 1}}),
@@ -273,12 +341,24 @@ def test_certain_judgments_are_read(case, tmp_path):
 
 
 DOUBTFUL = {
-    "query item 0 grade": ("1 a 0 1\n2 d 0 2\n", r"item 'a', grade 0 \(.*grade=3'\) or as .*item 'a', grade 1 \(.*grade=4'\)"),
-    "query item grade and another number": ("1 5 2 3\n1 6 1 4\n2 9 1 3\n", r"item '5', grade 2 .* item '5', grade 3 "),
+    "query item 0 grade": (
+        "1 a 0 1\n2 d 0 2\n",
+        r"item 'a', grade 0 \(.*grade=3'\) or as .*item 'a', grade 1 \(.*grade=4'\)",
+    ),
+    "query item grade and another number": (
+        "1 5 2 3\n1 6 1 4\n2 9 1 3\n",
+        r"item '5', grade 2 .* item '5', grade 3 ",
+    ),
     "query 0 item": ("1 0 184\n2 0 29\n", "the second column is the same in every line"),
-    "ranks": ("1 a 1\n1 b 2\n2 d 1\n", "the numbers count the lines of every query, as ranks of a run do"),
+    "ranks": (
+        "1 a 1\n1 b 2\n2 d 1\n",
+        "the numbers count the lines of every query, as ranks of a run do",
+    ),
     "times": ("1 a 978300760\n1 b 978300761\n", "978300761 is above any scale of grades"),
-    "query grade item": ("1 2 a\n1 0 b\n", r"item 'a', grade 2 \(qrels_columns='query=1,item=3,grade=2'\)"),
+    "query grade item": (
+        "1 2 a\n1 0 b\n",
+        r"item 'a', grade 2 \(qrels_columns='query=1,item=3,grade=2'\)",
+    ),
 }
 
 
@@ -294,7 +374,15 @@ def test_doubtful_judgments_are_refused_with_the_reason(case, tmp_path):
 
 @pytest.mark.parametrize("form", ["csv", "tsv", "jsonl", "parquet", "arrow", "frame"])
 def test_columns_of_a_table_are_chosen_by_name_and_by_number(form, tmp_path):
-    frame = pd.DataFrame({"who": ["q", "q"], "what": ["a", "b"], "rank": [2, 1], "much": [0.5, 0.75], "grade": [1, 0]})
+    frame = pd.DataFrame(
+        {
+            "who": ["q", "q"],
+            "what": ["a", "b"],
+            "rank": [2, 1],
+            "much": [0.5, 0.75],
+            "grade": [1, 0],
+        }
+    )
     place = tmp_path / f"x.{form}"
     if form in ("csv", "tsv"):
         frame.to_csv(place, index=False, sep="," if form == "csv" else "\t")
@@ -311,10 +399,17 @@ def test_columns_of_a_table_are_chosen_by_name_and_by_number(form, tmp_path):
 
     for choice in ("query=who,item=what,score=much", {"query": 1, "item": 2, "score": 4}):
         assert _as_dict(files.read_ranking(given, columns=choice)) == {"q": {"a": 0.5, "b": 0.75}}
-    assert _as_dict(files.read_ranking(given, columns="query=who,item=2,rank=rank")) == {"q": {"a": -2.0, "b": -1.0}}
+    assert _as_dict(files.read_ranking(given, columns="query=who,item=2,rank=rank")) == {
+        "q": {"a": -2.0, "b": -1.0}
+    }
     for choice in ("query=who,item=what", {"query": 1, "item": 2, "grade": "5"}):
-        assert files.read_judgments(given, qrels_columns=choice).to_dict() == {"q": {"a": 1.0, "b": 0.0}}
-    with pytest.raises(BadInput, match=r"there is no column '9'; found are 'who', 'what'|no known form|can be read as"):
+        assert files.read_judgments(given, qrels_columns=choice).to_dict() == {
+            "q": {"a": 1.0, "b": 0.0}
+        }
+    with pytest.raises(
+        BadInput,
+        match=r"there is no column '9'; found are 'who', 'what'|no known form|can be read as",
+    ):
         files.read_ranking(given, columns="query=9,item=what,score=much")
 
 
@@ -342,7 +437,9 @@ def test_a_choice_that_lacks_a_column_of_lines_says_which(tmp_path):
     (tmp_path / "x").write_text("q d 1 9.5\n")
     with pytest.raises(BadUsage, match="x has no header; choose its item with columns, too"):
         files.read_ranking(tmp_path / "x", columns="query=1,score=4")
-    with pytest.raises(BadUsage, match="x has no header; choose its score or rank with columns, too"):
+    with pytest.raises(
+        BadUsage, match="x has no header; choose its score or rank with columns, too"
+    ):
         files.read_ranking(tmp_path / "x", columns="query=1,item=2")
 
 
@@ -351,26 +448,40 @@ def test_lines_that_do_not_have_the_chosen_columns_are_named(tmp_path):
     with pytest.raises(BadInput, match=r"x:2: '1::6::good::978300760': the grade is 'good'"):
         files.read_judgments(tmp_path / "x", qrels_columns="query=1,item=2,grade=3")
     (tmp_path / "x").write_text("q d 1 9.5\nq e 2\n")
-    with pytest.raises(BadInput, match=r"x:2: 3 fields in 'q e 2', a run line has 4 \(query item 3 score\)"):
-        files.find_hits(tmp_path / "x", Judgments.from_dict({"q": {"d": 1}}), columns="query=1,item=2,score=4")
+    with pytest.raises(
+        BadInput, match=r"x:2: 3 fields in 'q e 2', a run line has 4 \(query item 3 score\)"
+    ):
+        files.find_hits(
+            tmp_path / "x", Judgments.from_dict({"q": {"d": 1}}), columns="query=1,item=2,score=4"
+        )
 
 
 @pytest.mark.parametrize(
     ("choice", "missing"),
-    [("query=q,item=i,score=s", "q"), *((f"query=1,item=2,score={name}", name) for name in ("9", "0", "²"))],
+    [
+        ("query=q,item=i,score=s", "q"),
+        *((f"query=1,item=2,score={name}", name) for name in ("9", "0", "²")),
+    ],
 )
 @pytest.mark.parametrize(("line", "width"), [("q d 9.5", 3), ("q Q0 d 1 9.5 t", 6)])
-def test_columns_that_lines_do_not_have_are_refused_with_the_option(choice, missing, line, width, tmp_path):
+def test_columns_that_lines_do_not_have_are_refused_with_the_option(
+    choice, missing, line, width, tmp_path
+):
     (tmp_path / "x").write_text(f"{line}\n")
     for name in (None, "headerless"):
-        what = f"there is no column '{missing}' in .*x:1: '{line}', which has {width}; columns count from 1"
+        what = (
+            f"there is no column '{missing}' in .*x:1: '{line}', which has {width}; columns count "
+            "from 1"
+        )
         with pytest.raises(BadUsage, match=rf"columns='{choice}': {what}"):
             files.read_ranking(tmp_path / "x", format=name, columns=choice)
 
 
 def test_qrels_in_place_of_a_run_are_named_though_a_line_is_broken(tmp_path):
     (tmp_path / "x").write_text("1 0 a 1\n1 0 b 1\nb\n")
-    with pytest.raises(BadInput, match=r"x:1: '1 0 a 1': this looks like judgments \(trec\); expected a run"):
+    with pytest.raises(
+        BadInput, match=r"x:1: '1 0 a 1': this looks like judgments \(trec\); expected a run"
+    ):
         files.read_ranking(tmp_path / "x")
 
 
@@ -383,8 +494,26 @@ def test_a_table_that_is_called_headerless_is_refused(tmp_path):
 def test_chosen_columns_give_the_same_values_by_the_command_and_in_parts(tmp_path):
     (tmp_path / "run").write_text("".join(f"{n % 3} x d{n} {n % 7}.5\n" for n in range(60)))
     (tmp_path / "qrels").write_text("".join(f"d{n},{n % 3},{n % 2}\n" for n in range(60)))
-    options = ["--columns", "query=1,item=3,score=4", "--qrels-columns", "query=2,item=1,grade=3", "-f", "csv"]
-    command = [sys.executable, "-P", "-m", "rankwell", "evaluate", "qrels", "run", "-m", "nDCG@5", *options]
+    options = [
+        "--columns",
+        "query=1,item=3,score=4",
+        "--qrels-columns",
+        "query=2,item=1,grade=3",
+        "-f",
+        "csv",
+    ]
+    command = [
+        sys.executable,
+        "-P",
+        "-m",
+        "rankwell",
+        "evaluate",
+        "qrels",
+        "run",
+        "-m",
+        "nDCG@5",
+        *options,
+    ]
 
     once, parts = (
         subprocess.run(each, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
@@ -396,20 +525,36 @@ def test_chosen_columns_give_the_same_values_by_the_command_and_in_parts(tmp_pat
 
 
 @pytest.mark.parametrize(
-    "line", ["evaluate - -", "evaluate q - --query-texts -", "check q - --corpus -", "fuse - r -o fused.trec --tune -"]
+    "line",
+    [
+        "evaluate - -",
+        "evaluate q - --query-texts -",
+        "check q - --corpus -",
+        "fuse - r -o fused.trec --tune -",
+    ],
 )
 def test_standard_input_is_one_of_the_files(line: str, tmp_path: Path):
     for name in ("q", "r"):
         (tmp_path / name).write_text("1 0 a 1\n")
     command = [sys.executable, "-P", "-m", "rankwell", *line.split()]
-    done = subprocess.run(command, cwd=tmp_path, input="1 0 a 1\n", capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, cwd=tmp_path, input="1 0 a 1\n", capture_output=True, text=True, check=False
+    )
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "rankwell: standard input is named for two inputs and holds one; name a file for the other.\n"
+    assert (
+        done.stderr
+        == "rankwell: standard input is named for two inputs and holds one; name a file for the "
+        "other.\n"
+    )
 
 
 def test_columns_of_a_file_that_is_not_given_are_refused():
     refuse_unused_columns(None, "run", "--run")
-    with pytest.raises(BadUsage, match=r"columns='query=1,item=2,score=3' has no effect without --run; give it"):
+    with pytest.raises(
+        BadUsage, match=r"columns='query=1,item=2,score=3' has no effect without --run; give it"
+    ):
         refuse_unused_columns("query=1,item=2,score=3", "run", "--run")
-    with pytest.raises(BadUsage, match=r"qrels_columns=\{'grade': 'strict'\} has no effect without --gold"):
+    with pytest.raises(
+        BadUsage, match=r"qrels_columns=\{'grade': 'strict'\} has no effect without --gold"
+    ):
         refuse_unused_columns({"grade": "strict"}, "judgments", "--gold")

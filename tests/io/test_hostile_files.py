@@ -1,4 +1,6 @@
-"""Files that break parsers end in one sentence and exit code 2, never in a traceback, a hang or a wrong number."""
+"""Files that break parsers end in one sentence and exit code 2, never in a traceback, a hang or a
+wrong number.
+"""
 
 import base64
 import gzip
@@ -41,7 +43,9 @@ RUN = "q Q0 a 1 2 t\nq Q0 b 2 1 t\n"
 def rankwell(*words: object, folder: Path, **options: object) -> "subprocess.CompletedProcess[str]":
     """The command in a process of its own, as a user starts it."""
     command = [sys.executable, "-m", "rankwell", *map(str, words)]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=False, **options)  # pyright: ignore
+    return subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, timeout=60, check=False, **options
+    )  # pyright: ignore
 
 
 def refused(*words: object, folder: Path, **options: object) -> str:
@@ -85,14 +89,18 @@ HEADERS = {
     "a length of 5,000 digits": npy(FLOATS % (b"(" + b"9" * 5000 + b", 4)")),
     "more than any memory": npy(FLOATS % b"(999999999999999999, 99999999999)"),
     "99 dimensions": npy(FLOATS % (b"(" + b"1, " * 99 + b")")),
-    "cells of no bytes": npy(b"{'descr': '<U0', 'fortran_order': False, 'shape': (99999999999, 9), }\n"),
+    "cells of no bytes": npy(
+        b"{'descr': '<U0', 'fortran_order': False, 'shape': (99999999999, 9), }\n"
+    ),
     "an unknown kind": npy(b"{'descr': 'f4,,f4', 'fortran_order': False, 'shape': (3, 4), }\n"),
     "records": npy(b"{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (12,), }\n"),
     "a header of 4 GiB": b"\x93NUMPY\2\0" + b"\xff" * 60,
     "a space that is not ASCII": npy(FLOATS % b"(3,\xa04)"),
     "a control character": npy(FLOATS.rstrip() % b"(3, 4)" + b"  \x1f \n"),
     "a missing comma": npy(b"{'descr': '<f4' 'fortran_order': False, 'shape': (3, 4), }\n"),
-    "a size with a leading zero": npy(b"{'descr': '<f4', 'fortran_order': False, 'shape': (03, 4), }\n"),
+    "a size with a leading zero": npy(
+        b"{'descr': '<f4', 'fortran_order': False, 'shape': (03, 4), }\n"
+    ),
     "a size that is no tuple": npy(b"{'descr': '<f4', 'fortran_order': False, 'shape': (12), }\n"),
     "blanks behind the last newline": npy(FLOATS % b"(3, 4)" + b" "),
     "a key twice": npy(b"{'descr': '<f4', 'descr': '<f4', 'shape': (3, 4), }\n"),
@@ -127,7 +135,10 @@ def test_arrays_as_other_programs_write_them_are_read(tmp_path: Path):
     ):
         (tmp_path / "a.npy").write_bytes(npy(header, numbers.tobytes()))
 
-        found, expected = (rw.captions(queries=each, gallery=numbers) for each in (str(tmp_path / "a.npy"), numbers))
+        found, expected = (
+            rw.captions(queries=each, gallery=numbers)
+            for each in (str(tmp_path / "a.npy"), numbers)
+        )
         assert [row["mean"] for row in found.summary] == [row["mean"] for row in expected.summary]
 
 
@@ -136,7 +147,9 @@ def test_archives_of_other_kinds_and_damaged_ones_are_refused(tmp_path: Path):
     np.savez_compressed(content, train=np.arange(60.0).reshape(20, 3))
     whole = content.getvalue()
     for place in range(0, len(whole), 3):
-        (tmp_path / "a.npz").write_bytes(whole[:place] + bytes([whole[place] ^ 0xFF]) + whole[place + 1 :])
+        (tmp_path / "a.npz").write_bytes(
+            whole[:place] + bytes([whole[place] ^ 0xFF]) + whole[place + 1 :]
+        )
         survives(tmp_path / "a.npz")
 
     raw = bytearray(whole)
@@ -157,10 +170,14 @@ def test_a_small_archive_does_not_fill_the_memory(tmp_path: Path):
 def test_a_damaged_hdf5_file_is_refused(tmp_path: Path):
     h5py = pytest.importorskip("h5py")
     with h5py.File(tmp_path / "whole.h5", "w") as file:
-        file.create_dataset("train", data=np.arange(600.0).reshape(20, 30), chunks=(5, 5), compression="gzip")
+        file.create_dataset(
+            "train", data=np.arange(600.0).reshape(20, 30), chunks=(5, 5), compression="gzip"
+        )
     whole = (tmp_path / "whole.h5").read_bytes()
     for place in range(8, min(len(whole), 2400), 37):
-        (tmp_path / "a.h5").write_bytes(whole[:place] + bytes([whole[place] ^ 0xFF]) + whole[place + 1 :])
+        (tmp_path / "a.h5").write_bytes(
+            whole[:place] + bytes([whole[place] ^ 0xFF]) + whole[place + 1 :]
+        )
         survives(tmp_path / "a.h5")
     with h5py.File(tmp_path / "empty.h5", "w") as file:
         file.create_dataset("train", shape=(1 << 40, 1 << 10), dtype="f4", chunks=(64, 64))
@@ -193,7 +210,9 @@ def test_a_wrong_safetensors_header_is_refused(entry: object, tmp_path: Path):
 
 
 def test_a_key_that_is_twice_in_a_safetensors_header_is_refused(tmp_path: Path):
-    header = b'{"train": {"dtype": "F32", "shape": [4, 3], "shape": [3, 4], "data_offsets": [0, 48]}}'
+    header = (
+        b'{"train": {"dtype": "F32", "shape": [4, 3], "shape": [3, 4], "data_offsets": [0, 48]}}'
+    )
     (tmp_path / "a.safetensors").write_bytes(struct.pack("<Q", len(header)) + header + bytes(48))
 
     with pytest.raises(BadInput, match="the key 'shape' appears twice"):
@@ -207,7 +226,9 @@ def test_a_key_that_is_twice_in_a_safetensors_header_is_refused(tmp_path: Path):
 def test_every_tensor_of_a_safetensors_file_has_the_size_that_it_states(tmp_path: Path):
     entries = {"ids": ([], [0, 24]), "train": ([3, 4], [24, 72])}
     kinds = {"ids": "I64", "train": "F32"}
-    header = json.dumps({n: {"dtype": kinds[n], "shape": s, "data_offsets": o} for n, (s, o) in entries.items()}).encode()
+    header = json.dumps(
+        {n: {"dtype": kinds[n], "shape": s, "data_offsets": o} for n, (s, o) in entries.items()}
+    ).encode()
     (tmp_path / "a.safetensors").write_bytes(struct.pack("<Q", len(header)) + header + bytes(72))
 
     with pytest.raises(BadInput, match="gives 24 bytes"):
@@ -226,9 +247,13 @@ def test_a_number_is_written_in_ascii(text: str, tmp_path: Path):
 
 
 def test_a_key_that_is_twice_in_a_line_of_predictions_is_refused(tmp_path: Path):
-    (tmp_path / "a.jsonl").write_text('{"query_id": "q", "results": [{"corpus_id": "a", "score": 1, "score": 2}]}\n')
+    (tmp_path / "a.jsonl").write_text(
+        '{"query_id": "q", "results": [{"corpus_id": "a", "score": 1, "score": 2}]}\n'
+    )
 
-    assert "a.jsonl:1: the key 'score' appears twice" in refused("convert", "a.jsonl", "out.csv", folder=tmp_path)
+    assert "a.jsonl:1: the key 'score' appears twice" in refused(
+        "convert", "a.jsonl", "out.csv", folder=tmp_path
+    )
 
 
 @pytest.mark.parametrize("odd", [None, True, 1.5, "\ud800"])
@@ -241,7 +266,9 @@ def test_an_id_that_is_none_is_refused_behind_others(odd: object):
 
 
 def test_integers_above_2_to_53_are_scores_in_every_data_frame():
-    pandas, polars, pyarrow = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
+    pandas, polars, pyarrow = (
+        pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow")
+    )
     columns = {"qid": ["q"], "docno": ["a"], "score": [2**62]}
 
     for frame in (pandas.DataFrame(columns), polars.DataFrame(columns), pyarrow.table(columns)):
@@ -292,7 +319,9 @@ def test_every_array_of_an_archive_has_the_size_that_it_states(tmp_path: Path):
 def test_counts_of_positives_cannot_wrap(tmp_path: Path):
     code = "import numpy as np, rankwell as rw\nrw.captions(np.eye(3), [2**63 - 1, 2**63 - 1, 5])"
 
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    found = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
 
     assert found.returncode == 1
     assert "BadInput: 3 counts with the sum 18446744073709551619" in found.stderr
@@ -349,7 +378,9 @@ JSONS = {
 def test_json_that_no_reader_can_take_is_refused(what: str, tmp_path: Path):
     (tmp_path / "qrels").write_text(QRELS)
     (tmp_path / "bad.json").write_text(JSONS[what])
-    (tmp_path / "mteb.json").write_text('{"mteb_model_meta": {}, "default": {"test": ' + JSONS[what] + "}}")
+    (tmp_path / "mteb.json").write_text(
+        '{"mteb_model_meta": {}, "default": {"test": ' + JSONS[what] + "}}"
+    )
     (tmp_path / "st.jsonl").write_text('{"query_id": "q", "results": ' + JSONS[what] + "}\n")
 
     for words in (
@@ -358,7 +389,10 @@ def test_json_that_no_reader_can_take_is_refused(what: str, tmp_path: Path):
         ("evaluate", "qrels", "mteb.json"),
         ("evaluate", "qrels", "st.jsonl"),
     ):
-        assert any(name in refused(*words, folder=tmp_path) for name in ("bad.json", "mteb.json", "st.jsonl"))
+        assert any(
+            name in refused(*words, folder=tmp_path)
+            for name in ("bad.json", "mteb.json", "st.jsonl")
+        )
 
 
 @pytest.mark.parametrize("behind", ["", ".", "e", ".e5", "E+", "-"])
@@ -368,7 +402,10 @@ def test_a_long_integer_is_refused_whatever_stands_behind_it(behind: str):
 
 
 def test_a_long_number_with_a_fraction_or_an_exponent_is_not_an_integer():
-    assert parse_json(f"[{'1' * 400}.5, {'1' * 301}e-300]", "runs.json") == [math.inf, pytest.approx(10 / 9)]
+    assert parse_json(f"[{'1' * 400}.5, {'1' * 301}e-300]", "runs.json") == [
+        math.inf,
+        pytest.approx(10 / 9),
+    ]
 
 
 def test_ids_that_are_not_utf_8_are_still_read_from_json(tmp_path: Path):
@@ -399,10 +436,15 @@ def test_deep_or_endless_toml_is_refused(content: str, tmp_path: Path):
 
 def test_numbers_that_no_float_holds_are_refused(tmp_path: Path):
     np.save(tmp_path / "scores.npy", np.eye(3))
-    for digits, message in ((400, "an integer of 401 digits"), (200, "expected an integer, captions of a video")):
+    for digits, message in (
+        (400, "an integer of 401 digits"),
+        (200, "expected an integer, captions of a video"),
+    ):
         (tmp_path / "b.json").write_text("[1, 1, 1" + "0" * digits + "]")
 
-        assert message in refused("captions", "scores.npy", "--positives", "counts:b.json", folder=tmp_path)
+        assert message in refused(
+            "captions", "scores.npy", "--positives", "counts:b.json", folder=tmp_path
+        )
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])
@@ -410,10 +452,14 @@ def test_a_bomb_is_refused_by_its_ratio_and_takes_little_memory(pack, tmp_path: 
     (tmp_path / "qrels").write_text(QRELS)
     # Many small members unpack to the same as a large one, and are packed sooner.
     (tmp_path / "bomb").write_bytes(pack(RUN.encode()) + pack((b" " * 1023 + b"\n") * 1024) * 256)
-    (tmp_path / "bomb.json").write_bytes(pack(b'{"q": ') + pack(b" " * (1 << 20)) * 256 + pack(b"{}}"))
+    (tmp_path / "bomb.json").write_bytes(
+        pack(b'{"q": ') + pack(b" " * (1 << 20)) * 256 + pack(b"{}}")
+    )
 
     for name in ("bomb", "bomb.json"):
-        assert "unpack to more than 200 times as many" in refused("evaluate", "qrels", name, folder=tmp_path)
+        assert "unpack to more than 200 times as many" in refused(
+            "evaluate", "qrels", name, folder=tmp_path
+        )
 
 
 def test_a_device_or_a_named_pipe_is_refused(tmp_path: Path):
@@ -423,9 +469,13 @@ def test_a_device_or_a_named_pipe_is_refused(tmp_path: Path):
 
     assert "/dev/zero is a device" in refused("evaluate", "qrels", "/dev/zero", folder=tmp_path)
     assert "pipe is a named pipe" in refused("evaluate", "qrels", "pipe", folder=tmp_path)
-    assert "/dev/zero is a device" in refused("captions", "scores.npy", "--positives", "/dev/zero", folder=tmp_path)
+    assert "/dev/zero is a device" in refused(
+        "captions", "scores.npy", "--positives", "/dev/zero", folder=tmp_path
+    )
     with Path("/dev/zero").open("rb") as stream:
-        assert "standard input is a device" in refused("evaluate", "qrels", "-", folder=tmp_path, stdin=stream)
+        assert "standard input is a device" in refused(
+            "evaluate", "qrels", "-", folder=tmp_path, stdin=stream
+        )
 
 
 def test_a_named_pipe_among_pictures_is_reported_and_stops_nothing(tmp_path: Path):
@@ -444,7 +494,9 @@ def test_what_a_shell_pipes_is_still_read(tmp_path: Path):
 
     def figures(words: str) -> "subprocess.CompletedProcess[str]":
         command = f"{sys.executable} -m rankwell evaluate qrels {words} -f csv"
-        return subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False)
+        return subprocess.run(
+            ["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
 
     plain = figures("run").stdout.splitlines()[1].split(",")[1:]
     for words in ("<(cat run)", "- < run", "<(gzip -c run)"):
@@ -465,11 +517,16 @@ def test_frames_that_are_not_a_table_of_named_columns_are_refused():
         doubled(frame),
         frame.set_axis([0, 1, 2], axis=1),
         frame.set_axis(pandas.MultiIndex.from_tuples([("x", name) for name in frame]), axis=1),
-        arrow.table([table["query"], table["item"], table["score"], table["score"]], names=["query", "item", "score", "score"]),
+        arrow.table(
+            [table["query"], table["item"], table["score"], table["score"]],
+            names=["query", "item", "score", "score"],
+        ),
         table["score"],
         frame["score"],
         table.schema,
-        pandas.DataFrame({"query": ["q"], "item": ["a"], "score": pandas.Series([10**400], dtype=object)}),
+        pandas.DataFrame(
+            {"query": ["q"], "item": ["a"], "score": pandas.Series([10**400], dtype=object)}
+        ),
     ):
         with pytest.raises(BadInput) as caught:
             rw.evaluate({"q": {"a": 1}}, odd)
@@ -493,7 +550,9 @@ def test_half_a_character_in_an_id_is_refused():
 def test_half_a_character_in_a_key_of_json_lines_is_refused(tmp_path: Path):
     (tmp_path / "qrels").write_text(QRELS)
     for key in ("x\\udc41", "x\\udcff", "query\\ud800"):
-        (tmp_path / "run.jsonl").write_text(f'{{"query": "q", "item": "a", "score": 1, "{key}": 2}}\n')
+        (tmp_path / "run.jsonl").write_text(
+            f'{{"query": "q", "item": "a", "score": 1, "{key}": 2}}\n'
+        )
 
         assert "run.jsonl" in refused("evaluate", "qrels", "run.jsonl", folder=tmp_path)
 
@@ -508,7 +567,9 @@ def test_half_a_character_in_a_key_of_json_lines_is_refused(tmp_path: Path):
         ([10**400], "an integer of 401 digits"),
     ],
 )
-def test_places_of_answers_that_no_text_has_are_refused(answers: object, message: str, tmp_path: Path):
+def test_places_of_answers_that_no_text_has_are_refused(
+    answers: object, message: str, tmp_path: Path
+):
     gold = [{"id": "1", "question": "x", "answers": answers, "context": "a b"}]
     (tmp_path / "gold.json").write_text(json.dumps(gold))
     (tmp_path / "answers.json").write_text('{"1": "a"}')
@@ -516,7 +577,10 @@ def test_places_of_answers_that_no_text_has_are_refused(answers: object, message
     assert message in refused("answers", "gold.json", "answers.json", folder=tmp_path)
 
 
-@pytest.mark.parametrize("rest", ['{"qid": "q2", "docno": "d2", "score": 1}', '[{"qid": "q2", "docno": "d2", "score": 1}]', "]"])
+@pytest.mark.parametrize(
+    "rest",
+    ['{"qid": "q2", "docno": "d2", "score": 1}', '[{"qid": "q2", "docno": "d2", "score": 1}]', "]"],
+)
 def test_what_follows_a_json_list_of_rows_is_not_left_out(rest: str, tmp_path: Path):
     (tmp_path / "run.json").write_text('[{"qid": "q1", "docno": "d1", "score": 1}]\n' + rest)
     with pytest.raises(BadInput, match="Extra data"):
@@ -531,13 +595,19 @@ def test_ids_may_hold_the_bracket_that_ends_a_list(tmp_path: Path):
 
 @pytest.mark.parametrize(("start", "more"), [(0, b"1234"), (4, b"")])
 def test_tensors_that_do_not_cover_their_file_are_refused(start: int, more: bytes, tmp_path: Path):
-    header = json.dumps({"a": {"dtype": "F32", "shape": [2, 2], "data_offsets": [start, start + 16]}}).encode()
-    (tmp_path / "a.safetensors").write_bytes(struct.pack("<Q", len(header)) + header + bytes(start + 16) + more)
+    header = json.dumps(
+        {"a": {"dtype": "F32", "shape": [2, 2], "data_offsets": [start, start + 16]}}
+    ).encode()
+    (tmp_path / "a.safetensors").write_bytes(
+        struct.pack("<Q", len(header)) + header + bytes(start + 16) + more
+    )
     with pytest.raises(BadInput, match="do not cover"):
         embeddings(tmp_path / "a.safetensors")
 
 
-@pytest.mark.parametrize("text", ["[1, 2]\n", "{}\n", '{"id": "a", "text": "x"}\n{"id": "b", "text": [}\n'])
+@pytest.mark.parametrize(
+    "text", ["[1, 2]\n", "{}\n", '{"id": "a", "text": "x"}\n{"id": "b", "text": [}\n']
+)
 def test_json_lines_without_columns_or_with_a_broken_cell_are_refused(text: str, tmp_path: Path):
     (tmp_path / "a.jsonl").write_text(text)
     for read in (read_column, read_texts):
@@ -552,10 +622,15 @@ def test_texts_with_half_a_character_in_an_id_are_refused():
 
 @pytest.mark.parametrize("content", ["1", "null", "{}", '"a"', "true"])
 @pytest.mark.parametrize("reader", [read_list, read_number_list])
-def test_a_json_value_that_is_not_a_list_is_named(content: str, reader: Callable[[Source, Request], object], tmp_path: Path):
+def test_a_json_value_that_is_not_a_list_is_named(
+    content: str, reader: Callable[[Source, Request], object], tmp_path: Path
+):
     (tmp_path / "a.json").write_text(content)
 
-    with pytest.raises(BadInput, match=r"a\.json: (a|an|nothing)\b.*; expected a list of (numbers|strings or integers)"):
+    with pytest.raises(
+        BadInput,
+        match=r"a\.json: (a|an|nothing)\b.*; expected a list of (numbers|strings or integers)",
+    ):
         reader(Source(tmp_path / "a.json"), Request())
 
 
@@ -569,17 +644,23 @@ def test_a_text_without_an_id_and_a_vector_whose_id_is_half_a_character_are_refu
 
 
 @pytest.mark.parametrize("odd", ["3", "[]", '"x"', "true"])
-def test_a_json_record_that_is_not_an_object_is_an_error_where_one_column_is_read(tmp_path: Path, odd: str) -> None:
+def test_a_json_record_that_is_not_an_object_is_an_error_where_one_column_is_read(
+    tmp_path: Path, odd: str
+) -> None:
     (tmp_path / "list.jsonl").write_text(f'[{{"id": "a"}}, {odd}]')
     (tmp_path / "lines.jsonl").write_text(f'{{"id": "a"}}\n{odd}\n')
 
-    with pytest.raises(BadInput, match=rf"list.jsonl: record 2: {re.escape(odd)}; expected a JSON object"):
+    with pytest.raises(
+        BadInput, match=rf"list.jsonl: record 2: {re.escape(odd)}; expected a JSON object"
+    ):
         read_column(f"{tmp_path}/list.jsonl:id")
     with pytest.raises(BadInput, match=r"lines.jsonl:2: .*; expected a JSON object per line"):
         read_column(f"{tmp_path}/lines.jsonl:id")
 
 
-def test_a_message_of_the_library_that_cuts_a_character_in_two_is_an_error_of_ours(tmp_path: Path) -> None:
+def test_a_message_of_the_library_that_cuts_a_character_in_two_is_an_error_of_ours(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "a.jsonl").write_text('\u00a0[{"score": 0.5}]', encoding="utf-8")
 
     with pytest.raises(BadInput, match=r"a.jsonl: .*JSON array"):
@@ -594,9 +675,13 @@ def test_an_mteb_split_without_queries_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_results_of_a_query_in_an_mteb_file_are_an_object(tmp_path: Path) -> None:
-    (tmp_path / "a.json").write_text('{"mteb_model_meta": {"model_name": "m"}, "en": {"test": {"1": {"d": 0.5}, "2": []}}}')
+    (tmp_path / "a.json").write_text(
+        '{"mteb_model_meta": {"model_name": "m"}, "en": {"test": {"1": {"d": 0.5}, "2": []}}}'
+    )
 
-    with pytest.raises(BadInput, match=r"\$\['en/test'\]\['2'\] is \[\] \(a list\); expected \{item: score\}"):
+    with pytest.raises(
+        BadInput, match=r"\$\['en/test'\]\['2'\] is \[\] \(a list\); expected \{item: score\}"
+    ):
         read_ranking(tmp_path / "a.json")
 
 
@@ -608,7 +693,10 @@ def test_a_name_of_a_file_with_half_a_character_is_one_sentence() -> None:
 def test_an_argument_with_half_a_character_is_one_sentence(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sys.argv", ["rankwell", "instances", "evaluate", "table.csv\ud800", "--scores", "scores.npy"])
+    monkeypatch.setattr(
+        "sys.argv",
+        ["rankwell", "instances", "evaluate", "table.csv\ud800", "--scores", "scores.npy"],
+    )
 
     assert main() == 2
     assert "has half a character; correct it." in capsys.readouterr().err
@@ -620,7 +708,9 @@ def test_ids_of_an_hdf5_file_that_are_not_a_data_set_are_refused(tmp_path: Path)
         file["vectors"] = np.ones((3, 2), dtype=np.float32)
         file["ids"] = np.dtype("<i8")
 
-    with pytest.raises(BadInput, match=r"a.hdf5: 'ids' is not a data set; write the ids as one, or rename it"):
+    with pytest.raises(
+        BadInput, match=r"a.hdf5: 'ids' is not a data set; write the ids as one, or rename it"
+    ):
         read_embeddings(tmp_path / "a.hdf5")
 
 
@@ -633,11 +723,18 @@ FATAL = (
     "R6ANh8oBJfsPlucPVQANLlEVkJ1F8KcgrYCu8sIMsCZIQL2BCnQLh5EACy2skIZKJhGdT8dJdAqH4nxwqwomSE+xyhTnd0TMmCcID+AxoSCaJh7ggE2QNU"
     "5A7S6gLVDLc0MBTsCA8094Od5uFmGBXhZYrQgpBnkFAoSCwCpuUS3eSCAt3EoqL8coWy1KLizPw8BSMzPQM9Q0lQ3oAjBg9mBoYAYKkIAJTAH2E="
 )
-"""A Parquet file with a number that DuckDB 2.0.0 does not survive: its database takes no further statement."""
+"""A Parquet file with a number that DuckDB 2.0.0 does not survive: its database takes no further
+statement.
+"""
 
 
-@pytest.mark.skipif(duckdb.__version__.startswith("1."), reason="only DuckDB 2 reads the size that ends its database")
-def test_a_file_that_ends_the_database_of_duckdb_is_refused_and_the_next_one_is_read(tmp_path: Path) -> None:
+@pytest.mark.skipif(
+    duckdb.__version__.startswith("1."),
+    reason="only DuckDB 2 reads the size that ends its database",
+)
+def test_a_file_that_ends_the_database_of_duckdb_is_refused_and_the_next_one_is_read(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "bad.parquet").write_bytes(zlib.decompress(base64.b64decode(FATAL)))
     (tmp_path / "good.csv").write_text("query,item,grade\nq,d,1\n")
 
@@ -676,7 +773,10 @@ def test_a_json_list_with_other_blanks_is_refused(character: str, tmp_path: Path
         read_texts(path)
 
 
-@pytest.mark.parametrize("record", ['{"query": "q", "item": "a,]", "score": 2,}', '{"query": "q", "item": "b", "score": 1, \t}'])
+@pytest.mark.parametrize(
+    "record",
+    ['{"query": "q", "item": "a,]", "score": 2,}', '{"query": "q", "item": "b", "score": 1, \t}'],
+)
 @pytest.mark.parametrize("begin", ["", "[", '{"query": "q", "item": "c, }", "score": 1}\n'])
 def test_a_comma_before_the_end_of_an_object_is_refused(tmp_path: Path, record: str, begin: str):
     path, end = tmp_path / "run.jsonl", "]" if begin == "[" else "\n"
@@ -693,7 +793,10 @@ def test_a_comma_before_the_end_of_an_object_is_refused(tmp_path: Path, record: 
 @pytest.mark.parametrize("packed", ["gzip", "zstd", ""])
 def test_an_array_of_numbers_is_read_to_the_end_of_its_file(tmp_path: Path, packed: str):
     pack = {"gzip": gzip.compress, "zstd": zstandard.ZstdCompressor().compress, "": bytes}[packed]
-    content, path = npy(b"{'descr': '<f8', 'fortran_order': False, 'shape': (2,), }\n", np.ones(2).tobytes()), tmp_path / "a.npy"
+    content, path = (
+        npy(b"{'descr': '<f8', 'fortran_order': False, 'shape': (2,), }\n", np.ones(2).tobytes()),
+        tmp_path / "a.npy",
+    )
 
     path.write_bytes(pack(content))
     assert list(read_numbers(path)) == [1, 1]

@@ -1,4 +1,6 @@
-"""Inputs as other projects keep them: BEIR folders, LlamaIndex's data sets, ann-benchmarks' neighbours, tables with grades."""
+"""Inputs as other projects keep them: BEIR folders, LlamaIndex's data sets, ann-benchmarks'
+neighbours, tables with grades.
+"""
 
 import json
 from collections.abc import Callable
@@ -15,7 +17,14 @@ import rankwell
 from rankwell.cli import main
 from rankwell.core.tables import Judgments
 from rankwell.errors import BadInput, BadScore, BadUsage, UnknownName
-from rankwell.io.files import check_ranking, find_hits, find_judgments, read_judgments, read_ranking, read_texts
+from rankwell.io.files import (
+    check_ranking,
+    find_hits,
+    find_judgments,
+    read_judgments,
+    read_ranking,
+    read_texts,
+)
 
 RUN = {"q1": {"d1": 2.0, "d2": 1.0}}
 DATASET = {
@@ -48,12 +57,18 @@ def test_texts_may_be_a_json_object_of_ids_and_texts(tmp_path: Path):
 
 
 def test_a_json_object_of_texts_is_checked(tmp_path: Path):
-    number, twice, record = tmp_path / "number.json", tmp_path / "twice.json", tmp_path / "record.jsonl"
+    number, twice, record = (
+        tmp_path / "number.json",
+        tmp_path / "twice.json",
+        tmp_path / "record.jsonl",
+    )
     number.write_text('{"d1": "a red car", "d2": 3}')
     twice.write_text('{"d1": "a red car", "d1": "two dogs"}')
     record.write_text('{"question": "what", "answer": "that"}\n')
 
-    with pytest.raises(BadInput, match=r"number.json: \$\['d2'\] is 3 \(an integer\); expected \{id: text\}"):
+    with pytest.raises(
+        BadInput, match=r"number.json: \$\['d2'\] is 3 \(an integer\); expected \{id: text\}"
+    ):
         read_texts(number)
     with pytest.raises(BadInput, match="the key 'd1' appears twice"):
         read_texts(twice)
@@ -75,7 +90,10 @@ def test_a_beir_folder_stands_for_its_test_split_or_the_named_one(beir: Path):
     assert rows_of(read_judgments(beir)) == [("q1", "d1", 1.0)]
     assert rows_of(read_judgments(f"{beir}:dev")) == [("q1", "d2", 1.0)]
     result = rankwell.evaluate(beir, RUN, "AP", split="dev", intervals="none")
-    assert (result.summary[0]["mean"], result.sources["judgments"].name) == (0.5, str(beir / "qrels/dev.tsv"))
+    assert (result.summary[0]["mean"], result.sources["judgments"].name) == (
+        0.5,
+        str(beir / "qrels/dev.tsv"),
+    )
     assert f"judgments: {beir / 'qrels/dev.tsv'}" in result.notes
 
 
@@ -94,13 +112,23 @@ def test_a_split_that_is_not_there_lists_those_that_are(beir: Path, tmp_path: Pa
         rankwell.evaluate({"q1": ["d1"]}, RUN, split="dev")
 
 
-TWO_GRADES = {"query": ["q1", "q1"], "item": ["d1", "d2"], "relevance": [0, 1], "answers": [1, 0], "score": [0.5, 0.25]}
+TWO_GRADES = {
+    "query": ["q1", "q1"],
+    "item": ["d1", "d2"],
+    "relevance": [0, 1],
+    "answers": [1, 0],
+    "score": [0.5, 0.25],
+}
 
 
 @pytest.mark.parametrize("form", ["csv", "tsv", "jsonl", "parquet", "pandas", "polars"])
 @pytest.mark.parametrize("grades", [("relevance", "answers"), ("answers", "score")])
-def test_the_column_of_the_grade_is_the_one_that_is_named(form: str, grades: tuple[str, str], tmp_path: Path):
-    frame = pd.DataFrame({name: values for name, values in TWO_GRADES.items() if name in ("query", "item", *grades)})
+def test_the_column_of_the_grade_is_the_one_that_is_named(
+    form: str, grades: tuple[str, str], tmp_path: Path
+):
+    frame = pd.DataFrame(
+        {name: values for name, values in TWO_GRADES.items() if name in ("query", "item", *grades)}
+    )
     path, place = tmp_path / f"grades.{form}", None
     if form in ("csv", "tsv"):
         frame.to_csv(path, index=False, sep="," if form == "csv" else "\t")
@@ -118,11 +146,16 @@ def test_the_column_of_the_grade_is_the_one_that_is_named(form: str, grades: tup
 def test_a_grade_column_that_is_not_there_is_refused(tmp_path: Path):
     path = tmp_path / "grades.csv"
     path.write_text("query,item,relevance\nq1,d1,1\n")
-    with pytest.raises(BadInput, match="qrels_columns: there is no column 'answers'; found are 'query', 'item', 'relevance'"):
+    with pytest.raises(
+        BadInput,
+        match="qrels_columns: there is no column 'answers'; found are 'query', 'item', 'relevance'",
+    ):
         read_judgments(path, qrels_columns="grade=answers")
     path.write_text("q1 0 d1 1\n")
     with pytest.raises(
-        BadUsage, match=r"qrels_columns='grade=answers': there is no column 'answers' in .*csv:1: 'q1 0 d1 1', which has 4"
+        BadUsage,
+        match=r"qrels_columns='grade=answers': there is no column 'answers' in .*csv:1: 'q1 0 d1 "
+        r"1', which has 4",
     ):
         read_judgments(path, qrels_columns="grade=answers")
     with pytest.raises(BadUsage, match="a mapping, which has no columns to choose"):
@@ -132,15 +165,23 @@ def test_a_grade_column_that_is_not_there_is_refused(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    "read", [read_ranking, check_ranking, partial(find_hits, judgments=Judgments.from_dict({"q1": {"d1": 1}}))]
+    "read",
+    [
+        read_ranking,
+        check_ranking,
+        partial(find_hits, judgments=Judgments.from_dict({"q1": {"d1": 1}})),
+    ],
 )
 def test_columns_of_a_ranking_that_is_held_cannot_be_chosen(read: Callable[..., object]):
-    with pytest.raises(BadUsage, match=r"columns='score=3': the data are a Ranking, which has no columns to choose"):
+    with pytest.raises(
+        BadUsage, match=r"columns='score=3': the data are a Ranking, which has no columns to choose"
+    ):
         read(read_ranking({"q1": ["d1"]}), columns="score=3")
 
 
 @pytest.mark.parametrize(
-    ("rank", "message"), [(1.3, "the rank is 1.3"), ([1], "score is"), (np.array([1, 2]), "score is"), (-1, "rank")]
+    ("rank", "message"),
+    [(1.3, "the rank is 1.3"), ([1], "score is"), (np.array([1, 2]), "score is"), (-1, "rank")],
 )
 def test_a_rank_of_a_result_that_is_none_is_refused(rank: object, message: str):
     with pytest.raises(BadScore, match=f"query 'q1', item 'd1': .*{message}"):
@@ -182,20 +223,47 @@ def test_a_llamaindex_data_set_of_another_form_is_refused(tmp_path: Path):
         read_judgments(path)
 
 
-def test_what_search_writes_as_hdf5_is_read_for_recall(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_what_search_writes_as_hdf5_is_read_for_recall(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     pytest.importorskip("h5py")
     vectors = np.random.default_rng(1).standard_normal((20, 4)).astype(np.float32)
     np.save(tmp_path / "base.npy", vectors)
     np.save(tmp_path / "queries.npy", vectors[:3])
     truth, found = tmp_path / "gt.hdf5", tmp_path / "first.run"
     for k, path in ((5, truth), (3, found)):
-        assert run(monkeypatch, "search", tmp_path / "base.npy", tmp_path / "queries.npy", "-k", k, "-o", path) == 0
+        assert (
+            run(
+                monkeypatch,
+                "search",
+                tmp_path / "base.npy",
+                tmp_path / "queries.npy",
+                "-k",
+                k,
+                "-o",
+                path,
+            )
+            == 0
+        )
     near = read_ranking(found)
-    assert sorted(rows_of(read_judgments(f"{truth}:3"))) == sorted((q, d, 1.0) for q, d, _ in rows_of(near))
-    assert [row[:2] for row in rows_of(read_ranking(f"{truth}:3"))] == [row[:2] for row in rows_of(near)]
-    assert rankwell.evaluate(str(truth), found, ["R@3", "R@5"], intervals="none").summary[0]["mean"] == pytest.approx(3 / 5)
-    assert rankwell.evaluate(f"{truth}:3", found, ["R@3"], intervals="none").summary[0]["mean"] == 1.0
-    assert rankwell.evaluate(str(truth), f"{truth}:neighbors", ["R@5"], intervals="none").summary[0]["mean"] == 1.0
+    assert sorted(rows_of(read_judgments(f"{truth}:3"))) == sorted(
+        (q, d, 1.0) for q, d, _ in rows_of(near)
+    )
+    assert [row[:2] for row in rows_of(read_ranking(f"{truth}:3"))] == [
+        row[:2] for row in rows_of(near)
+    ]
+    assert rankwell.evaluate(str(truth), found, ["R@3", "R@5"], intervals="none").summary[0][
+        "mean"
+    ] == pytest.approx(3 / 5)
+    assert (
+        rankwell.evaluate(f"{truth}:3", found, ["R@3"], intervals="none").summary[0]["mean"] == 1.0
+    )
+    assert (
+        rankwell.evaluate(str(truth), f"{truth}:neighbors", ["R@5"], intervals="none").summary[0][
+            "mean"
+        ]
+        == 1.0
+    )
     with pytest.raises(BadInput, match="'9': expected a number of first neighbours, from 1 to 5"):
         read_judgments(f"{truth}:9")
 
@@ -215,7 +283,9 @@ def test_the_texts_of_ms_marco_are_encoded_without_a_header(
     # In 5a950af a KeyError.
     texts = tmp_path / "collection.tsv"
     words = ("cars", "rain", "night")
-    texts.write_text("".join(f'{row}\tthe "{words[row % 3]}", {words[row // 2]} and all\n' for row in range(6)))
+    texts.write_text(
+        "".join(f'{row}\tthe "{words[row % 3]}", {words[row // 2]} and all\n' for row in range(6))
+    )
     made = "-o", tmp_path / "e.npy", "--model", "tfidf-svd:2", "--fit", texts
     assert run(monkeypatch, "encode", texts, *made, *title) == 0
     assert (tmp_path / "e.ids.txt").read_text().split() == list("012345")

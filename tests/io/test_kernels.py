@@ -1,4 +1,6 @@
-"""The plain reader of runs against a reader of dictionaries and loops, however a file is written and cut into blocks."""
+"""The plain reader of runs against a reader of dictionaries and loops, however a file is written
+and cut into blocks.
+"""
 
 import gzip
 import io
@@ -25,7 +27,9 @@ TIES = ("id-desc", "id-asc", "input")
 
 
 class Memory(Source):
-    """A source whose bytes are in memory, so that a test need not write a file for every example."""
+    """A source whose bytes are in memory, so that a test need not write a file for every
+    example.
+    """
 
     def __init__(self, content: bytes) -> None:
         self.name, self.file, self._piped = "run", None, content
@@ -34,7 +38,9 @@ class Memory(Source):
 # The oracle: dictionaries, loops and Python's own float.
 
 
-def rows_of(content: bytes, layout: Layout = TREC_RUN, *, comments: bool = False) -> dict[bytes, list[tuple[bytes, float]]]:
+def rows_of(
+    content: bytes, layout: Layout = TREC_RUN, *, comments: bool = False
+) -> dict[bytes, list[tuple[bytes, float]]]:
     found: dict[bytes, list[tuple[bytes, float]]] = {}
     for line in content.split(b"\n"):
         fields = line.split()
@@ -52,7 +58,9 @@ def ordered(rows: Sequence[tuple[bytes, float]], ties: str) -> list[tuple[bytes,
     return sorted(by_id, key=lambda row: -row[1])
 
 
-def expected(content: bytes, truth: dict[str, dict[str, float]], *, ties: str, single: bool, keep: int) -> dict[str, Any]:
+def expected(
+    content: bytes, truth: dict[str, dict[str, float]], *, ties: str, single: bool, keep: int
+) -> dict[str, Any]:
     known = {query.encode("utf-8", "surrogateescape"): graded for query, graded in truth.items()}
     counts, retrieved, top = {}, {}, {}
     unknown = {}
@@ -66,7 +74,9 @@ def expected(content: bytes, truth: dict[str, dict[str, float]], *, ties: str, s
         retrieved[name] = len(rows)
         final = ordered(rows, ties)
         if keep:
-            top[name] = [(item.decode("utf-8", "surrogateescape"), score) for item, score in final[:keep]]
+            top[name] = [
+                (item.decode("utf-8", "surrogateescape"), score) for item, score in final[:keep]
+            ]
         for item, score in rows:
             text = item.decode("utf-8", "surrogateescape")
             if text in known[query]:
@@ -90,16 +100,28 @@ def described(hits: Hits, judgments: Judgments) -> dict[str, Any]:
         counts[judgments.queries[query], judgments.items[row]] = (score, above, tied, before)
     top: dict[str, list[tuple[str, float]]] = {}
     if hits.top is not None:
-        for query, start, stop in zip(hits.top.queries, hits.top.offsets[:-1], hits.top.offsets[1:], strict=True):
-            top[query] = list(zip(hits.top.items[start:stop], hits.top.scores[start:stop].tolist(), strict=True))
-    present = [query for query, there in zip(judgments.queries, hits.present.tolist(), strict=True) if there]
+        for query, start, stop in zip(
+            hits.top.queries, hits.top.offsets[:-1], hits.top.offsets[1:], strict=True
+        ):
+            top[query] = list(
+                zip(hits.top.items[start:stop], hits.top.scores[start:stop].tolist(), strict=True)
+            )
+    present = [
+        query
+        for query, there in zip(judgments.queries, hits.present.tolist(), strict=True)
+        if there
+    ]
     retrieved = {query: int(hits.retrieved[judgments.index[query]]) for query in present}
     return {"counts": counts, "retrieved": retrieved, "unknown": dict(hits.unknown), "top": top}
 
 
-def scanned(content: bytes, truth: dict[str, dict[str, float]], *, size: int = 1 << 20, **reading: Any) -> Hits:
+def scanned(
+    content: bytes, truth: dict[str, dict[str, float]], *, size: int = 1 << 20, **reading: Any
+) -> Hits:
     layout = reading.pop("layout", TREC_RUN)
-    return plain.scan(Memory(content), Judgments.from_dict(truth), layout, ReadOptions(**reading), block_size=size)
+    return plain.scan(
+        Memory(content), Judgments.from_dict(truth), layout, ReadOptions(**reading), block_size=size
+    )
 
 
 def same_bytes(one: Hits, other: Hits) -> bool:
@@ -132,11 +154,17 @@ ITEM_FORMS = (
 
 
 def awkward(seed: int) -> tuple[bytes, dict[str, dict[str, float]]]:
-    """A run of up to 400 lines and its judgments: forms, white space, order of lines and ties drawn at random."""
+    """A run of up to 400 lines and its judgments: forms, white space, order of lines and ties drawn
+    at random.
+    """
     rng = random.Random(seed)
     item_form, score_form = rng.choice(ITEM_FORMS), rng.choice(SCORE_FORMS)
     names = rng.choice(
-        ([b"1", b"2", b"10", b"x"], [b"301", b"302", b"303", b"304"], [b"long-query-name-%d" % n for n in range(9)])
+        (
+            [b"1", b"2", b"10", b"x"],
+            [b"301", b"302", b"303", b"304"],
+            [b"long-query-name-%d" % n for n in range(9)],
+        )
     )
     regular, distinct = rng.random() < 0.4, rng.choice((3, 20, 10**6))
     lines, truth = [], {}
@@ -144,7 +172,14 @@ def awkward(seed: int) -> tuple[bytes, dict[str, dict[str, float]]]:
         depth = rng.choice((1, 2, 7, 60))
         items = rng.sample(range(200), depth)
         for rank, number in enumerate(items, 1):
-            fields = [name, b"Q0", item_form(number), b"%d" % rank, score_form(rng.randrange(distinct) / 7 - 1), b"tag"]
+            fields = [
+                name,
+                b"Q0",
+                item_form(number),
+                b"%d" % rank,
+                score_form(rng.randrange(distinct) / 7 - 1),
+                b"tag",
+            ]
             between = [b" "] * 5 if regular else [rng.choice(SEPARATORS) for _ in range(5)]
             line = b"".join(field + gap for field, gap in zip(fields, [*between, b""], strict=True))
             if not regular and rng.random() < 0.2:
@@ -154,7 +189,9 @@ def awkward(seed: int) -> tuple[bytes, dict[str, dict[str, float]]]:
                 lines.append(rng.choice((b"", b"  ", b"\r")))
         if rng.random() < 0.8:
             judged = rng.sample(range(200), 30)
-            truth[name.decode()] = {item_form(number).decode("utf-8", "surrogateescape"): 1.0 for number in judged}
+            truth[name.decode()] = {
+                item_form(number).decode("utf-8", "surrogateescape"): 1.0 for number in judged
+            }
     truth["absent"] = {"d": 1.0}
     if rng.random() < 0.4:
         rng.shuffle(lines)
@@ -169,7 +206,9 @@ def awkward(seed: int) -> tuple[bytes, dict[str, dict[str, float]]]:
     single=st.booleans(),
     keep=st.sampled_from((0, 1, 5, 100)),
 )
-def test_any_file_gives_what_dictionaries_and_loops_give(seed: int, size: int, ties: str, single: bool, keep: int):
+def test_any_file_gives_what_dictionaries_and_loops_give(
+    seed: int, size: int, ties: str, single: bool, keep: int
+):
     content, truth = awkward(seed)
 
     hits = scanned(content, truth, size=size, ties=ties, single_precision=single, keep=keep)
@@ -215,7 +254,10 @@ def test_ties_are_broken_by_bytes_and_not_by_code_points():
     hits = scanned(content, {"1": {low.decode(): 1, high.decode(): 1, "z": 1}})
 
     judgments = Judgments.from_dict({"1": {low.decode(): 1, high.decode(): 1, "z": 1}})
-    before = {judgments.items[row]: place for row, place in zip(hits.row.tolist(), hits.before.tolist(), strict=True)}
+    before = {
+        judgments.items[row]: place
+        for row, place in zip(hits.row.tolist(), hits.before.tolist(), strict=True)
+    }
     assert before == {high.decode(): 0, low.decode(): 1, "z": 2}
 
 
@@ -287,7 +329,9 @@ def test_an_ms_marco_run_is_ordered_by_its_rank():
 
 
 def test_the_rank_of_an_ms_marco_run_is_an_integer():
-    with pytest.raises(BadScore, match=r"run:2: the rank is '2.5' in '1\\tb\\t2.5'; a rank is an integer"):
+    with pytest.raises(
+        BadScore, match=r"run:2: the rank is '2.5' in '1\\tb\\t2.5'; a rank is an integer"
+    ):
         scanned(b"1\ta\t1\n1\tb\t2.5\n", {"1": {"b": 1}}, layout=MSMARCO_RUN)
 
 
@@ -306,11 +350,24 @@ def with_line(bad: bytes, at: int, lines: int = 60) -> bytes:
 @pytest.mark.parametrize(
     ("bad", "error", "text"),
     [
-        (b"5 0 d 1", BadLine, r"run:47: 4 fields in '5 0 d 1', a TREC run line has 6 \(query Q0 item .*is this a qrels file\?"),
-        (b"5 Q0 d 1 2.5", BadLine, r"run:47: 5 fields in '5 Q0 d 1 2.5', a TREC run line has 6 .*correct"),
+        (
+            b"5 0 d 1",
+            BadLine,
+            r"run:47: 4 fields in '5 0 d 1', a TREC run line has 6 \(query Q0 item .*is this "
+            r"a qrels file\?",
+        ),
+        (
+            b"5 Q0 d 1 2.5",
+            BadLine,
+            r"run:47: 5 fields in '5 Q0 d 1 2.5', a TREC run line has 6 .*correct",
+        ),
         (b"5 Q0 d 1 2.5 t u", BadLine, r"run:47: 7 fields"),
         (b"word", BadLine, r"run:47: 1 field in 'word'"),
-        (b"5 Q0 d 1 high t", BadScore, r"run:47: the score is 'high' in '5 Q0 d 1 high t'; a score is a finite number"),
+        (
+            b"5 Q0 d 1 high t",
+            BadScore,
+            r"run:47: the score is 'high' in '5 Q0 d 1 high t'; a score is a finite number",
+        ),
         (b"5 Q0 d 1 nan t", BadScore, r"run:47: the score is 'nan'"),
         (b"5 Q0 d 1 -inf t", BadScore, r"run:47: the score is '-inf'"),
         (b"5 Q0 d 1 1e999 t", BadScore, r"run:47: the score is '1e999'"),
@@ -321,7 +378,9 @@ def with_line(bad: bytes, at: int, lines: int = 60) -> bytes:
         (b"5 Q0 d 1 \xff\xfe t", BadScore, r"run:47: the score is '\\\\xff\\\\xfe'"),
     ],
 )
-def test_a_line_that_is_none_is_named_with_its_number(bad: bytes, error: type[BadInput], text: str, size: int):
+def test_a_line_that_is_none_is_named_with_its_number(
+    bad: bytes, error: type[BadInput], text: str, size: int
+):
     for truth in ({str(n): {"d1": 1.0} for n in range(9)}, {"99": {"d1": 1.0}}):
         with pytest.raises(error, match=text):
             scanned(with_line(bad, 47), truth, size=size)
@@ -342,7 +401,10 @@ def test_an_item_listed_twice_is_refused_with_both_lines(item: bytes, scattered:
     content += b"0 Q0 z 1 1.0 t\n" if scattered else b""
     truth = {str(n): {"d-judged": 1.0} for n in range(9)}
 
-    with pytest.raises(DuplicateItem, match=rf"run:45: query '4' lists item '{item.decode()}' twice, in lines 42 and 45;"):
+    with pytest.raises(
+        DuplicateItem,
+        match=rf"run:45: query '4' lists item '{item.decode()}' twice, in lines 42 and 45;",
+    ):
         scanned(content, truth, size=size)
 
 
@@ -363,7 +425,9 @@ def test_one_item_in_two_queries_is_not_a_duplicate():
 
 @pytest.mark.parametrize("content", [b"", b"\n", b" \n\t\n"])
 def test_a_file_without_a_line_is_refused(content: bytes):
-    with pytest.raises(BadInput, match=r"run: there is no line in it; a TREC run has lines of query Q0"):
+    with pytest.raises(
+        BadInput, match=r"run: there is no line in it; a TREC run has lines of query Q0"
+    ):
         scanned(content, {"1": {"a": 1}})
 
 
@@ -386,13 +450,18 @@ def test_a_compressed_file_gives_the_same_hits(tmp_path: Path):
     packed.write_bytes(gzip.compress(content))
     judgments = Judgments.from_dict(truth)
 
-    one, other = (scan(Source(path), judgments, TREC_RUN, ReadOptions()) for path in (plain, packed))
+    one, other = (
+        scan(Source(path), judgments, TREC_RUN, ReadOptions()) for path in (plain, packed)
+    )
 
     assert same_bytes(one, other)
 
 
 def test_standard_input_is_read_like_a_file(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"1 Q0 a 1 2.5 t\n2 Q0 a 1 1.5 t\n1 Q0 b 1 3.5 t\n")))
+    monkeypatch.setattr(
+        "sys.stdin",
+        io.TextIOWrapper(io.BytesIO(b"1 Q0 a 1 2.5 t\n2 Q0 a 1 1.5 t\n1 Q0 b 1 3.5 t\n")),
+    )
 
     hits = scan(Source("-"), Judgments.from_dict({"1": {"a": 1}}), TREC_RUN, ReadOptions())
 
@@ -420,12 +489,21 @@ def test_progress_reaches_the_size_of_the_file(tmp_path: Path):
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_every_row_is_the_same_without_the_compiled_kernel(monkeypatch: pytest.MonkeyPatch, seed: int):
-    content = awkward(seed)[0] + (b"", b"\n#8 Q0 a 1_0 1e3 t u", b"\n8 Q0 a -0x1 1e999 t", b"\n8 Q0 a 1 1_0 t\n8 Q0 a")[seed % 4]
+def test_every_row_is_the_same_without_the_compiled_kernel(
+    monkeypatch: pytest.MonkeyPatch, seed: int
+):
+    content = (
+        awkward(seed)[0]
+        + (b"", b"\n#8 Q0 a 1_0 1e3 t u", b"\n8 Q0 a -0x1 1e999 t", b"\n8 Q0 a 1 1_0 t\n8 Q0 a")[
+            seed % 4
+        ]
+    )
 
     def read() -> object:
         try:
-            columns = read_rows(Memory(content), ReadOptions(comments=seed % 3 == 0, trailing=seed % 5 == 0))
+            columns = read_rows(
+                Memory(content), ReadOptions(comments=seed % 3 == 0, trailing=seed % 5 == 0)
+            )
         except BadInput as error:
             return type(error), str(error)
         return columns.queries, columns.items, *(each.tobytes() for each in columns[2:])
@@ -452,11 +530,17 @@ def test_of_several_mistakes_the_first_line_is_named_whatever_is_wrong_with_it()
         scanned(content, {"1": {"a": 1}})
 
 
-@pytest.mark.parametrize(("ties", "expected"), [("id-desc", ["c", "b", "a", "d"]), ("id-asc", ["a", "b", "c", "d"])])
+@pytest.mark.parametrize(
+    ("ties", "expected"), [("id-desc", ["c", "b", "a", "d"]), ("id-asc", ["a", "b", "c", "d"])]
+)
 def test_scores_beyond_single_precision_are_tied(ties, expected, tmp_path):
-    (tmp_path / "run").write_text("1 Q0 b 1 1e300 t\n1 Q0 c 2 1e301 t\n1 Q0 a 3 1e302 t\n1 Q0 d 4 1.0 t\n")
+    (tmp_path / "run").write_text(
+        "1 Q0 b 1 1e300 t\n1 Q0 c 2 1e301 t\n1 Q0 a 3 1e302 t\n1 Q0 d 4 1.0 t\n"
+    )
     reading = ReadOptions(ties=ties, single_precision=True, keep=4)
 
-    hits = plain.scan(Source(tmp_path / "run"), Judgments.from_dict({"1": {"b": 1}}), TREC_RUN, reading)
+    hits = plain.scan(
+        Source(tmp_path / "run"), Judgments.from_dict({"1": {"b": 1}}), TREC_RUN, reading
+    )
 
     assert list(hits.top.items) == expected

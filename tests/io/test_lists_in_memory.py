@@ -1,4 +1,6 @@
-"""Judgments and runs as people hold them in Python: lists, tuples and sets of ids, pairs of id and score."""
+"""Judgments and runs as people hold them in Python: lists, tuples and sets of ids, pairs of id and
+score.
+"""
 
 import numpy as np
 import pandas as pd
@@ -13,7 +15,9 @@ SCORES = {"q1": {"d3": 0.9, "d1": 0.5, "d2": 0.1}, "q2": {"d3": 2.0}}
 
 
 def judgments_of(table: rankwell.Judgments):
-    return [*zip(table.query_of_row.tolist(), table.items, table.grades.tolist(), strict=True)], table.queries
+    return [
+        *zip(table.query_of_row.tolist(), table.items, table.grades.tolist(), strict=True)
+    ], table.queries
 
 
 @pytest.mark.parametrize(
@@ -29,9 +33,12 @@ def judgments_of(table: rankwell.Judgments):
     ],
 )
 def test_ids_in_any_collection_are_judgments_of_grade_1(held):
-    assert judgments_of(rankwell.read_judgments(held)) == judgments_of(rankwell.read_judgments(GRADES))
+    assert judgments_of(rankwell.read_judgments(held)) == judgments_of(
+        rankwell.read_judgments(GRADES)
+    )
     assert (
-        rankwell.evaluate(held, SCORES, intervals="none").summary == rankwell.evaluate(GRADES, SCORES, intervals="none").summary
+        rankwell.evaluate(held, SCORES, intervals="none").summary
+        == rankwell.evaluate(GRADES, SCORES, intervals="none").summary
     )
 
 
@@ -42,18 +49,34 @@ def test_ids_in_any_collection_are_judgments_of_grade_1(held):
         {query: tuple(items) for query, items in SCORES.items()},
         {query: np.array(list(items)) for query, items in SCORES.items()},
         {query: list(items.items()) for query, items in SCORES.items()},
-        {query: [[item, score] for item, score in items.items()] for query, items in SCORES.items()},
+        {
+            query: [[item, score] for item, score in items.items()]
+            for query, items in SCORES.items()
+        },
         {"q1": ["d3", "d1", "d2"], "q2": {"d3": 2.0}},
     ],
 )
 def test_lists_of_ids_and_pairs_are_runs(held):
     for runs in (held, {"run": held}, [held]):
-        summary = rankwell.evaluate(GRADES, runs, measures=["AP", "nDCG@2"], intervals="none").summary
-        assert summary == rankwell.evaluate(GRADES, SCORES, measures=["AP", "nDCG@2"], intervals="none").summary
+        summary = rankwell.evaluate(
+            GRADES, runs, measures=["AP", "nDCG@2"], intervals="none"
+        ).summary
+        assert (
+            summary
+            == rankwell.evaluate(
+                GRADES, SCORES, measures=["AP", "nDCG@2"], intervals="none"
+            ).summary
+        )
     truth = rankwell.read_judgments(GRADES)
     found, expected = rankwell.find_hits(held, truth).hits, rankwell.find_hits(SCORES, truth).hits
-    assert (found.above.tolist(), found.row.tolist()) == (expected.above.tolist(), expected.row.tolist())
-    assert rankwell.judged_rankings(truth, held).ranks.tolist() == rankwell.judged_rankings(GRADES, SCORES).ranks.tolist()
+    assert (found.above.tolist(), found.row.tolist()) == (
+        expected.above.tolist(),
+        expected.row.tolist(),
+    )
+    assert (
+        rankwell.judged_rankings(truth, held).ranks.tolist()
+        == rankwell.judged_rankings(GRADES, SCORES).ranks.tolist()
+    )
 
 
 def test_pairs_are_ordered_by_their_scores_and_lists_by_their_places():
@@ -68,9 +91,14 @@ def test_integers_are_ids_and_an_empty_list_is_a_query_without_items():
 
 
 def test_lists_judge_for_groups_and_intents_as_mappings_do():
-    for rankings, measure in ((rankwell.group_rankings, "P_avgjg@1"), (rankwell.intent_rankings, "ERR_IA@2")):
+    for rankings, measure in (
+        (rankwell.group_rankings, "P_avgjg@1"),
+        (rankwell.intent_rankings, "ERR_IA@2"),
+    ):
         listed = rankings({"q": {"1": ["a"], "2": {"b", "c"}}}, {"q": ["c", "a"]})
-        mapped = rankings({"q": {"1": {"a": 1.0}, "2": {"b": 1.0, "c": 1.0}}}, {"q": {"c": 2.0, "a": 1.0}})
+        mapped = rankings(
+            {"q": {"1": {"a": 1.0}, "2": {"b": 1.0, "c": 1.0}}}, {"q": {"c": 2.0, "a": 1.0}}
+        )
         value = rankwell.parse_measure(measure)
         assert value(listed).tolist() == value(mapped).tolist() != [0.0]
 
@@ -78,7 +106,11 @@ def test_lists_judge_for_groups_and_intents_as_mappings_do():
 @pytest.mark.parametrize(
     ("run", "kind", "message"),
     [
-        ({"q": {"a", "b"}}, BadInput, "query 'q' has a set, which has no order.*Give a list of ids"),
+        (
+            {"q": {"a", "b"}},
+            BadInput,
+            "query 'q' has a set, which has no order.*Give a list of ids",
+        ),
         ({"q": ["a", "b", "a"]}, DuplicateItem, "query 'q' lists item 'a' twice"),
         ({"q": [("a", 1.0), ("a", 2.0)]}, DuplicateItem, "query 'q' lists item 'a' twice"),
         ({"q": [7, "7"]}, DuplicateItem, "query 'q' lists item '7' twice"),

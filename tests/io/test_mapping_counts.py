@@ -1,4 +1,6 @@
-"""Where scores stand among those of a mapping: the compiled way and NumPy's, against counting in plain Python."""
+"""Where scores stand among those of a mapping: the compiled way and NumPy's, against counting in
+plain Python.
+"""
 
 import struct
 from types import MappingProxyType
@@ -17,7 +19,22 @@ from rankwell.io.mapping import _FEW as FEW
 from rankwell.io.mapping import place_scores
 
 NUMBERS = st.one_of(
-    st.sampled_from([0.0, -0.0, 1.0, 1, True, 0.1, 1e300, -1e300, 3.4028235677973366e38, 16777217, 2**70, 1 + 1e-9]),
+    st.sampled_from(
+        [
+            0.0,
+            -0.0,
+            1.0,
+            1,
+            True,
+            0.1,
+            1e300,
+            -1e300,
+            3.4028235677973366e38,
+            16777217,
+            2**70,
+            1 + 1e-9,
+        ]
+    ),
     st.integers(-5, 5),
     st.floats(allow_nan=False, allow_infinity=False),
     st.floats(allow_nan=False, allow_infinity=False).map(np.float64),
@@ -42,16 +59,30 @@ def way(request, monkeypatch):
 
 def counts(mappings, items, *, single):
     placed = place_scores(mappings, items, single=single)
-    return None if placed is None else [column.tolist() for column in (placed.above, placed.tied, placed.scores)]
+    return (
+        None
+        if placed is None
+        else [column.tolist() for column in (placed.above, placed.tied, placed.scores)]
+    )
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.lists(st.dictionaries(st.integers(0, 40), NUMBERS, max_size=40), min_size=1, max_size=4), st.booleans(), st.data())
+@given(
+    st.lists(st.dictionaries(st.integers(0, 40), NUMBERS, max_size=40), min_size=1, max_size=4),
+    st.booleans(),
+    st.data(),
+)
 def test_counts_are_those_of_plain_python(mappings, single, data):
-    items = [data.draw(st.lists(st.sampled_from(list(each)), unique=True)) if each else [] for each in mappings]
+    items = [
+        data.draw(st.lists(st.sampled_from(list(each)), unique=True)) if each else []
+        for each in mappings
+    ]
     above, tied, own = list[int](), list[int](), list[float]()
     for mapping, wanted in zip(mappings, items, strict=True):
-        values = {item: in_single(float(value)) if single else float(value) for item, value in mapping.items()}
+        values = {
+            item: in_single(float(value)) if single else float(value)
+            for item, value in mapping.items()
+        }
         for item in wanted:
             above.append(sum(value > values[item] for value in values.values()))
             tied.append(sum(value == values[item] for value in values.values()))
@@ -68,7 +99,9 @@ def test_counts_are_those_of_plain_python(mappings, single, data):
     assert found == [[above, tied, own]] * 2
 
 
-@pytest.mark.parametrize("odd", [float("nan"), float("inf"), -float("inf"), "1.5", None, 10**400, b"1", [1.0], 1j])
+@pytest.mark.parametrize(
+    "odd", [float("nan"), float("inf"), -float("inf"), "1.5", None, 10**400, b"1", [1.0], 1j]
+)
 @pytest.mark.parametrize("asked", ["a", "odd"])
 def test_a_value_that_is_not_a_finite_number_is_refused(way, odd, asked):
     assert counts([{"b": 1.0}, {"a": 1.0, "odd": odd}], [["b"], [asked]], single=False) is None
@@ -78,7 +111,11 @@ def test_numbers_of_numpy_and_other_mappings_count(way):
     mapping = {"a": np.float32(0.5), "b": 0.25, "c": np.int64(1)}
 
     assert counts([mapping], [["a"]], single=False) == [[1], [1], [0.5]]
-    assert counts([MappingProxyType({"a": 2.0, "b": 3.0})], [["a", "b"]], single=False) == [[1, 0], [1, 1], [2.0, 3.0]]
+    assert counts([MappingProxyType({"a": 2.0, "b": 3.0})], [["a", "b"]], single=False) == [
+        [1, 0],
+        [1, 1],
+        [2.0, 3.0],
+    ]
 
 
 @pytest.mark.parametrize("asked", [1, FEW, FEW + 1, 200])
@@ -101,7 +138,9 @@ def test_every_id_of_a_mapping_is_read_as_text_and_not_only_the_first(way, judge
 
     assert (
         hits.above.tolist()
-        == files.find_hits({"q": {str(item): score for item, score in run["q"].items()}}, truth).hits.above.tolist()
+        == files.find_hits(
+            {"q": {str(item): score for item, score in run["q"].items()}}, truth
+        ).hits.above.tolist()
     )
     assert len(hits.row) == len(judged)
     with pytest.raises(BadInput, match="ids of items are of several types"):

@@ -23,17 +23,30 @@ def _masked(*shape: int) -> Any:
         (lambda table: rw.captions(table), "row 1, column 0"),
         (lambda table: rw.captions(list(table)), "row 1, column 0"),
         (lambda table: rw.eval_q2m(table, [[0], [1], [2]]), "row 1, column 0"),
-        (lambda table: rw.captions(table.filled(0.5), [np.ma.array([0, 1], mask=[0, 1]), [1], [2]]), "row 0: None names no item"),
+        (
+            lambda table: rw.captions(
+                table.filled(0.5), [np.ma.array([0, 1], mask=[0, 1]), [1], [2]]
+            ),
+            "row 0: None names no item",
+        ),
         (lambda table: rw.search(table, table.filled(1.0), k=1), "row 1, column 0"),
         (lambda table: rw.agree(table.filled(1.0), {"candidate": table}, k=1), "row 1, column 0"),
         (lambda table: rw.Ranking.from_rows(["q"] * 3, list("abc"), table[:, 0]), "row 1"),
         (lambda table: rw.Judgments.from_rows(["q"] * 3, list("abc"), table[:, 0]), "row 1"),
         (
-            lambda table: rw.evaluate({"q": {"a": 1}}, {"q": dict(zip("abc", table[:, 0], strict=True))}),
+            lambda table: rw.evaluate(
+                {"q": {"a": 1}}, {"q": dict(zip("abc", table[:, 0], strict=True))}
+            ),
             "item 'b': the score is masked",
         ),
-        (lambda table: RankingMetric("nDCG@2")(table, table.filled(0.5)), "y_true is masked in row 1, column 0"),
-        (lambda table: RankingMetric("nDCG@2")(table.filled(0.5), table), "y_score is masked in row 1, column 0"),
+        (
+            lambda table: RankingMetric("nDCG@2")(table, table.filled(0.5)),
+            "y_true is masked in row 1, column 0",
+        ),
+        (
+            lambda table: RankingMetric("nDCG@2")(table.filled(0.5), table),
+            "y_score is masked in row 1, column 0",
+        ),
     ],
 )
 def test_a_masked_entry_is_refused_with_its_place(call: Any, place: str):

@@ -1,4 +1,6 @@
-"""The compiled reader of columns gives what the NumPy way gives, to the last bit, or leaves a table for a reason it names."""
+"""The compiled reader of columns gives what the NumPy way gives, to the last bit, or leaves a table
+for a reason it names.
+"""
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -18,10 +20,16 @@ pytest.importorskip("pandas")
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
 from fuzzing import compiled_columns as fuzz_columns  # noqa: E402 - after the skips
 
-pytestmark = pytest.mark.skipif(native.library is None, reason="the compiled kernel is not there: no compiler at installation")
+pytestmark = pytest.mark.skipif(
+    native.library is None, reason="the compiled kernel is not there: no compiler at installation"
+)
 
 JUDGMENTS = Judgments.from_dict({"p": {"d1": 1.0}, "q": {"d3": 1.0, "d4": 0.0}})
-QUERIES, ITEMS, SCORES = ["p", "p", "q", "q", "q"], ["d0", "d1", "d2", "d3", "d4"], [2.0, 1.0, 1.0, 1.0, 0.5]
+QUERIES, ITEMS, SCORES = (
+    ["p", "p", "q", "q", "q"],
+    ["d0", "d1", "d2", "d3", "d4"],
+    [2.0, 1.0, 1.0, 1.0, 0.5],
+)
 KIND = pa.struct([("q", pa.string()), ("d", pa.string()), ("s", pa.float64())])
 
 
@@ -31,8 +39,17 @@ def read(table: Any) -> Any:
     return None if found is None else fuzz_columns.plain(found)
 
 
-def columns(*, queries: Sequence[Any] = QUERIES, items: Sequence[Any] = ITEMS, scores: Sequence[Any] = SCORES) -> list[Any]:
-    return [pa.array(queries, pa.string()), pa.array(items, pa.string()), pa.array(scores, pa.float64())]
+def columns(
+    *,
+    queries: Sequence[Any] = QUERIES,
+    items: Sequence[Any] = ITEMS,
+    scores: Sequence[Any] = SCORES,
+) -> list[Any]:
+    return [
+        pa.array(queries, pa.string()),
+        pa.array(items, pa.string()),
+        pa.array(scores, pa.float64()),
+    ]
 
 
 def table(**changed: Sequence[Any]) -> Any:
@@ -45,7 +62,10 @@ def test_any_table_is_read_alike_or_left_for_a_known_reason():
         kind, agree = fuzz_columns.compare(seed)
         assert agree, (seed, kind)
         kinds.add(kind if kind.startswith("left") else "read")
-    assert kinds == {"read", *(f"left: {why}" for why in ("kind", "failing", "no row", "missing", "scattered", "twice"))}
+    assert kinds == {
+        "read",
+        *(f"left: {why}" for why in ("kind", "failing", "no row", "missing", "scattered", "twice")),
+    }
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -59,20 +79,29 @@ def test_what_is_known_of_this_table_is_found():
     found = scan_columns(table().__arrow_c_stream__(), JUDGMENTS, ReadOptions(keep=2))
 
     assert found is not None
-    assert (found.row.tolist(), found.above.tolist(), found.tied.tolist(), found.before.tolist()) == (
-        [0, 1, 2],
-        [1, 0, 2],
-        [1, 2, 1],
-        [0, 0, 0],
-    )
+    assert (
+        found.row.tolist(),
+        found.above.tolist(),
+        found.tied.tolist(),
+        found.before.tolist(),
+    ) == ([0, 1, 2], [1, 0, 2], [1, 2, 1], [0, 0, 0])
     assert found.top is not None
     assert list(found.top.items) == ["d0", "d1", "d3", "d2"]
 
 
 def test_a_batch_that_begins_within_its_columns_is_read_from_there():
     one = columns(queries=["q", *QUERIES], items=[None, *ITEMS], scores=[None, *SCORES])
-    two = columns(queries=["q", "q", *QUERIES], items=["d4", None, *ITEMS], scores=[float("nan"), None, *SCORES])
-    for offset, children in ((0, columns()), (1, one), (1, [each.slice(1) for each in two]), (2, two)):
+    two = columns(
+        queries=["q", "q", *QUERIES],
+        items=["d4", None, *ITEMS],
+        scores=[float("nan"), None, *SCORES],
+    )
+    for offset, children in (
+        (0, columns()),
+        (1, one),
+        (1, [each.slice(1) for each in two]),
+        (2, two),
+    ):
         struct = pa.Array.from_buffers(KIND, len(QUERIES), [None], 0, offset, children)
 
         assert read(pa.chunked_array([struct], KIND)) == read(table())
@@ -81,7 +110,10 @@ def test_a_batch_that_begins_within_its_columns_is_read_from_there():
 @pytest.mark.parametrize("counted", [0, -1])
 def test_missing_values_that_were_not_counted_are_searched_for(counted: int):
     bitmap = pa.py_buffer(b"\xff")
-    texts = [pa.Array.from_buffers(pa.string(), 5, [bitmap, *each.buffers()[1:]], counted) for each in columns()[:2]]
+    texts = [
+        pa.Array.from_buffers(pa.string(), 5, [bitmap, *each.buffers()[1:]], counted)
+        for each in columns()[:2]
+    ]
     numbers = pa.Array.from_buffers(pa.float64(), 5, [bitmap, columns()[2].buffers()[1]], counted)
     struct = pa.Array.from_buffers(KIND, 5, [bitmap], counted, 0, [*texts, numbers])
 
@@ -148,10 +180,15 @@ def test_columns_of_other_kinds_are_left(change: Callable[[list[Any]], list[Any]
         ({"items": ["d0", "d1", "", "d3", "d4"]}, False),
         ({"queries": ["p", "p", "q", "q", None]}, False),
         ({"queries": ["u", "u", "u", "u", "u"], "items": ["d0", "d1", "d2", "d3", None]}, False),
-        ({"queries": ["u", "u", "u", "u", "u"], "scores": [1.0, 2.0, 3.0, 4.0, float("-inf")]}, False),
+        (
+            {"queries": ["u", "u", "u", "u", "u"], "scores": [1.0, 2.0, 3.0, 4.0, float("-inf")]},
+            False,
+        ),
         ({"scores": [1.0, 2.0, 3.0, 4.0, float("nan")]}, False),
         ({"queries": [], "items": [], "scores": []}, False),
     ],
 )
-def test_a_table_is_left_for_what_only_its_giver_can_name(changed: dict[str, list[Any]], here: bool):
+def test_a_table_is_left_for_what_only_its_giver_can_name(
+    changed: dict[str, list[Any]], here: bool
+):
     assert (read(table(**changed)) is not None) == here

@@ -1,4 +1,6 @@
-"""Lines of every length: up to 64 bytes they are read at a stroke, field by field where they are longer, and all alike."""
+"""Lines of every length: up to 64 bytes they are read at a stroke, field by field where they are
+longer, and all alike.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +17,9 @@ from rankwell.store import Source, decode_id
 from test_kernels import Memory
 from test_native_reader import fuzz_reader, outcome, same
 
-pytestmark = pytest.mark.skipif(native.library is None, reason="the compiled kernel is not there: no compiler at installation")
+pytestmark = pytest.mark.skipif(
+    native.library is None, reason="the compiled kernel is not there: no compiler at installation"
+)
 
 LENGTHS = range(1, 201)
 ENDS = (b"\n", b"\r\n", b" \n", b"\t\r\n", b"\r\r\n", b"\v\n")
@@ -24,13 +28,24 @@ CONTROL = (b"\x00", b"\x01", b"\x08", b"\x0e", b"\x1f", b"\x7f", b"\xa0", b"\xff
 FORMS: dict[Layout, list[bytes]] = {
     TREC_RUN: [b"1", b"Q0", b"", b"1", b"2.5", b"t"],
     MSMARCO_RUN: [b"1", b"", b"7"],
-    Layout("run from the right", "score item query", fields=3, query=2, item=1, value=0): [b"2.5", b"", b"1"],
-    Layout("run by item", "item rank query 4", fields=4, query=2, item=0, value=1, by_rank=True): [b"", b"7", b"1", b"t"],
+    Layout("run from the right", "score item query", fields=3, query=2, item=1, value=0): [
+        b"2.5",
+        b"",
+        b"1",
+    ],
+    Layout("run by item", "item rank query 4", fields=4, query=2, item=0, value=1, by_rank=True): [
+        b"",
+        b"7",
+        b"1",
+        b"t",
+    ],
 }
 
 
 def gaps_of(fields: int) -> Iterator[list[bytes]]:
-    """What may stand between the fields: blanks or tabs, and some other white space at every place of them."""
+    """What may stand between the fields: blanks or tabs, and some other white space at every place
+    of them.
+    """
     for usual in (b" ", b"\t"):
         yield [usual] * (fields - 1)
         for place in range(fields - 1):
@@ -40,8 +55,12 @@ def gaps_of(fields: int) -> Iterator[list[bytes]]:
                 yield gaps
 
 
-def line_of(fields: list[bytes], gaps: list[bytes], length: int, padded: int, pad: bytes) -> bytes | None:
-    """The fields with as much of something in one of them that the line has a length; None where it is too long already."""
+def line_of(
+    fields: list[bytes], gaps: list[bytes], length: int, padded: int, pad: bytes
+) -> bytes | None:
+    """The fields with as much of something in one of them that the line has a length; None where it
+    is too long already.
+    """
     missing = length - len(b"".join([*fields, *gaps]))
     if missing < 0:
         return None
@@ -63,16 +82,30 @@ def lines_of(
             content.append(line + ENDS[(length + turn) % len(ENDS)])
             found = line.split()
             if length % 3:
-                truth.setdefault(decode_id(found[layout.query]), {})[decode_id(found[layout.item])] = 1.0
+                truth.setdefault(decode_id(found[layout.query]), {})[
+                    decode_id(found[layout.item])
+                ] = 1.0
     return b"".join(content), truth | {"absent": {}}
 
 
-def check(content: bytes, truth: dict[str, dict[str, float]], layout: Layout, reading: ReadOptions, size: int = 1 << 18) -> bool:
+def check(
+    content: bytes,
+    truth: dict[str, dict[str, float]],
+    layout: Layout,
+    reading: ReadOptions,
+    size: int = 1 << 18,
+) -> bool:
     """Whether the content is a run for both readers, which agree about it in any case."""
     judgments = Judgments.from_dict(truth)
-    found = outcome(lambda: Scan(Memory(content), judgments, layout, reading, block_size=size).hits(judgments))
+    found = outcome(
+        lambda: Scan(Memory(content), judgments, layout, reading, block_size=size).hits(judgments)
+    )
     wanted = outcome(plain.scan, Memory(content), judgments, layout, reading)
-    assert found == wanted if isinstance(found, tuple) or isinstance(wanted, tuple) else same(found, wanted), content
+    assert (
+        found == wanted
+        if isinstance(found, tuple) or isinstance(wanted, tuple)
+        else same(found, wanted)
+    ), content
     return not isinstance(found, tuple)
 
 
@@ -80,10 +113,16 @@ def check(content: bytes, truth: dict[str, dict[str, float]], layout: Layout, re
 @pytest.mark.parametrize("size", [64, 1 << 18])
 def test_white_space_is_the_same_in_lines_of_every_length(layout: Layout, size: int):
     for number, gaps in enumerate(gaps_of(layout.fields)):
-        content, truth = lines_of(layout, gaps, number % layout.fields, turn=number // layout.fields + size)
+        content, truth = lines_of(
+            layout, gaps, number % layout.fields, turn=number // layout.fields + size
+        )
 
         assert check(
-            content, truth, layout, ReadOptions(keep=number % 2, trailing=number % 3 == 0, comments=number % 5 == 0), size
+            content,
+            truth,
+            layout,
+            ReadOptions(keep=number % 2, trailing=number % 3 == 0, comments=number % 5 == 0),
+            size,
         )
 
 
@@ -103,16 +142,28 @@ def test_both_readers_report_lines_that_are_cut_off_anywhere(layout: Layout, end
     fields = list(FORMS[layout])
     fields[layout.item] = b"item"
     good = 0
-    for padded, length, usual in ((layout.fields - 1, 200, b" "), (0, 70, b"\t"), (layout.item, 64, b" ")):
+    for padded, length, usual in (
+        (layout.fields - 1, 200, b" "),
+        (0, 70, b"\t"),
+        (layout.item, 64, b" "),
+    ):
         gaps = [usual] * (layout.fields - 1)
         pad = b"0" if padded == layout.value else b"x"
         line = line_of(fields, gaps, length, padded, pad) or b""
         other = line_of([field[:1] for field in fields], gaps, 63, layout.query, b"y") or b""
-        truth = {name.decode(): {"item": 1.0, "i": 1.0} for name in (line.split()[0], other.split()[0], b"1")}
+        truth = {
+            name.decode(): {"item": 1.0, "i": 1.0}
+            for name in (line.split()[0], other.split()[0], b"1")
+        }
         for cut in [cut for cut in LENGTHS if cut <= length and (cut < 72 or (cut + 2) % 64 < 5)]:
             # What follows has fields enough for the line before it.
             behind = b"" if not end else (other + end) * (cut % 2)
-            good += check(other[1:] + b"\n" + line[:cut] + end + behind, truth, layout, ReadOptions(trailing=cut % 3 == 0))
+            good += check(
+                other[1:] + b"\n" + line[:cut] + end + behind,
+                truth,
+                layout,
+                ReadOptions(trailing=cut % 3 == 0),
+            )
     assert good > 3
 
 
@@ -123,20 +174,36 @@ def test_control_characters_do_not_stand_between_fields(byte: bytes):
             for end in (b"", b"\n", b"\r\n"):
                 gaps = [b" "] * 5
                 gaps[place] = byte
-                line = line_of([b"1", b"Q0", b"d", b"1", b"2.5", b"7"], gaps, length, 5, b"0") or b""
+                line = (
+                    line_of([b"1", b"Q0", b"d", b"1", b"2.5", b"7"], gaps, length, 5, b"0") or b""
+                )
 
-                assert not check(b"1 Q0 e 1 2.5 t\n" + line + end, {"1": {"d": 1.0}}, TREC_RUN, ReadOptions())
-                # With a sixth field the fifth is the score: the zeros and the 7, or two numbers with no white space in between.
-                assert check(b"1 Q0 e 1 2.5 t\n" + line + b" t" + end, {"1": {"d": 1.0}}, TREC_RUN, ReadOptions()) == (place < 4)
+                assert not check(
+                    b"1 Q0 e 1 2.5 t\n" + line + end, {"1": {"d": 1.0}}, TREC_RUN, ReadOptions()
+                )
+                # With a sixth field the fifth is the score: the zeros and the 7, or two numbers
+                # with no white space in between.
+                assert check(
+                    b"1 Q0 e 1 2.5 t\n" + line + b" t" + end,
+                    {"1": {"d": 1.0}},
+                    TREC_RUN,
+                    ReadOptions(),
+                ) == (place < 4)
 
 
-def test_judgments_are_the_same_from_lines_of_every_length(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_judgments_are_the_same_from_lines_of_every_length(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
     path = tmp_path / "qrels"
     for number, gaps in enumerate(gaps_of(4)):
         lines = list[bytes]()
         for length in LENGTHS:
             line = line_of(
-                [b"1", b"0", b"%d" % (1000 + length), b"2"], gaps, length, number % 4, b"0" if number % 4 == 3 else b"x"
+                [b"1", b"0", b"%d" % (1000 + length), b"2"],
+                gaps,
+                length,
+                number % 4,
+                b"0" if number % 4 == 3 else b"x",
             )
             lines += [] if line is None else [line + ENDS[(length + number) % len(ENDS)]]
         path.write_bytes(b"".join(lines))
@@ -145,13 +212,17 @@ def test_judgments_are_the_same_from_lines_of_every_length(monkeypatch: pytest.M
         rows = read_judged_rows(Source(path), comments=comments, aspects=aspects)
         with monkeypatch.context() as patch:
             patch.setattr(native, "library", None)
-            plain = read_judgments(Source(path), Request(aspects="groups" if aspects else "none", comments=comments))
+            plain = read_judgments(
+                Source(path), Request(aspects="groups" if aspects else "none", comments=comments)
+            )
         assert rows is not None
         assert fuzz_reader.judged(rows.table()) == fuzz_reader.judged(plain)
 
 
 @pytest.mark.parametrize("end", [b"", *ENDS[:3]])
-def test_both_readers_report_judgments_that_are_cut_off_anywhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, end: bytes):
+def test_both_readers_report_judgments_that_are_cut_off_anywhere(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, end: bytes
+):
     path = tmp_path / "qrels"
     line = line_of([b"1", b"0", b"d", b"2"], [b" ", b"\t", b" "], 200, 2, b"x") or b""
     kinds = set[bool]()

@@ -1,4 +1,6 @@
-"""The compiled reader of lists: the first items of every query, some queries at a time, as the plain reader gives them."""
+"""The compiled reader of lists: the first items of every query, some queries at a time, as the
+plain reader gives them.
+"""
 
 import random
 from pathlib import Path
@@ -13,11 +15,15 @@ from rankwell.io.reader.lines import TREC_RUN, ReadOptions
 from rankwell.io.reader.lists import Irregular, ListScan
 from rankwell.store import Source
 
-pytestmark = pytest.mark.skipif(native.library is None, reason="the compiled kernel is not there: no compiler at installation")
+pytestmark = pytest.mark.skipif(
+    native.library is None, reason="the compiled kernel is not there: no compiler at installation"
+)
 
 
 @pytest.mark.parametrize("seed", sorted(lines.SEEDS.glob("*.run")), ids=lambda path: path.stem)
-def test_lists_are_those_of_the_plain_reader_in_files_that_once_differed(seed: Path, tmp_path: Path):
+def test_lists_are_those_of_the_plain_reader_in_files_that_once_differed(
+    seed: Path, tmp_path: Path
+):
     assert compiled_lists.agree(seed.read_bytes(), tmp_path / "input")
 
 
@@ -31,7 +37,14 @@ def test_lists_are_those_of_the_plain_reader_in_drawn_files(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "\n", "1 Q0 a 1 2 x\n2 Q0 a 1 2 x\n1 Q0 b 1 1 x\n", "1 Q0 a 1 2 x\n1 Q0 a 2 1 x\n", "1 Q0 a\n"]
+    "text",
+    [
+        "",
+        "\n",
+        "1 Q0 a 1 2 x\n2 Q0 a 1 2 x\n1 Q0 b 1 1 x\n",
+        "1 Q0 a 1 2 x\n1 Q0 a 2 1 x\n",
+        "1 Q0 a\n",
+    ],
 )
 def test_a_run_that_must_be_read_another_way_is_left_to_it(text: str, tmp_path: Path):
     path = tmp_path / "mine.run"

@@ -1,4 +1,6 @@
-"""Matrices of scores in every format: the same numbers, mapped where they can be, and plain words where they do not fit."""
+"""Matrices of scores in every format: the same numbers, mapped where they can be, and plain words
+where they do not fit.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -18,7 +20,10 @@ IDS, ITEMS = ["c1", "c2"], ["v1", "v2", "ü 3"]
 
 
 def table(path: Path, delimiter: str, header: list[str], ids: bool) -> Path:
-    rows = [[*([name] if ids else []), *map(str, row)] for name, row in zip(IDS, MATRIX.tolist(), strict=True)]
+    rows = [
+        [*([name] if ids else []), *map(str, row)]
+        for name, row in zip(IDS, MATRIX.tolist(), strict=True)
+    ]
     path.write_text("".join(delimiter.join(row) + "\n" for row in [header, *rows]))
     return path
 
@@ -46,7 +51,9 @@ def every_file(folder: Path) -> dict[str, Any]:
         "tsv with ids and items": table(folder / "a.tsv", "\t", ["", *ITEMS], True),
         "parquet with ids and items": parquet(folder / "a.parquet", {"caption_id": IDS, **columns}),
         "parquet with items": parquet(folder / "b.parquet", columns),
-        "parquet of lists with ids": parquet(folder / "c.parquet", {"id": IDS, "scores": MATRIX.tolist()}),
+        "parquet of lists with ids": parquet(
+            folder / "c.parquet", {"id": IDS, "scores": MATRIX.tolist()}
+        ),
     }
 
 
@@ -55,8 +62,12 @@ def test_every_format_gives_the_same_scores_with_the_names_that_it_has(tmp_path:
         found = read_scores(place)
 
         assert np.array_equal(found.matrix, MATRIX), what
-        assert (found.query_ids is not None and list(found.query_ids) == IDS) == ("ids" in what), what
-        assert (found.item_ids is not None and list(found.item_ids) == ITEMS) == ("items" in what), what
+        assert (found.query_ids is not None and list(found.query_ids) == IDS) == ("ids" in what), (
+            what
+        )
+        assert (found.item_ids is not None and list(found.item_ids) == ITEMS) == (
+            "items" in what
+        ), what
 
 
 def test_hdf5_and_safetensors_are_read_too(tmp_path: Path):
@@ -84,7 +95,12 @@ def test_an_npy_file_is_mapped_and_keeps_its_type(tmp_path: Path):
 def test_arrays_tensors_and_lists_are_scores():
     torch = pytest.importorskip("torch")
 
-    for thing in (MATRIX, MATRIX.tolist(), torch.tensor(MATRIX), torch.tensor(MATRIX).requires_grad_()):
+    for thing in (
+        MATRIX,
+        MATRIX.tolist(),
+        torch.tensor(MATRIX),
+        torch.tensor(MATRIX).requires_grad_(),
+    ):
         assert np.array_equal(read_scores(thing).matrix, MATRIX)
     half = read_scores(torch.tensor(MATRIX).bfloat16()).matrix
     assert half.dtype == np.float32
@@ -111,7 +127,9 @@ def test_names_that_are_given_go_before_those_in_the_file(tmp_path: Path):
         ("just words\n", BadInput, "no known form of a matrix"),
     ],
 )
-def test_tables_that_are_not_a_matrix_are_refused_by_row_and_column(content: str, error: type[Exception], message: str, tmp_path):
+def test_tables_that_are_not_a_matrix_are_refused_by_row_and_column(
+    content: str, error: type[Exception], message: str, tmp_path
+):
     (tmp_path / "m.csv").write_text(content)
 
     with pytest.raises(error, match=message) as caught:
@@ -128,18 +146,29 @@ WIDE = np.random.default_rng(3).normal(size=(3, 700)).round(4)
     [
         (lambda text: text, True),
         (lambda text: text.replace("\n", "\r\n"), True),
-        (lambda text: text.replace("query,", "# a comment\n\nquery,").replace("ü,", "ü+-\u2028,"), True),
+        (
+            lambda text: text.replace("query,", "# a comment\n\nquery,").replace(
+                "ü,", "ü+-\u2028,"
+            ),
+            True,
+        ),
         (lambda text: text.replace("b,", '"b",'), False),
         (lambda text: text + "\n", False),
     ],
 )
-def test_a_matrix_of_many_columns_is_read_in_one_pass_unless_its_lines_are_odd(change, one_pass, tmp_path: Path, monkeypatch):
-    lines = [",".join([name, *map(repr, row)]) for name, row in zip("aüb", WIDE.tolist(), strict=True)]
+def test_a_matrix_of_many_columns_is_read_in_one_pass_unless_its_lines_are_odd(
+    change, one_pass, tmp_path: Path, monkeypatch
+):
+    lines = [
+        ",".join([name, *map(repr, row)]) for name, row in zip("aüb", WIDE.tolist(), strict=True)
+    ]
     text = change("\n".join([",".join(["query", *map(str, range(700))]), *lines]) + "\n")
     (tmp_path / "m.csv").write_text(text, newline="")
     passes = list[str]()
     run = ColumnTable.run
-    monkeypatch.setattr(ColumnTable, "run", lambda self, sql, **how: passes.append(sql) or run(self, sql, **how))
+    monkeypatch.setattr(
+        ColumnTable, "run", lambda self, sql, **how: passes.append(sql) or run(self, sql, **how)
+    )
 
     found = read_scores(tmp_path / "m.csv")
 
@@ -159,9 +188,15 @@ def test_a_matrix_of_many_columns_is_read_in_one_pass_unless_its_lines_are_odd(c
         ("1,2", BadInput, "m.csv:3"),
     ],
 )
-def test_a_bad_cell_among_many_columns_is_named(cell: str, error: type[Exception], message: str, tmp_path: Path):
-    lines = [",".join([name, *["1"] * 699, last]) for name, last in (("a", "2"), ("b", cell), ("c", "2"))]
-    (tmp_path / "m.csv").write_text("\n".join([",".join(["query", *map(str, range(700))]), *lines]) + "\n")
+def test_a_bad_cell_among_many_columns_is_named(
+    cell: str, error: type[Exception], message: str, tmp_path: Path
+):
+    lines = [
+        ",".join([name, *["1"] * 699, last]) for name, last in (("a", "2"), ("b", cell), ("c", "2"))
+    ]
+    (tmp_path / "m.csv").write_text(
+        "\n".join([",".join(["query", *map(str, range(700))]), *lines]) + "\n"
+    )
 
     with pytest.raises(error, match=message):
         read_scores(tmp_path / "m.csv")
@@ -186,7 +221,10 @@ def test_whatever_is_a_number_and_no_name_is_a_score(first: str, tmp_path: Path)
         with pytest.raises(BadScore, match=r"row 0 \(from 0\), column 'column 0'"):
             read_scores(tmp_path / "m.csv")
     else:
-        assert read_scores(tmp_path / "m.csv").matrix.tolist() == [list(map(float, first.split(","))), [7.0, 8.0]]
+        assert read_scores(tmp_path / "m.csv").matrix.tolist() == [
+            list(map(float, first.split(","))),
+            [7.0, 8.0],
+        ]
 
 
 @pytest.mark.parametrize(
@@ -229,7 +267,15 @@ def test_a_format_is_named_where_content_does_not_tell(tmp_path: Path):
     assert np.array_equal(read_scores(path, format="csv").matrix, MATRIX)
     with pytest.raises(UnknownName, match="unknown format of scores 'xml'"):
         read_scores(path, format="xml")
-    assert {entry.name for entry in formats("scores")} == {"csv", "hdf5", "npy", "npz", "parquet", "safetensors", "tsv"}
+    assert {entry.name for entry in formats("scores")} == {
+        "csv",
+        "hdf5",
+        "npy",
+        "npz",
+        "parquet",
+        "safetensors",
+        "tsv",
+    }
 
 
 @pytest.mark.parametrize(
@@ -245,7 +291,8 @@ def test_ids_are_one_for_each_row_and_all_different(ids: list[str], message: str
         read_scores(MATRIX, query_ids=ids)
 
 
-# ---- positives and masks -------------------------------------------------------------------------------------------------
+# ---- positives and masks
+# -------------------------------------------------------------------------------------------------
 
 SIDES = Sides(Positions(3), Positions(4))
 
@@ -281,11 +328,16 @@ def test_positives_seen_from_the_other_side_are_the_same_pairs():
         ('{"0": [1], "0": [2]}', "the key '0' appears twice"),
         ('{"0": [1', ":1: .*at column 9; is the file whole"),
         ("[[0], [1]]", "2 lists of positives for scores of 3 rows"),
-        ('[[0], ["x"], [1]]', "row 1: the item 'x' is not a column of the scores, which has 4 of them, 0 to 3"),
+        (
+            '[[0], ["x"], [1]]',
+            "row 1: the item 'x' is not a column of the scores, which has 4 of them, 0 to 3",
+        ),
         ("[[0], [null], [1]]", "row 1: None names no item"),
     ],
 )
-def test_positives_in_json_are_refused_with_file_and_row(content: str, message: str, tmp_path: Path):
+def test_positives_in_json_are_refused_with_file_and_row(
+    content: str, message: str, tmp_path: Path
+):
     (tmp_path / "right.json").write_text(content)
 
     with pytest.raises(BadInput, match=message) as caught:
@@ -308,7 +360,12 @@ def test_masks_are_arrays_of_any_shape_or_lists(tmp_path: Path):
     np.save(tmp_path / "mask.npy", np.array([[1, 0], [0, 1]], dtype=np.float32))
     (tmp_path / "mask.json").write_text("[true, 0, false, 1.0]")
 
-    for place in (tmp_path / "mask.npy", tmp_path / "mask.json", [1, 0, 0, 1], np.array([True, False, False, True])):
+    for place in (
+        tmp_path / "mask.npy",
+        tmp_path / "mask.json",
+        [1, 0, 0, 1],
+        np.array([True, False, False, True]),
+    ):
         assert read_mask(place, 4).tolist() == [0, 3]
     (tmp_path / "mask.json").write_text("[1, [0]]")
     with pytest.raises(BadInput, match=r"mask.json: .*a mask is an .npy array or a JSON list"):

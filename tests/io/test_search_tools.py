@@ -17,7 +17,11 @@ BY_TEXT = {TEXTS[query]: items for query, items in GRADES.items()}
 @pytest.fixture
 def beir(tmp_path: Path) -> Path:
     (tmp_path / "qrels").mkdir()
-    rows = [f"{query}\t{item}\t{grade:g}\n" for query, items in GRADES.items() for item, grade in items.items()]
+    rows = [
+        f"{query}\t{item}\t{grade:g}\n"
+        for query, items in GRADES.items()
+        for item, grade in items.items()
+    ]
     (tmp_path / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tgrade\n" + "".join(rows))
     lines = [json.dumps({"_id": query, "text": text}) + "\n" for query, text in TEXTS.items()]
     (tmp_path / "queries.jsonl").write_text("".join(lines))
@@ -41,8 +45,13 @@ def test_quepid_and_opensearch_read_what_is_documented(tmp_path: Path):
     request["judgmentRatings"] = [{"query": "red dress", "ratings": ratings}]
     (tmp_path / "open.json").write_text(json.dumps(request))
 
-    assert files.read_judgments(tmp_path / "quepid.csv").to_dict() == {"star wars": {"11": 3.0}, "a, b": {"12": 0.0}}
-    assert files.read_judgments(tmp_path / "open.json").to_dict() == {"red dress": {"B077ZJXCTS": 3.0, "B071S6LTJJ": 0.75}}
+    assert files.read_judgments(tmp_path / "quepid.csv").to_dict() == {
+        "star wars": {"11": 3.0},
+        "a, b": {"12": 0.0},
+    }
+    assert files.read_judgments(tmp_path / "open.json").to_dict() == {
+        "red dress": {"B077ZJXCTS": 3.0, "B071S6LTJJ": 0.75}
+    }
 
 
 def test_a_line_of_ratings_within_quotes_and_an_item_of_two_lines_are_refused(tmp_path: Path):
@@ -51,7 +60,9 @@ def test_a_line_of_ratings_within_quotes_and_an_item_of_two_lines_are_refused(tm
 
     with pytest.raises(BadInput, match=r"open\.csv: the query 'red,d1,1\\nblue' holds a rating"):
         files.read_judgments(tmp_path / "open.csv")
-    with pytest.raises(BadInput, match=r"item\.csv:2: a quotation mark opens a field that this line does not close"):
+    with pytest.raises(
+        BadInput, match=r"item\.csv:2: a quotation mark opens a field that this line does not close"
+    ):
         files.read_judgments(tmp_path / "item.csv")
 
 
@@ -60,16 +71,29 @@ def test_a_line_of_ratings_within_quotes_and_an_item_of_two_lines_are_refused(tm
     [
         ([], r"\$\['judgmentRatings'\] is \[\]"),
         ([{"query": "a"}], r"\[0\] is \{'query': 'a'\}"),
-        ([{"query": "a", "ratings": []}, {"query": "a", "ratings": []}], r"\[1\]: the query 'a' is there twice"),
-        ([{"query": "a", "ratings": [{"docId": "d", "rating": "high"}]}], r"\['ratings'\]\[0\]: the rating is 'high'"),
+        (
+            [{"query": "a", "ratings": []}, {"query": "a", "ratings": []}],
+            r"\[1\]: the query 'a' is there twice",
+        ),
+        (
+            [{"query": "a", "ratings": [{"docId": "d", "rating": "high"}]}],
+            r"\['ratings'\]\[0\]: the rating is 'high'",
+        ),
         ([{"query": "a", "ratings": [{"docId": "d", "rating": True}]}], "the rating is True"),
-        ([{"query": "a", "ratings": [{"docId": "d", "rating": 10**400}]}], "an integer of 401 digits"),
+        (
+            [{"query": "a", "ratings": [{"docId": "d", "rating": 10**400}]}],
+            "an integer of 401 digits",
+        ),
         ([{"query": "a", "ratings": [{"rating": 1}]}], r"\['ratings'\]\[0\] is \{'rating': 1\}"),
         ([{"query": "a", "ratings": [{"docId": "d", "rating": "1e999"}]}], "the grade is inf"),
     ],
 )
-def test_judgments_of_another_form_are_refused_by_place(tmp_path: Path, lists: object, expected: str):
-    (tmp_path / "bad.json").write_text(json.dumps({"type": "IMPORT_JUDGMENT", "judgmentRatings": lists}))
+def test_judgments_of_another_form_are_refused_by_place(
+    tmp_path: Path, lists: object, expected: str
+):
+    (tmp_path / "bad.json").write_text(
+        json.dumps({"type": "IMPORT_JUDGMENT", "judgmentRatings": lists})
+    )
 
     with pytest.raises(BadInput, match=expected):
         files.read_judgments(tmp_path / "bad.json")
@@ -77,14 +101,20 @@ def test_judgments_of_another_form_are_refused_by_place(tmp_path: Path, lists: o
 
 def test_an_item_that_a_query_rates_twice_is_an_error_or_chosen(tmp_path: Path):
     ratings = [{"docId": "d", "rating": 1}, {"docId": "d", "rating": 2}]
-    (tmp_path / "twice.json").write_text(json.dumps({"judgmentRatings": [{"query": "a", "ratings": ratings}]}))
+    (tmp_path / "twice.json").write_text(
+        json.dumps({"judgmentRatings": [{"query": "a", "ratings": ratings}]})
+    )
 
     with pytest.raises(DuplicateItem):
         files.read_judgments(tmp_path / "twice.json")
-    assert files.read_judgments(tmp_path / "twice.json", duplicates="best").to_dict() == {"a": {"d": 2.0}}
+    assert files.read_judgments(tmp_path / "twice.json", duplicates="best").to_dict() == {
+        "a": {"d": 2.0}
+    }
 
 
-def test_texts_that_are_missing_or_shared_are_refused_and_ids_stand_where_there_are_no_texts(beir: Path, tmp_path: Path):
+def test_texts_that_are_missing_or_shared_are_refused_and_ids_stand_where_there_are_no_texts(
+    beir: Path, tmp_path: Path
+):
     qrels = beir / "qrels" / "test.tsv"
     done = rw.convert(qrels, tmp_path / "ids.json", target_format="opensearch")
     assert "queries go by their ids; name their texts with --query-texts" in done.notes
@@ -93,9 +123,13 @@ def test_texts_that_are_missing_or_shared_are_refused_and_ids_stand_where_there_
     (tmp_path / "one.jsonl").write_text('{"_id": "q1", "text": "a"}\n')
     (tmp_path / "same.jsonl").write_text('{"_id": "q1", "text": "a"}\n{"_id": "q2", "text": "a"}\n')
     with pytest.raises(BadInput, match="query 'q2' has no text"):
-        rw.convert(qrels, tmp_path / "x.csv", target_format="quepid", query_texts=tmp_path / "one.jsonl")
+        rw.convert(
+            qrels, tmp_path / "x.csv", target_format="quepid", query_texts=tmp_path / "one.jsonl"
+        )
     with pytest.raises(BadInput, match="queries 'q1' and 'q2' have one text"):
-        rw.convert(qrels, tmp_path / "x.csv", target_format="quepid", query_texts=tmp_path / "same.jsonl")
+        rw.convert(
+            qrels, tmp_path / "x.csv", target_format="quepid", query_texts=tmp_path / "same.jsonl"
+        )
     with pytest.raises(BadUsage, match="queries of trec go by what"):
         rw.convert(qrels, tmp_path / "x.qrels", query_texts=tmp_path / "one.jsonl")
     assert not (tmp_path / "x.csv").exists()

@@ -15,7 +15,9 @@ from rankwell.io.formats import FORMATS, SURE, Request, formats
 from rankwell.store import Head, Source
 
 TREC = "q1 Q0 d1 1 2.5 t\nq1 Q0 d2 2 -1e-3 t\n"
-LONG_JSON = json.dumps({f"q{number}": {f"d{item}": item / 7 for item in range(200)} for number in range(100)}, indent=1)
+LONG_JSON = json.dumps(
+    {f"q{number}": {f"d{item}": item / 7 for item in range(200)} for number in range(100)}, indent=1
+)
 
 RUNS = {
     "TREC": (TREC, "trec"),
@@ -35,7 +37,10 @@ RUNS = {
         '{"query_id": "q", "query": "?", "results": [{"corpus_id": "d", "score": 0.5}]}\n',
         "sentence-transformers",
     ),
-    "sentence-transformers without results": ('{"query_id": "q", "query": "?", "results": []}\n', "sentence-transformers"),
+    "sentence-transformers without results": (
+        '{"query_id": "q", "query": "?", "results": []}\n',
+        "sentence-transformers",
+    ),
     "CSV": ("qid,docno,score\nq,d,1\n", "csv"),
     "CSV with semicolons": ("qid;docno;score\nq;d;1\n", "csv"),
     "CSV with quoted names": ('"query_id","doc_id","similarity"\n"q","d","0.5"\n', "csv"),
@@ -86,7 +91,12 @@ def test_judgments_are_recognised_by_their_content(case, tmp_path):
 @pytest.mark.parametrize("holds", ["run", "judgments"])
 def test_what_the_format_that_is_asked_first_is_sure_of_goes_to_no_other(holds, tmp_path):
     sure = 0
-    for content, _ in [*RUNS.values(), *JUDGMENTS.values(), ("7\tfoo bar 3 4.5 x\n", ""), ("7\tfoo bar 3\n", "")]:
+    for content, _ in [
+        *RUNS.values(),
+        *JUDGMENTS.values(),
+        ("7\tfoo bar 3 4.5 x\n", ""),
+        ("7\tfoo bar 3\n", ""),
+    ]:
         (tmp_path / "x").write_text(content, newline="")
         head = Head.of(Source(tmp_path / "x"))
         claims = {entry.name: entry.confidence(head) for entry in formats(holds)}
@@ -96,8 +106,13 @@ def test_what_the_format_that_is_asked_first_is_sure_of_goes_to_no_other(holds, 
     assert sure >= 2
 
 
-@pytest.mark.parametrize("name", ["qrels.tsv", "qrels.trec8.parts1-5", "x.csv", "x.json", "x.run", "bm25.res"])
-@pytest.mark.parametrize(("holds", "case"), [*(("run", case) for case in RUNS), *(("judgments", case) for case in JUDGMENTS)])
+@pytest.mark.parametrize(
+    "name", ["qrels.tsv", "qrels.trec8.parts1-5", "x.csv", "x.json", "x.run", "bm25.res"]
+)
+@pytest.mark.parametrize(
+    ("holds", "case"),
+    [*(("run", case) for case in RUNS), *(("judgments", case) for case in JUDGMENTS)],
+)
 def test_no_doubt_is_reported_of_a_file_of_one_meaning_under_any_name(holds, case, name, tmp_path):
     (tmp_path / name).write_text((RUNS if holds == "run" else JUDGMENTS)[case][0], newline="")
     request = Request()
@@ -108,19 +123,24 @@ def test_no_doubt_is_reported_of_a_file_of_one_meaning_under_any_name(holds, cas
     assert [note for note in request.notes if "read as" in note] == []
 
 
-@pytest.mark.parametrize("form", [name for name in FORMATS if name.endswith((" run", " judgments")) and "python" not in name])
+@pytest.mark.parametrize(
+    "form",
+    [name for name in FORMATS if name.endswith((" run", " judgments")) and "python" not in name],
+)
 def test_no_doubt_is_reported_of_the_valid_files_of_a_format(form, fuzzer_of, tmp_path):
     fuzzer = fuzzer_of(f"formats: {form}")
     for seed in range(20):
         request, folder = Request(), tmp_path / str(seed)
         folder.mkdir()
 
-        _, found = io.read_as(fuzzer.write(random.Random(seed), folder), form.split()[1], None, request)
-
-        assert (found, [note for note in request.notes if "read as" in note and "byte order" not in note]) == (
-            form.split()[0],
-            [],
+        _, found = io.read_as(
+            fuzzer.write(random.Random(seed), folder), form.split()[1], None, request
         )
+
+        assert (
+            found,
+            [note for note in request.notes if "read as" in note and "byte order" not in note],
+        ) == (form.split()[0], [])
 
 
 def test_a_file_of_two_meanings_is_reported(tmp_path):
@@ -133,20 +153,43 @@ def test_a_file_of_two_meanings_is_reported(tmp_path):
         "x: read as csv, although tsv would fit, too; if that is wrong, name the format."
     ]
     assert found.hits.row.tolist() == [0]
-    assert io.find_hits(tmp_path / "x", Judgments.from_dict({"q": {"d": 1}}), format="csv").notes == ()
+    assert (
+        io.find_hits(tmp_path / "x", Judgments.from_dict({"q": {"d": 1}}), format="csv").notes == ()
+    )
 
 
 def test_parquet_is_recognised_by_its_columns(tmp_path):
     pd.DataFrame({"qid": ["q"], "docno": ["d"], "score": [0.5]}).to_parquet(tmp_path / "run")
-    pd.DataFrame({"query-id": ["q"], "corpus-id": ["d"], "score": [1]}).to_parquet(tmp_path / "beir")
+    pd.DataFrame({"query-id": ["q"], "corpus-id": ["d"], "score": [1]}).to_parquet(
+        tmp_path / "beir"
+    )
     pd.DataFrame({"qid": ["q"], "docno": ["d"], "label": [1]}).to_parquet(tmp_path / "judgments")
 
-    assert convert(str(tmp_path / "run"), tmp_path / "a.json").notes[0].endswith(": run read as parquet")
-    assert convert(str(tmp_path / "beir"), tmp_path / "b.json").notes[0].endswith(": judgments read as parquet")
-    assert convert(str(tmp_path / "judgments"), tmp_path / "c.json").notes[0].endswith(": judgments read as parquet")
-    with pytest.raises(BadInput, match=r"no column for value \(score, .*found are 'qid', 'docno', 'label'.*columns='score=NAME'"):
+    assert (
+        convert(str(tmp_path / "run"), tmp_path / "a.json")
+        .notes[0]
+        .endswith(": run read as parquet")
+    )
+    assert (
+        convert(str(tmp_path / "beir"), tmp_path / "b.json")
+        .notes[0]
+        .endswith(": judgments read as parquet")
+    )
+    assert (
+        convert(str(tmp_path / "judgments"), tmp_path / "c.json")
+        .notes[0]
+        .endswith(": judgments read as parquet")
+    )
+    with pytest.raises(
+        BadInput,
+        match=r"no column for value \(score, .*found are 'qid', 'docno', "
+        r"'label'.*columns='score=NAME'",
+    ):
         io.read_ranking(tmp_path / "judgments")
-    with pytest.raises(BadInput, match=r"the column 'score' holds other values than integers.*qrels_columns='grade=score'"):
+    with pytest.raises(
+        BadInput,
+        match=r"the column 'score' holds other values than integers.*qrels_columns='grade=score'",
+    ):
         io.read_judgments(tmp_path / "run")
 
 
@@ -159,7 +202,10 @@ def test_what_comes_before_the_first_line_does_not_matter(tmp_path):
 
     assert (marked.format, marked.hits.above.tolist()) == ("trec", [0, 1])
     assert "byte order mark" in marked.notes[0]
-    assert io.find_hits(tmp_path / "comment", judgments, comments=True).hits.above.tolist() == [0, 1]
+    assert io.find_hits(tmp_path / "comment", judgments, comments=True).hits.above.tolist() == [
+        0,
+        1,
+    ]
     with pytest.raises(BadInput, match="comment:1: "):
         io.find_hits(tmp_path / "comment", judgments)
 
@@ -195,7 +241,10 @@ def test_an_unknown_format_is_reported_with_its_file(case, tmp_path):
 def test_a_named_format_is_taken_at_its_word(tmp_path):
     (tmp_path / "x").write_text("query-id\tcorpus-id\tscore\nq\td\t1\n")
 
-    assert io.find_hits(tmp_path / "x", Judgments.from_dict({"q": {"d": 1}}), format="tsv").format == "tsv"
+    assert (
+        io.find_hits(tmp_path / "x", Judgments.from_dict({"q": {"d": 1}}), format="tsv").format
+        == "tsv"
+    )
     with pytest.raises(UnknownName, match=r"unknown format of runs 'tvs'; did you mean 'tsv'"):
         io.read_ranking(tmp_path / "x", format="tvs")
     with pytest.raises(UnknownName, match=r"the format 'tsv' has no parts"):
@@ -231,9 +280,22 @@ def test_columns_go_by_many_names(found, holds, expected):
 
 
 def test_formats_that_content_cannot_show_are_listed():
-    held = {entry.name: entry.holds for kind in ("run", "judgments", "texts") for entry in formats(kind)}
+    held = {
+        entry.name: entry.holds for kind in ("run", "judgments", "texts") for entry in formats(kind)
+    }
 
-    assert {"trec", "csv", "tsv", "parquet", "jsonl", "json", "msmarco", "mteb", "sentence-transformers", "beir"} <= set(held)
+    assert {
+        "trec",
+        "csv",
+        "tsv",
+        "parquet",
+        "jsonl",
+        "json",
+        "msmarco",
+        "mteb",
+        "sentence-transformers",
+        "beir",
+    } <= set(held)
 
 
 @pytest.mark.parametrize("score", ["2,5", "2.5%", "0x1A", "high"])

@@ -1,4 +1,6 @@
-"""Result folders that were changed: every command that reads one ends in one sentence, whatever the change."""
+"""Result folders that were changed: every command that reads one ends in one sentence, whatever the
+change.
+"""
 
 import hashlib
 import json
@@ -22,7 +24,19 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "qrels").write_text("q 0 a 1\nq 0 b 0\np 0 a 1\n")
     (folder / "r1").write_text("q Q0 a 1 2 t\np Q0 a 1 2 t\n")
     (folder / "r2").write_text("q Q0 b 1 2 t\np Q0 b 2 1 t\np Q0 a 2 1 t\n")
-    command = [sys.executable, "-m", "rankwell", "compare", "qrels", "r1", "r2", "-m", "RR", "-o", "out"]
+    command = [
+        sys.executable,
+        "-m",
+        "rankwell",
+        "compare",
+        "qrels",
+        "r1",
+        "r2",
+        "-m",
+        "RR",
+        "-o",
+        "out",
+    ]
     subprocess.run(command, cwd=folder, capture_output=True, check=True)
     return folder / "out"
 
@@ -50,11 +64,17 @@ TAMPERED: dict[str, tuple[str, Any]] = {
     "a text as version": ("manifest.json", manifest_with(schema_version="2")),
     "a list of counts": ("manifest.json", rules_with(counts=[1])),
     "counts of a run as text": ("manifest.json", rules_with(counts={"r1": "x"})),
-    "counts as texts": ("manifest.json", rules_with(counts={"r1": {"queries_tied": {"RR": "x", "AP": 1}}})),
+    "counts as texts": (
+        "manifest.json",
+        rules_with(counts={"r1": {"queries_tied": {"RR": "x", "AP": 1}}}),
+    ),
     "a list of measures": ("manifest.json", rules_with(measures=[["RR"]])),
     "a level as text": ("manifest.json", rules_with(level="high")),
     "an infinite level": ("manifest.json", rules_with(level=float("inf"))),
-    "mean ranks as text": ("manifest.json", rules_with(mean_ranks=[{"mean_ranks": {"r1": "x", "r2": 1, "r3": 2}}])),
+    "mean ranks as text": (
+        "manifest.json",
+        rules_with(mean_ranks=[{"mean_ranks": {"r1": "x", "r2": 1, "r3": 2}}]),
+    ),
     "a mean as text": ("summary.json", row_with(mean="high")),
     "a mean that is not finite": ("summary.json", row_with(mean=float("inf"))),
     "a list as run": ("summary.json", row_with(run=["r1"])),
@@ -64,7 +84,10 @@ TAMPERED: dict[str, tuple[str, Any]] = {
     "an interval of lists": ("summary.json", row_with(ci_low=[], ci_high=[])),
     "rows that are not rows": ("summary.json", lambda content: content["rows"].append(3)),
     "groups that are not rows": ("summary.json", lambda content: content.update(groups=[3])),
-    "groups without columns": ("summary.json", lambda content: content.update(groups=[{"group": "x"}])),
+    "groups without columns": (
+        "summary.json",
+        lambda content: content.update(groups=[{"group": "x"}]),
+    ),
     "verdicts without text": ("summary.json", lambda content: content.update(verdicts=[{}])),
     "values as texts": ("per_query.parquet", "* REPLACE (value::VARCHAR || 'x' AS value)"),
     "numbers as queries": ("per_query.parquet", "* REPLACE (length(query) AS query)"),
@@ -78,7 +101,9 @@ TAMPERED: dict[str, tuple[str, Any]] = {
 
 
 @pytest.mark.parametrize("what", TAMPERED)
-def test_a_changed_folder_is_refused_in_one_sentence(what: str, results: Path, tmp_path: Path, monkeypatch, capsys):
+def test_a_changed_folder_is_refused_in_one_sentence(
+    what: str, results: Path, tmp_path: Path, monkeypatch, capsys
+):
     name, change = TAMPERED[what]
     folder = tmp_path / "out"
     folder.mkdir()

@@ -1,4 +1,6 @@
-"""TREC judgments and preferences from bytes: what is right is read whatever the white space, what is wrong is named."""
+"""TREC judgments and preferences from bytes: what is right is read whatever the white space, what
+is wrong is named.
+"""
 
 import gzip
 from pathlib import Path
@@ -64,24 +66,49 @@ def test_the_second_field_is_an_aspect_only_on_request(tmp_path: Path) -> None:
     source = source_of(tmp_path, b"1 g2 a 1\n1 g1 b 0\n")
 
     assert read_judgments(source).aspects is None
-    assert rows_of(read_judgments(source, Request(aspects="groups"))) == [("1", "g1", "b", 0.0), ("1", "g2", "a", 1.0)]
+    assert rows_of(read_judgments(source, Request(aspects="groups"))) == [
+        ("1", "g1", "b", 0.0),
+        ("1", "g2", "a", 1.0),
+    ]
 
 
 def test_comment_lines_are_skipped_only_on_request(tmp_path: Path) -> None:
     source = source_of(tmp_path, b"# a comment\n1 0 a 1\n#another\n1 0 #b 1\n")
 
-    assert rows_of(read_judgments(source, Request(comments=True))) == [("1", "#b", 1.0), ("1", "a", 1.0)]
-    with pytest.raises(BadLine, match=r"qrels:1: '# a comment' has 3 fields, a qrels line has 4 \(query 0 item grade\)"):
+    assert rows_of(read_judgments(source, Request(comments=True))) == [
+        ("1", "#b", 1.0),
+        ("1", "a", 1.0),
+    ]
+    with pytest.raises(
+        BadLine,
+        match=r"qrels:1: '# a comment' has 3 fields, a qrels line has 4 \(query 0 item grade\)",
+    ):
         read_judgments(source)
 
 
 WRONG = {
-    "a run": (b"1 0 a 1\n\n1 Q0 d 1 0.5 tag\n", BadLine, r"qrels:3: '1 Q0 d 1 0.5 tag' has 6 fields, .*is this a run file\?"),
+    "a run": (
+        b"1 0 a 1\n\n1 Q0 d 1 0.5 tag\n",
+        BadLine,
+        r"qrels:3: '1 Q0 d 1 0.5 tag' has 6 fields, .*is this a run file\?",
+    ),
     "too few": (b"1 0 a\n", BadLine, r"qrels:1: '1 0 a' has 3 fields"),
     "cut off": (b"1 0 a 1\n1 0", BadLine, r"qrels:2: '1 0' has 2 fields"),
-    "text": (b"1 0 a 1\n1 0 b one\n", BadLine, r"qrels:2: grade 'one' in '1 0 b one' is not a finite number"),
-    "text further down": (b"1 0 a 1\n1 0 b 1\n1 0 c 1\n1 0 d 1\n1 0 e 1\n1 0 f x\n", BadLine, r"qrels:6: grade 'x'"),
-    "width further down": (b"1 0 a 1\n1 0 b 1\n1 0 c 1\n1 0 d 1\n1 0 e 1\n1 0 f\n", BadLine, r"qrels:6: '1 0 f' has 3"),
+    "text": (
+        b"1 0 a 1\n1 0 b one\n",
+        BadLine,
+        r"qrels:2: grade 'one' in '1 0 b one' is not a finite number",
+    ),
+    "text further down": (
+        b"1 0 a 1\n1 0 b 1\n1 0 c 1\n1 0 d 1\n1 0 e 1\n1 0 f x\n",
+        BadLine,
+        r"qrels:6: grade 'x'",
+    ),
+    "width further down": (
+        b"1 0 a 1\n1 0 b 1\n1 0 c 1\n1 0 d 1\n1 0 e 1\n1 0 f\n",
+        BadLine,
+        r"qrels:6: '1 0 f' has 3",
+    ),
     "nan": (b"1 0 a nan\n", BadLine, r"qrels:1: grade 'nan'"),
     "infinite": (b"1 0 a 1\n1 0 b 1e999\n", BadLine, r"qrels:2: grade '1e999'"),
     "underscores": (b"1 0 a 1_0\n", BadLine, r"qrels:1: grade '1_0'"),
@@ -127,18 +154,26 @@ def test_qrels_and_preferences_are_recognised(tmp_path: Path) -> None:
     assert io.find_judgments(qrels).format == "trec"
     assert io.read_preferences(stated).items == ["a", "b"]
     with pytest.raises(
-        BadInput, match=r"prefs:1: .*a file of preferences.*item 'a', grade 1 \(qrels_columns='query=1,item=4,grade=5'"
+        BadInput,
+        match=r"prefs:1: .*a file of preferences.*item 'a', grade 1 "
+        r"\(qrels_columns='query=1,item=4,grade=5'",
     ):
         io.read_judgments(stated)
 
 
 def test_what_is_written_is_read_back(tmp_path: Path) -> None:
-    judgments = Judgments.from_rows(["q", "q", "p"], ["a", "b", "a"], [1.0, 0.1 + 0.2, -2.0], aspects=["2", "10", "1"])
+    judgments = Judgments.from_rows(
+        ["q", "q", "p"], ["a", "b", "a"], [1.0, 0.1 + 0.2, -2.0], aspects=["2", "10", "1"]
+    )
 
     io.write_judgments(judgments, tmp_path / "out.qrels")
 
-    assert (tmp_path / "out.qrels").read_bytes() == b"p 1 a -2\nq 10 b 0.30000000000000004\nq 2 a 1\n"
-    assert rows_of(read_judgments(Source(tmp_path / "out.qrels"), Request(aspects="groups"))) == rows_of(judgments)
+    assert (
+        tmp_path / "out.qrels"
+    ).read_bytes() == b"p 1 a -2\nq 10 b 0.30000000000000004\nq 2 a 1\n"
+    assert rows_of(
+        read_judgments(Source(tmp_path / "out.qrels"), Request(aspects="groups"))
+    ) == rows_of(judgments)
 
 
 def test_an_id_with_white_space_is_not_written(tmp_path: Path) -> None:
@@ -147,19 +182,37 @@ def test_an_id_with_white_space_is_not_written(tmp_path: Path) -> None:
 
 
 def test_preferences_are_read_with_all_their_fields(tmp_path: Path) -> None:
-    found = read_preferences(source_of(tmp_path, b"# who\nq u s b 2\nq u s a 0.5\n\nq t 0 a 0\n"), Request(comments=True))
+    found = read_preferences(
+        source_of(tmp_path, b"# who\nq u s b 2\nq u s a 0.5\n\nq t 0 a 0\n"), Request(comments=True)
+    )
 
-    assert (found.queries, found.groups, found.subgroups) == (("q",), ["t", "u", "u"], ["0", "s", "s"])
+    assert (found.queries, found.groups, found.subgroups) == (
+        ("q",),
+        ["t", "u", "u"],
+        ["0", "s", "s"],
+    )
     assert (found.items, found.levels.tolist()) == (["a", "a", "b"], [0.0, 0.5, 2.0])
 
 
 @pytest.mark.parametrize(
     ("content", "error", "says"),
     [
-        (b"q u s a 1\nq u s a 2\n", DuplicateItem, r"prefs:2: query 'q' names item 'a' twice, in lines 1 and 2"),
-        (b"q 0 a 1\n", BadLine, r"prefs:1: 'q 0 a 1' has 4 fields, a preference line has 5 .*is this a qrels file\?"),
+        (
+            b"q u s a 1\nq u s a 2\n",
+            DuplicateItem,
+            r"prefs:2: query 'q' names item 'a' twice, in lines 1 and 2",
+        ),
+        (
+            b"q 0 a 1\n",
+            BadLine,
+            r"prefs:1: 'q 0 a 1' has 4 fields, a preference line has 5 .*is this a qrels file\?",
+        ),
         (b"q u s a x\n", BadLine, r"prefs:1: level 'x'"),
-        (b"q u s a 1\nq u s b 0\nq u t a 1\nq u t b 2\n", BadInput, r"prefs: query 'q', group 'u': item 'b' has level 0"),
+        (
+            b"q u s a 1\nq u s b 0\nq u t a 1\nq u t b 2\n",
+            BadInput,
+            r"prefs: query 'q', group 'u': item 'b' has level 0",
+        ),
     ],
 )
 def test_wrong_preferences_are_refused_with_their_place(

@@ -35,20 +35,28 @@ def test_a_run_is_read_whole_and_in_the_order_of_the_file(tmp_path: Path):
 def test_reading_whole_names_both_lines_of_a_duplicate(tmp_path: Path):
     source = written(tmp_path, RUN + b"7 Q0 b 3 1.5 x\n")
 
-    with pytest.raises(DuplicateItem, match=r"my\.run:5: query '7' lists item 'b' twice, in lines 1 and 5;"):
+    with pytest.raises(
+        DuplicateItem, match=r"my\.run:5: query '7' lists item 'b' twice, in lines 1 and 5;"
+    ):
         trec.read_run(source)
 
 
 def test_reading_whole_refuses_what_searching_refuses(tmp_path: Path):
     source = written(tmp_path, RUN + b"7 0 c 1\n")
 
-    for read in (trec.read_run, lambda source: find_hits(source, Judgments.from_dict({"7": {"a": 1}}), format="trec")):
+    for read in (
+        trec.read_run,
+        lambda source: find_hits(source, Judgments.from_dict({"7": {"a": 1}}), format="trec"),
+    ):
         with pytest.raises(BadLine, match=r"my\.run:5: 4 fields in '7 0 c 1'.*qrels"):
             read(source)
 
 
 def test_what_is_written_is_read_again_to_the_last_bit(tmp_path: Path):
-    odd = {"q\udcff": {"é": 0.1 + 0.2, "b": 1e-300, "a": 1e-300, "d": -0.0, "e": 2.0**60}, "p": {"x": 1 / 3}}
+    odd = {
+        "q\udcff": {"é": 0.1 + 0.2, "b": 1e-300, "a": 1e-300, "d": -0.0, "e": 2.0**60},
+        "p": {"x": 1 / 3},
+    }
     ranking = Ranking.from_dict(odd)
 
     trec.write_run(ranking, tmp_path / "out.run", tag="me")
@@ -56,7 +64,9 @@ def test_what_is_written_is_read_again_to_the_last_bit(tmp_path: Path):
     again = trec.read_run(Source(tmp_path / "out.run"))
     assert {
         query: dict(zip(again.items[start:stop], again.scores[start:stop].tolist(), strict=True))
-        for query, start, stop in zip(again.queries, again.offsets[:-1], again.offsets[1:], strict=True)
+        for query, start, stop in zip(
+            again.queries, again.offsets[:-1], again.offsets[1:], strict=True
+        )
     } == odd
     first = (tmp_path / "out.run").read_bytes().splitlines()[0]
     assert first == b"p Q0 x 1 0.3333333333333333 me"
@@ -65,7 +75,9 @@ def test_what_is_written_is_read_again_to_the_last_bit(tmp_path: Path):
 def test_written_ranks_follow_the_scores_and_ties_keep_their_order(tmp_path: Path):
     trec.write_run(Ranking.from_dict({"1": {"low": 1.0, "b": 2.0, "a": 2.0}}), tmp_path / "out.run")
 
-    assert (tmp_path / "out.run").read_text() == "1 Q0 b 1 2.0 rankwell\n1 Q0 a 2 2.0 rankwell\n1 Q0 low 3 1.0 rankwell\n"
+    assert (
+        tmp_path / "out.run"
+    ).read_text() == "1 Q0 b 1 2.0 rankwell\n1 Q0 a 2 2.0 rankwell\n1 Q0 low 3 1.0 rankwell\n"
 
 
 @pytest.mark.parametrize("name", ["two words", "tab\there", "", "line\nend"])
@@ -97,10 +109,14 @@ def test_a_check_finds_duplicates_and_ranks_against_scores(tmp_path: Path):
 def test_a_run_and_its_mapping_give_the_same_view(tmp_path: Path):
     rng = np.random.default_rng(3)
     run = {
-        f"q{query}": {f"d{item}": float(rng.integers(30)) / 4 for item in rng.permutation(200)[:80].tolist()}
+        f"q{query}": {
+            f"d{item}": float(rng.integers(30)) / 4 for item in rng.permutation(200)[:80].tolist()
+        }
         for query in range(40)
     }
-    truth = Judgments.from_dict({f"q{query}": {f"d{item}": item % 3 for item in range(60)} for query in range(45)})
+    truth = Judgments.from_dict(
+        {f"q{query}": {f"d{item}": item % 3 for item in range(60)} for query in range(45)}
+    )
     trec.write_run(Ranking.from_dict(run), tmp_path / "my.run")
 
     for ties in ("id-desc", "id-asc"):
@@ -130,4 +146,7 @@ def test_real_runs_are_ranked_as_sorting_ranks_them(name: str, shared: Path):
         ranking = [item for _, item in sorted(rows.get(query, []), reverse=True)]
         mine = slice(view.offsets[position], view.offsets[position + 1])
         wanted = [(rank, item) for rank, item in enumerate(ranking, 1) if item in qrels[query]]
-        assert [(rank, truth.items[row]) for rank, row in zip(view.ranks[mine], view.items[mine], strict=True)] == wanted
+        assert [
+            (rank, truth.items[row])
+            for rank, row in zip(view.ranks[mine], view.items[mine], strict=True)
+        ] == wanted

@@ -51,7 +51,10 @@ def test_topics_with_and_without_closing_tags_have_their_titles_as_texts(end: st
     assert found.format == "trec-topics"
     assert found.texts == {"301": "International Organized Crime", "302": "Poliomyelitis"}
     assert found.attributes == {
-        "301": {"desc": "Identify organizations, and a < b.", "narr": 'A relevant document is "so" & so.'},
+        "301": {
+            "desc": "Identify organizations, and a < b.",
+            "narr": 'A relevant document is "so" & so.',
+        },
         "302": {"desc": "Is it under control?"},
     }
 
@@ -60,12 +63,21 @@ def test_topics_in_xml_are_read_with_entities_and_tags_inside_fields(tmp_path: P
     found = files.read_texts(written(tmp_path, XML, "topics.xml"))
 
     assert found.texts == {"1": "coronavirus & origin", "2": "weather"}
-    assert found.attributes == {"1": {"subtopic": "where; when & <who>"}, "2": {"narrative": "in any season"}}
+    assert found.attributes == {
+        "1": {"subtopic": "where; when & <who>"},
+        "2": {"narrative": "in any season"},
+    }
 
 
-def test_topics_without_a_title_have_their_description_or_their_content_as_text_and_a_note_says_so(tmp_path: Path):
-    described = written(tmp_path, "<top>\n<num> Number: 201\n<desc> Description:\nis it so?\n</top>\n")
-    bare = written(tmp_path, '<topics><topic number="1">a patient of 45 years</topic></topics>', "bare.xml")
+def test_topics_without_a_title_have_their_description_or_their_content_as_text_and_a_note_says_so(
+    tmp_path: Path,
+):
+    described = written(
+        tmp_path, "<top>\n<num> Number: 201\n<desc> Description:\nis it so?\n</top>\n"
+    )
+    bare = written(
+        tmp_path, '<topics><topic number="1">a patient of 45 years</topic></topics>', "bare.xml"
+    )
     request = Request()
 
     assert files.read_as(described, "texts", None, request)[0].texts == {"201": "is it so?"}
@@ -77,16 +89,24 @@ def test_topics_without_a_title_have_their_description_or_their_content_as_text_
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (SGML + "<top>\n<num> Number: 303\n<title> x\n", r":20: the topic has no end \(</top>\); is the file whole\?"),
+        (
+            SGML + "<top>\n<num> Number: 303\n<title> x\n",
+            r":20: the topic has no end \(</top>\); is the file whole\?",
+        ),
         (SGML.replace("302", "301"), ":15: the topic '301' already appears above"),
         (SGML.replace("<num> Number: 301", ""), ":1: a topic without a number"),
         (SGML.replace("Number: 301", "Number: 3 01"), ":1: a topic with the number '3 01'"),
         (SGML + "and more\n", ":20: 'and more.* is outside a topic"),
-        ("<top>\n<num> Number: 1\n<gene> BRAF\n</top>\n", "no topic has a text .*; found are the fields gene"),
+        (
+            "<top>\n<num> Number: 1\n<gene> BRAF\n</top>\n",
+            "no topic has a text .*; found are the fields gene",
+        ),
         ("<top>\n<num> Number: 1\n<title>\n</top>\n", "no topic has a text"),
     ],
 )
-def test_topics_that_lack_something_are_refused_with_their_line(text: str, message: str, tmp_path: Path):
+def test_topics_that_lack_something_are_refused_with_their_line(
+    text: str, message: str, tmp_path: Path
+):
     with pytest.raises((BadInput, BadLine), match=message):
         files.read_texts(written(tmp_path, text))
 
@@ -94,7 +114,10 @@ def test_topics_that_lack_something_are_refused_with_their_line(text: str, messa
 def test_many_comments_in_front_of_something_else_take_no_time(tmp_path: Path):
     comments = "<!-- a -->\n" * 60
 
-    assert files.read_texts(written(tmp_path, comments + SGML + comments)).texts.keys() == {"301", "302"}
+    assert files.read_texts(written(tmp_path, comments + SGML + comments)).texts.keys() == {
+        "301",
+        "302",
+    }
     with pytest.raises(BadInput, match="does it have a header or tabs of another format"):
         files.read_judgments(written(tmp_path, comments + "x"))
     with pytest.raises(BadLine, match=r":80: 'x' is outside a topic"):
@@ -102,7 +125,11 @@ def test_many_comments_in_front_of_something_else_take_no_time(tmp_path: Path):
 
 
 def test_a_run_in_place_of_texts_is_not_to_be_exchanged(tmp_path: Path):
-    with pytest.raises(BadInput, match=r"this looks like a run \(trec\); expected texts; name another file, or name the format"):
+    with pytest.raises(
+        BadInput,
+        match=r"this looks like a run \(trec\); expected texts; name another file, or name the "
+        r"format",
+    ):
         files.read_texts(written(tmp_path, "q Q0 d 1 2.5 t\n"))
 
 

@@ -1,6 +1,8 @@
-"""Every measure that pytrec_eval-terrier has, against it, query by query, on runs of TREC's Robust track 2003.
+"""Every measure that pytrec_eval-terrier has, against it, query by query, on runs of TREC's Robust
+track 2003.
 
-pytrec_eval wraps trec_eval 9.0.8: scores in single precision, ties by descending id, queries that are in both files.
+pytrec_eval wraps trec_eval 9.0.8: scores in single precision, ties by descending id, queries that
+are in both files.
 """
 
 import gzip
@@ -38,7 +40,12 @@ def run(folder: Path, name: str) -> dict[str, dict[str, float]]:
     return table
 
 
-def values(judgments: dict[str, dict[str, int]], scored: dict[str, dict[str, float]], names: list[str], level: int):
+def values(
+    judgments: dict[str, dict[str, int]],
+    scored: dict[str, dict[str, float]],
+    names: list[str],
+    level: int,
+):
     """name -> query -> value, by version 9's rules."""
     truth = Judgments.from_dict(judgments)
     view = JudgedRankings.join(truth, find_hits(scored, truth, single_precision=True))
@@ -60,10 +67,14 @@ def values(judgments: dict[str, dict[str, int]], scored: dict[str, dict[str, flo
 
 
 @pytest.mark.parametrize(("name", "level"), [*((name, 1) for name in RUNS), ("Sel50", 2)])
-def test_every_measure_of_pytrec_eval_has_its_value_for_every_query(shared: Path, name: str, level: int) -> None:
+def test_every_measure_of_pytrec_eval_has_its_value_for_every_query(
+    shared: Path, name: str, level: int
+) -> None:
     folder = shared / "trec" / "robust03"
     scored = run(folder, name)
-    evaluator = pytrec_eval.RelevanceEvaluator(qrels(folder), pytrec_eval.supported_measures, relevance_level=level)
+    evaluator = pytrec_eval.RelevanceEvaluator(
+        qrels(folder), pytrec_eval.supported_measures, relevance_level=level
+    )
 
     peer = evaluator.evaluate(scored)
 

@@ -1,4 +1,6 @@
-"""Ranks of the best positive from score matrices: the papers' code written plainly, every rule for ties, the three medians."""
+"""Ranks of the best positive from score matrices: the papers' code written plainly, every rule for
+ties, the three medians.
+"""
 
 import json
 import math
@@ -28,21 +30,35 @@ Positives = list[list[int]]
 Five = tuple[float, float, float, float, float]
 
 
-# ---- worlds: matrices as plain lists --------------------------------------------------------------------------------------
+# ---- worlds: matrices as plain lists
+# --------------------------------------------------------------------------------------
 
 
-def random_matrix(seed: int, queries: int, gallery: int, n_positive: int, levels: int = 10**9) -> tuple[Scores, Positives]:
-    """Scores of so many levels, and positives for all queries but every seventh; three items are nobody's."""
+def random_matrix(
+    seed: int, queries: int, gallery: int, n_positive: int, levels: int = 10**9
+) -> tuple[Scores, Positives]:
+    """Scores of so many levels, and positives for all queries but every seventh; three items are
+    nobody's.
+    """
     random = Random(seed)
     scores = [[float(random.randrange(levels)) for _ in range(gallery)] for _ in range(queries)]
-    positives = [random.sample(range(3, gallery), n_positive if query % 7 != 3 else 0) for query in range(queries)]
+    positives = [
+        random.sample(range(3, gallery), n_positive if query % 7 != 3 else 0)
+        for query in range(queries)
+    ]
     return scores, positives
 
 
 def view_of(scores: Scores, positives: Positives, ties: Any = "input") -> JudgedRankings:
     """The matrix as a view; ids of the gallery do not sort as its positions do."""
-    truth = {f"q{query:04}": {f"g{item}": 1.0 for item in wanted} for query, wanted in enumerate(positives)}
-    run = {f"q{query:04}": {f"g{item}": score for item, score in enumerate(row)} for query, row in enumerate(scores)}
+    truth = {
+        f"q{query:04}": {f"g{item}": 1.0 for item in wanted}
+        for query, wanted in enumerate(positives)
+    }
+    run = {
+        f"q{query:04}": {f"g{item}": score for item, score in enumerate(row)}
+        for query, row in enumerate(scores)
+    }
     return judged_rankings(truth, run, ties=ties)
 
 
@@ -55,15 +71,21 @@ def figure(text: str, values: np.ndarray) -> float:
     """The summary over queries, as a row of the output has it."""
     entry = parse_measure(text).entry
     queries = tuple(map(str, range(len(values))))
-    (row,) = summarise([Values("run", text, text, entry.unit, entry.summary, queries, values)], intervals="none")
+    (row,) = summarise(
+        [Values("run", text, text, entry.unit, entry.summary, queries, values)], intervals="none"
+    )
     return 100 * row.mean if entry.unit == "share" else row.mean
 
 
 def five(values: Callable[[str], np.ndarray]) -> Five:
-    return tuple(figure(text, values(text)) for text in ("Success@1", "Success@5", "Success@10", "MedR", "MnR"))
+    return tuple(
+        figure(text, values(text))
+        for text in ("Success@1", "Success@5", "Success@10", "MedR", "MnR")
+    )
 
 
-# ---- the sources' algorithms ----------------------------------------------------------------------------------------------
+# ---- the sources' algorithms
+# ----------------------------------------------------------------------------------------------
 
 
 def figures_of(ranks: Sequence[float]) -> Five:
@@ -82,33 +104,48 @@ def hgr(scores: Scores, positives: Positives, order: Callable[[int], Any]) -> Fi
 
 
 def mmt(scores: Scores, positives: Positives) -> Five:
-    """MMT's v2t_metrics: each positive's rank is the mean of its tied places; a query without any has no finite rank there."""
+    """MMT's v2t_metrics: each positive's rank is the mean of its tied places; a query without any
+    has no finite rank there.
+    """
     ranks = []
     for row, wanted in zip(scores, positives, strict=True):
         listed = sorted(-score for score in row)
-        means = [statistics.fmean([place for place, each in enumerate(listed) if each == -row[item]]) for item in wanted]
+        means = [
+            statistics.fmean([place for place, each in enumerate(listed) if each == -row[item]])
+            for item in wanted
+        ]
         ranks.append(min(means, default=len(row)))
     found = figures_of(ranks)
     return (100 * sum(rank == 0 for rank in ranks) / len(ranks), *found[1:])
 
 
 def clip4clip(scores: Scores, positives: Positives) -> tuple[Five, int]:
-    """compute_metrics: the positions where the sorted row equals the positive's score, all of them."""
+    """compute_metrics: the positions where the sorted row equals the positive's score, all of
+    them.
+    """
     ranks = []
     for row, (wanted,) in zip(scores, positives, strict=True):
-        ranks += [place for place, each in enumerate(sorted(row, reverse=True)) if each - row[wanted] == 0]
+        ranks += [
+            place for place, each in enumerate(sorted(row, reverse=True)) if each - row[wanted] == 0
+        ]
     return figures_of(ranks), len(ranks)
 
 
-# ---- without ties ---------------------------------------------------------------------------------------------------------
+# ---- without ties
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("n_positive", [1, 20])
 @pytest.mark.parametrize("turned", [False, True])
-def test_five_figures_are_those_of_the_source_for_one_and_many_positives_and_none(n_positive: int, turned: bool) -> None:
+def test_five_figures_are_those_of_the_source_for_one_and_many_positives_and_none(
+    n_positive: int, turned: bool
+) -> None:
     scores, positives = random_matrix(1, 40, 55, n_positive)
     if turned:
-        back: Positives = [[query for query, wanted in enumerate(positives) if item in wanted] for item in range(55)]
+        back: Positives = [
+            [query for query, wanted in enumerate(positives) if item in wanted]
+            for item in range(55)
+        ]
         scores, positives = [list(column) for column in zip(*scores, strict=True)], back
 
     found = five(lambda text: value(text, view_of(scores, positives)))
@@ -136,7 +173,8 @@ def test_real_matrices_have_the_published_figures(shared: Path, name: str, expec
     assert tuple(round(each, 2) for each in found) == expected
 
 
-# ---- ties -----------------------------------------------------------------------------------------------------------------
+# ---- ties
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -159,7 +197,9 @@ def every_rule(scores: Scores, positives: Positives) -> dict[str, Five]:
     return found
 
 
-def test_every_rule_for_ties_has_its_own_figures_and_they_are_those_of_its_source(full_of_ties: tuple[Scores, Positives]) -> None:
+def test_every_rule_for_ties_has_its_own_figures_and_they_are_those_of_its_source(
+    full_of_ties: tuple[Scores, Positives],
+) -> None:
     scores, positives = full_of_ties
     by_bytes = sorted(range(len(scores[0])), key=lambda item: f"g{item}".encode())
 
@@ -167,13 +207,17 @@ def test_every_rule_for_ties_has_its_own_figures_and_they_are_those_of_its_sourc
 
     assert found["input"] == pytest.approx(hgr(scores, positives, lambda item: item))
     assert found["id-asc"] == pytest.approx(hgr(scores, positives, by_bytes.index))
-    assert found["id-desc"] == pytest.approx(hgr(scores, positives, lambda item: -by_bytes.index(item)))
+    assert found["id-desc"] == pytest.approx(
+        hgr(scores, positives, lambda item: -by_bytes.index(item))
+    )
     assert found["averaged"] == pytest.approx(mmt(scores, positives))
     assert found["multiplied"] == pytest.approx(clip4clip(scores, positives)[0])
     assert len(set(found.values())) == len(found)
 
 
-def test_best_and_worst_places_are_counted_off_the_rows(full_of_ties: tuple[Scores, Positives]) -> None:
+def test_best_and_worst_places_are_counted_off_the_rows(
+    full_of_ties: tuple[Scores, Positives],
+) -> None:
     scores, positives = full_of_ties
     higher = [sum(each > row[query] for each in row) for query, row in enumerate(scores)]
     equal = [sum(each == row[query] for each in row) for query, row in enumerate(scores)]
@@ -181,17 +225,23 @@ def test_best_and_worst_places_are_counted_off_the_rows(full_of_ties: tuple[Scor
     found = every_rule(scores, positives)
 
     assert found["optimistic"] == pytest.approx(figures_of(higher))
-    assert found["pessimistic"] == pytest.approx(figures_of([h + e - 1 for h, e in zip(higher, equal, strict=True)]))
+    assert found["pessimistic"] == pytest.approx(
+        figures_of([h + e - 1 for h, e in zip(higher, equal, strict=True)])
+    )
 
 
-def test_multiplied_queries_are_the_places_that_clip4clip_counts(full_of_ties: tuple[Scores, Positives]) -> None:
+def test_multiplied_queries_are_the_places_that_clip4clip_counts(
+    full_of_ties: tuple[Scores, Positives],
+) -> None:
     scores, positives = full_of_ties
     view = view_of(scores, positives)
 
     wide, source = multiplied(view)
 
     assert len(wide.queries) == clip4clip(scores, positives)[1] > len(scores)
-    assert [wide.queries[place] for place in range(len(source))] == [view.queries[query] for query in source.tolist()]
+    assert [wide.queries[place] for place in range(len(source))] == [
+        view.queries[query] for query in source.tolist()
+    ]
     assert (wide.tied == 1).all()
 
 
@@ -211,7 +261,9 @@ def test_several_positives_in_one_tie_are_averaged_as_mmt_averages_them() -> Non
     scores, positives = random_matrix(4, 30, 25, 4, levels=5)
     view = view_of(scores, positives, "expected")
 
-    assert five(lambda text: averaged(parse_measure(text), view)) == pytest.approx(mmt(scores, positives))
+    assert five(lambda text: averaged(parse_measure(text), view)) == pytest.approx(
+        mmt(scores, positives)
+    )
 
 
 def test_a_tie_of_two_at_the_top_is_not_a_hit_at_one_where_ties_are_averaged() -> None:
@@ -233,17 +285,23 @@ def test_averaging_is_refused_for_measures_that_its_source_does_not_have() -> No
 def test_the_mean_place_of_all_positives_is_the_same_averaged_and_expected() -> None:
     view = view_of(*random_matrix(5, 20, 15, 3, levels=3), "expected")
 
-    assert averaged(parse_measure("MnR(of='all')"), view).tobytes() == value("MnR(of='all')", view, expected=True).tobytes()
+    assert (
+        averaged(parse_measure("MnR(of='all')"), view).tobytes()
+        == value("MnR(of='all')", view, expected=True).tobytes()
+    )
 
 
-# ---- expected values against 10,000 orders of tied items ----------------------------------------------------------------
+# ---- expected values against 10,000 orders of tied items
+# ----------------------------------------------------------------
 
 DRAWS = 10_000
 SPREAD = [name for name in JUDGED if MEASURES[name].expected not in (None, MEASURES[name].function)]
 
 
 def drawn(row: list[float], graded: dict[str, float], seed: int) -> JudgedRankings:
-    """The rankings of one query in so many random orders of its tied items, each a query of its own; places by sorting keys."""
+    """The rankings of one query in so many random orders of its tied items, each a query of its
+    own; places by sorting keys.
+    """
     generator = np.random.default_rng(seed)
     places = np.empty((DRAWS, len(row)), dtype=np.int64)
     for draw in range(DRAWS):
@@ -251,7 +309,10 @@ def drawn(row: list[float], graded: dict[str, float], seed: int) -> JudgedRankin
     items = [f"g{item:03}" for item in range(len(row))]
     names = [f"{draw:05}" for draw in range(DRAWS)]
     judgments = Judgments.from_rows(
-        [name for name in names for _ in graded], list(graded) * DRAWS, list(graded.values()) * DRAWS, all_queries=names
+        [name for name in names for _ in graded],
+        list(graded) * DRAWS,
+        list(graded.values()) * DRAWS,
+        all_queries=names,
     )
     found = [items.index(item) for item in judgments.items]
     above = places[judgments.query_of_row, found]
@@ -273,14 +334,18 @@ def drawn(row: list[float], graded: dict[str, float], seed: int) -> JudgedRankin
 
 @pytest.fixture(scope="module")
 def orders() -> list[tuple[JudgedRankings, JudgedRankings]]:
-    """Rows of an inlier matrix with one positive, some positives and graded ones: tied as they are, and in random orders."""
+    """Rows of an inlier matrix with one positive, some positives and graded ones: tied as they are,
+    and in random orders.
+    """
     random, found = Random(6), []
     for number, grades in enumerate(([1.0], [1.0, 1.0, 1.0, 1.0], [3.0, 1.0, 2.0, 0.0, 1.0, -1.0])):
         row = [float(random.choice((0, 0, 0, 1, 1, 2, 3))) for _ in range(24)]
         items = random.sample(range(24), len(grades))
         graded = {f"g{item:03}": grade for item, grade in zip(items, grades, strict=True)}
         run = {"q": {f"g{item:03}": score for item, score in enumerate(row)}}
-        found.append((judged_rankings({"q": graded}, run, ties="expected"), drawn(row, graded, number)))
+        found.append(
+            (judged_rankings({"q": graded}, run, ties="expected"), drawn(row, graded, number))
+        )
     return found
 
 
@@ -297,17 +362,25 @@ def test_the_expected_value_is_the_mean_of_ten_thousand_orders_and_between_best_
                 continue
             error = 5 * values.std() / math.sqrt(DRAWS) + 1e-12
             assert abs(values.mean() - expected) <= error, str(measure)
-            is_ordered = measure.entry.better != "neither" and "swap for the better" not in measure.entry.exempt
+            is_ordered = (
+                measure.entry.better != "neither"
+                and "swap for the better" not in measure.entry.exempt
+            )
             if is_ordered and "gains" not in dict(measure.given):
-                ends = sorted(float(measure(view.resolve(ties))[0]) for ties in ("optimistic", "pessimistic"))
+                ends = sorted(
+                    float(measure(view.resolve(ties))[0]) for ties in ("optimistic", "pessimistic")
+                )
                 assert ends[0] - 1e-12 <= expected <= ends[1] + 1e-12, str(measure)
 
 
-# ---- queries without anything found, and the three medians -----------------------------------------------------------------
+# ---- queries without anything found, and the three medians
+# -----------------------------------------------------------------
 
 
 def test_what_is_not_found_ranks_after_everything_or_is_left_out() -> None:
-    view = judged_rankings({"a": {"x": 1}, "b": {}, "c": {"x": 1}}, {"a": {"y": 2.0, "z": 1.0}, "b": {"y": 1.0}})
+    view = judged_rankings(
+        {"a": {"x": 1}, "b": {}, "c": {"x": 1}}, {"a": {"y": 2.0, "z": 1.0}, "b": {"y": 1.0}}
+    )
 
     assert value("MedR", view).tolist()[:2] == [3.0, 2.0]
     assert math.isnan(value("MedR", view)[2])
@@ -339,13 +412,29 @@ MEDIANS: dict[str, Callable[[Sequence[float]], float]] = {
 
 @pytest.mark.parametrize("summary", list(MEDIANS))
 @pytest.mark.parametrize("ranks", [[1.0, 2.0, 3.0, 4.0], [7.0, 1.0, 1.0], [1.0, 2.5], [5.0]])
-def test_the_three_medians_differ_where_the_number_of_queries_is_even(summary: str, ranks: list[float]) -> None:
-    (row,) = summarise([Values("run", "MedR", "MedR", "rank", summary, tuple(map(str, range(len(ranks)))), np.array(ranks))])
+def test_the_three_medians_differ_where_the_number_of_queries_is_even(
+    summary: str, ranks: list[float]
+) -> None:
+    (row,) = summarise(
+        [
+            Values(
+                "run",
+                "MedR",
+                "MedR",
+                "rank",
+                summary,
+                tuple(map(str, range(len(ranks)))),
+                np.array(ranks),
+            )
+        ]
+    )
 
     assert row.mean == MEDIANS[summary](ranks)
 
 
-@pytest.mark.parametrize(("name", "summary"), list(zip(("MedR", "MedRLow", "MedRFloor"), MEDIANS, strict=True)))
+@pytest.mark.parametrize(
+    ("name", "summary"), list(zip(("MedR", "MedRLow", "MedRFloor"), MEDIANS, strict=True))
+)
 def test_each_median_is_a_measure_of_its_own(name: str, summary: str) -> None:
     assert MEASURES[name].summary == summary
 
@@ -355,10 +444,14 @@ def test_each_median_is_a_measure_of_its_own(name: str, summary: str) -> None:
 def test_intervals_of_medians_are_percentiles_of_medians_of_resamples(summary: str, n: int) -> None:
     random = Random(7)
     ranks = [float(random.randrange(1, 40)) for _ in range(n)]
-    values = Values("run", "MedR", "MedR", "rank", summary, tuple(map(str, range(n))), np.array(ranks))
+    values = Values(
+        "run", "MedR", "MedR", "rank", summary, tuple(map(str, range(n))), np.array(ranks)
+    )
 
     (row,) = summarise([values], resamples=500, seed=3)
 
     counts = np.concatenate(over_resamples(n, 500, np.copy, seed=3)).astype(int)
     drawn_figures = [MEDIANS[summary](np.repeat(ranks, each).tolist()) for each in counts]
-    assert (row.ci_low, row.ci_high) == pytest.approx(tuple(np.quantile(drawn_figures, [0.025, 0.975])))
+    assert (row.ci_low, row.ci_high) == pytest.approx(
+        tuple(np.quantile(drawn_figures, [0.025, 0.975]))
+    )

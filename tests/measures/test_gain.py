@@ -28,7 +28,9 @@ def test_a_small_list_has_the_values_that_ir_measures_prints(text: str, value: f
 
 def test_a_grade_whose_exponential_gain_is_not_a_number_is_refused():
     with pytest.raises(BadInput, match=r"grade 2000 has no gain"):
-        parse_measure("nDCG(dcg='exp-log2')@5")(judged_rankings({"q": {"a": 2000}}, {"q": {"a": 1.0}}))
+        parse_measure("nDCG(dcg='exp-log2')@5")(
+            judged_rankings({"q": {"a": 2000}}, {"q": {"a": 1.0}})
+        )
 
 
 def test_a_scale_without_extent_is_refused():

@@ -1,4 +1,6 @@
-"""Laws that every measure of judged rankings obeys, tried on small worlds that hypothesis makes, and shrinks where one fails."""
+"""Laws that every measure of judged rankings obeys, tried on small worlds that hypothesis makes,
+and shrinks where one fails.
+"""
 
 import itertools
 from collections.abc import Iterator
@@ -21,24 +23,38 @@ EXAMPLES = settings(max_examples=60, deadline=None, derandomize=True)
 
 
 def classical(law: str = "") -> Iterator[Measure]:
-    """The measures of judged rankings that do not declare an exemption from the law, each plain and at small cut-offs."""
+    """The measures of judged rankings that do not declare an exemption from the law, each plain and
+    at small cut-offs.
+    """
     for name in JUDGED:
         if law not in MEASURES[name].exempt:
             base = simplest(MEASURES[name])
-            yield from dict.fromkeys([base, *(base.with_parameters(k=k) for k in (1, 2, 4) if base.accepts("k"))])
+            yield from dict.fromkeys(
+                [base, *(base.with_parameters(k=k) for k in (1, 2, 4) if base.accepts("k"))]
+            )
 
 
 @EXAMPLES
 @given(WORLDS, st.randoms(use_true_random=False))
-def test_shuffled_rows_renamed_queries_and_split_blocks_give_the_same_bytes(pairs: Pairs, random: Random) -> None:
+def test_shuffled_rows_renamed_queries_and_split_blocks_give_the_same_bytes(
+    pairs: Pairs, random: Random
+) -> None:
     view = join(pairs)
-    mixed = join({query: tuple(each if each is None else shuffled(each, random) for each in pairs[query]) for query in pairs})
+    mixed = join(
+        {
+            query: tuple(each if each is None else shuffled(each, random) for each in pairs[query])
+            for query in pairs
+        }
+    )
     renamed = {query: f"{chr(0x7A - index)}{query}" for index, query in enumerate(pairs)}
     other = join({renamed[query]: each for query, each in pairs.items()})
     cut = random.randint(0, len(pairs))
     for measure in classical():
         values = measure(view)
-        halves = [measure(view.take(np.arange(cut))), measure(view.take(np.arange(cut, len(pairs))))]
+        halves = [
+            measure(view.take(np.arange(cut))),
+            measure(view.take(np.arange(cut, len(pairs)))),
+        ]
 
         assert measure(mixed).tobytes() == values.tobytes(), str(measure)
         assert np.concatenate(halves).tobytes() == values.tobytes(), str(measure)
@@ -54,7 +70,9 @@ def test_a_constant_scorer_gains_nothing_by_the_order_of_its_rows(
     mixed = random.sample(listed, len(listed))
     worlds = {"q": (graded, dict.fromkeys(listed, 1.0))}, {"q": (graded, dict.fromkeys(mixed, 1.0))}
     first, second = map(join, worlds)
-    spread, worst, best = (join(worlds[0], ties) for ties in ("expected", "pessimistic", "optimistic"))
+    spread, worst, best = (
+        join(worlds[0], ties) for ties in ("expected", "pessimistic", "optimistic")
+    )
     for measure in classical("swap for the better"):
         assert measure(first).tobytes() == measure(second).tobytes(), str(measure)
         expected = measure.entry.expected
@@ -66,8 +84,13 @@ def test_a_constant_scorer_gains_nothing_by_the_order_of_its_rows(
 
 @EXAMPLES
 @given(GRADED, SCORED)
-def test_unjudged_items_after_the_last_one_change_nothing(graded: dict[str, float], scored: dict[str, float]) -> None:
-    view, longer = (join({"q": (graded, each)}) for each in (scored, {**scored, "x": -8.0, "y": -9.0, "z": -9.0}))
+def test_unjudged_items_after_the_last_one_change_nothing(
+    graded: dict[str, float], scored: dict[str, float]
+) -> None:
+    view, longer = (
+        join({"q": (graded, each)})
+        for each in (scored, {**scored, "x": -8.0, "y": -9.0, "z": -9.0})
+    )
     for measure in classical("unjudged tail"):
         assert measure(longer).tobytes() == measure(view).tobytes(), str(measure)
 
@@ -83,7 +106,10 @@ def test_moving_a_better_item_up_never_hurts(graded: dict[str, float], listed: l
             swapped[up], swapped[down] = listed[down], listed[up]
             lists.append(swapped)
     view = join(
-        {f"{number:03}": (graded, {item: -float(rank) for rank, item in enumerate(each)}) for number, each in enumerate(lists)}
+        {
+            f"{number:03}": (graded, {item: -float(rank) for rank, item in enumerate(each)})
+            for number, each in enumerate(lists)
+        }
     )
     for measure in classical("swap for the better"):
         if measure.entry.better == "higher":

@@ -1,6 +1,8 @@
-"""The contract: every measure in the registry, whoever wrote it, is held to the same laws by reading what its file declares.
+"""The contract: every measure in the registry, whoever wrote it, is held to the same laws by
+reading what its file declares.
 
-A measure that breaks a law says so beside itself, `exempt={law: reason}`; nothing here knows the name of a measure.
+A measure that breaks a law says so beside itself, `exempt={law: reason}`; nothing here knows the
+name of a measure.
 """
 
 import importlib
@@ -27,8 +29,15 @@ LAWS = ("bounds", "empty", "unjudged tail", "swap for the better")
 @cache
 def oracles_by_name() -> dict[str, Any]:
     """The functions of every oracle file, each under its own name."""
-    modules = [importlib.import_module(f"oracles.{each.name}") for each in pkgutil.iter_modules(oracles.__path__)]
-    found = [(name, each) for module in modules for name, each in inspect.getmembers(module, inspect.isfunction)]
+    modules = [
+        importlib.import_module(f"oracles.{each.name}")
+        for each in pkgutil.iter_modules(oracles.__path__)
+    ]
+    found = [
+        (name, each)
+        for module in modules
+        for name, each in inspect.getmembers(module, inspect.isfunction)
+    ]
     return {name: each for name, each in found if name in MEASURES}
 
 
@@ -38,7 +47,8 @@ def plainly(value: Any) -> Any:
     return dict(value) if is_pairs else value
 
 
-# ---- what each measure declares -----------------------------------------------------------------------------------------
+# ---- what each measure declares
+# -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -57,7 +67,9 @@ def test_every_parameter_is_typed_and_given_by_name(name: str) -> None:
     signature = list(inspect.signature(entry.function).parameters.values())
 
     assert all(each.kind is inspect.Parameter.KEYWORD_ONLY for each in signature[1:])
-    assert all(each.kind not in (inspect.Parameter.empty, Any) for each in entry.parameters.values())
+    assert all(
+        each.kind not in (inspect.Parameter.empty, Any) for each in entry.parameters.values()
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -98,18 +110,22 @@ def test_the_text_of_a_measure_is_read_back_as_the_same_measure(name: str) -> No
 @pytest.mark.parametrize("name", NAMES)
 def test_every_choice_that_a_parameter_offers_is_tried(name: str) -> None:
     tried = [dict(measure.given) for measure in variants(name)]
-    choices = [(each, value) for each in entry_of(name).parameters.values() for value in options(each)]
+    choices = [
+        (each, value) for each in entry_of(name).parameters.values() for value in options(each)
+    ]
 
     untried = [
         (each.name, value)
         for each, value in choices
-        if isinstance(value, str | bool) and not any(given.get(each.name, each.default) == value for given in tried)
+        if isinstance(value, str | bool)
+        and not any(given.get(each.name, each.default) == value for given in tried)
     ]
 
     assert untried == []
 
 
-# ---- its values ---------------------------------------------------------------------------------------------------------
+# ---- its values
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -124,7 +140,10 @@ def test_a_measure_agrees_with_its_oracle(name: str) -> None:
 
         for query, value in zip(view.queries, measure(view).tolist(), strict=True):
             expected = oracle(rankings[query], world.truth[query], **given_)
-            if not (math.isclose(value, expected, rel_tol=1e-9, abs_tol=1e-9) or (math.isnan(value) and math.isnan(expected))):
+            if not (
+                math.isclose(value, expected, rel_tol=1e-9, abs_tol=1e-9)
+                or (math.isnan(value) and math.isnan(expected))
+            ):
                 wrong.append((seed, str(measure), query, value, expected))
 
     assert wrong == []
@@ -155,7 +174,11 @@ def test_a_query_without_a_ranking_has_the_declared_value(name: str) -> None:
     if "empty" in entry.exempt:
         assert any(values[query] != entry.empty for query in bare), "the exemption is not needed"
     else:
-        assert all(values[query] == entry.empty or math.isnan(entry.empty) == math.isnan(values[query]) == 1 for query in bare)
+        assert all(
+            values[query] == entry.empty
+            or math.isnan(entry.empty) == math.isnan(values[query]) == 1
+            for query in bare
+        )
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -178,7 +201,9 @@ def test_renaming_queries_changes_nothing_else(name: str) -> None:
     )
     for measure in variants(name):
         values = by_query(view, measure(view))
-        assert by_query(other, measure(other)) == {renamed[query]: value for query, value in values.items()}, str(measure)
+        assert by_query(other, measure(other)) == {
+            renamed[query]: value for query, value in values.items()
+        }, str(measure)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -189,19 +214,31 @@ def test_blocks_of_queries_give_the_same_bytes_as_the_whole(name: str) -> None:
     blocks = [np.arange(*pair) for pair in itertools.pairwise([0, *edges, len(view.queries)])]
     for measure in variants(name):
         whole = measure(view)
-        assert np.concatenate([measure(view.take(block)) for block in blocks]).tobytes() == whole.tobytes(), str(measure)
+        assert (
+            np.concatenate([measure(view.take(block)) for block in blocks]).tobytes()
+            == whole.tobytes()
+        ), str(measure)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_an_unjudged_tail_changes_nothing(name: str) -> None:
     entry = entry_of(name)
     world, view = world_of(name, 7)
-    run = {query: {**scored, **{f"new{tail}": -1.0 - tail for tail in range(5)}} for query, scored in world.run.items()}
+    run = {
+        query: {**scored, **{f"new{tail}": -1.0 - tail for tail in range(5)}}
+        for query, scored in world.run.items()
+    }
     other = maker_of(name).join(world.truth, run)
     measure = simplest(entry)
-    changed = [query for query, value in by_query(other, measure(other)).items() if value != by_query(view, measure(view))[query]]
+    changed = [
+        query
+        for query, value in by_query(other, measure(other)).items()
+        if value != by_query(view, measure(view))[query]
+    ]
 
     if "unjudged tail" in entry.exempt:
-        assert any(each(other).tobytes() != each(view).tobytes() for each in variants(name)), "the exemption is not needed"
+        assert any(each(other).tobytes() != each(view).tobytes() for each in variants(name)), (
+            "the exemption is not needed"
+        )
     else:
         assert changed == []

@@ -1,4 +1,6 @@
-"""The oracles against published numbers: trec_eval's own checks, ir_measures, and figures worked by hand."""
+"""The oracles against published numbers: trec_eval's own checks, ir_measures, and figures worked by
+hand.
+"""
 
 import inspect
 import json
@@ -33,7 +35,8 @@ Row = list[str]
 Judged = dict[str, dict]
 Score = Callable[[list[str], dict], float]
 
-# ---- trec_eval: names and parameters as it prints them ------------------------------------------------------------
+# ---- trec_eval: names and parameters as it prints them
+# ------------------------------------------------------------
 
 SUMMED = {"num_q", "num_ret", "num_rel", "num_rel_ret", "num_nonrel_judged_ret"}
 SUMMED |= {"prefs_num_prefs_poss", "prefs_num_prefs_ful", "prefs_num_prefs_ful_ret"}
@@ -118,14 +121,19 @@ def trec_measure(name: str, *, rel: int, rounding: str) -> Score:
         recalls = tuple(float(part) for part in value.split(","))
         return partial(average_precision.IPrecAvg, rel=rel, rounding=rounding, recalls=recalls)
     if base == "utility":
-        return partial(precision.Utility, rel=rel, **dict(zip("abcd", map(float, value.split(",")), strict=True)))
+        return partial(
+            precision.Utility,
+            rel=rel,
+            **dict(zip("abcd", map(float, value.split(",")), strict=True)),
+        )
     if base == "ndcg":
         pairs = (part.split("=") for part in value.split(","))
         return partial(gain.nDCG, gains={float(grade): float(worth) for grade, worth in pairs})
     raise KeyError(name)
 
 
-# ---- trec_eval: files ---------------------------------------------------------------------------------------------
+# ---- trec_eval: files
+# ---------------------------------------------------------------------------------------------
 
 
 def rows_of(path: Path) -> Iterator[Row]:
@@ -141,7 +149,9 @@ def as_float32(score: float) -> float:
 
 
 def read_run(path: Path, *, version: int, ids_descending: bool = True) -> dict[str, list[str]]:
-    """Each query's ranking: score descending, ties by item id, descending except among preferences."""
+    """Each query's ranking: score descending, ties by item id, descending except among
+    preferences.
+    """
     scored: dict[str, list[tuple[float, str]]] = {}
     for query, _, item, _, score, *_ in rows_of(path):
         value = as_float32(float(score)) if version == 9 else float(score)
@@ -187,7 +197,9 @@ def read_qrels_prefs(path: Path) -> dict[str, list]:
 
 
 def summary(name: str, values: list[float]) -> float:
-    """trec_eval's line for all queries: a sum for counts, a geometric mean for gm_, else the mean."""
+    """trec_eval's line for all queries: a sum for counts, a geometric mean for gm_, else the
+    mean.
+    """
     if name in SUMMED:
         return sum(values)
     if name.startswith("gm_"):
@@ -196,7 +208,9 @@ def summary(name: str, values: list[float]) -> float:
 
 
 class Case(NamedTuple):
-    """One command of trec_eval's own quick test, and how many values it prints in versions 9 and 10 (0: not run)."""
+    """One command of trec_eval's own quick test, and how many values it prints in versions 9 and 10
+    (0: not run).
+    """
 
     expected: str
     qrels: str
@@ -231,7 +245,12 @@ CASES = [
     # Four seconds each, and version 9 prints the same file byte for byte.
     Case("out.test.qrels_prefs", "qrels.test", "results.test", (0, 57), **QRELS_PREFS),
 ]
-RUNS = [(case, version) for case in CASES for version, n in zip((9, 10), case.n_values, strict=True) if n]
+RUNS = [
+    (case, version)
+    for case in CASES
+    for version, n in zip((9, 10), case.n_values, strict=True)
+    if n
+]
 
 
 def expected_file(case: Case, version: int) -> Path:
@@ -251,7 +270,10 @@ def printed_lines(case: Case, version: int) -> Iterator[tuple[str, str, float]]:
 
 def standardised(values: dict[str, dict[str, float]]) -> None:
     """Every value minus a mean and over a deviation both read from zscores_file (trec_eval -Z)."""
-    scale = {(query, name): (float(mean), float(sd)) for query, name, mean, sd in rows_of(INPUTS / "zscores_file")}
+    scale = {
+        (query, name): (float(mean), float(sd))
+        for query, name, mean, sd in rows_of(INPUTS / "zscores_file")
+    }
     for name, of_query in values.items():
         for query, value in of_query.items():
             mean, deviation = scale.get((query, name), (math.nan, 1.0))
@@ -260,7 +282,8 @@ def standardised(values: dict[str, dict[str, float]]) -> None:
 
 # Every day the newer version where both print the case.
 DAILY_RUNS = [
-    pytest.param(case, version, marks=[pytest.mark.slow] * (version == 9 and (case, 10) in RUNS)) for case, version in RUNS
+    pytest.param(case, version, marks=[pytest.mark.slow] * (version == 9 and (case, 10) in RUNS))
+    for case, version in RUNS
 ]
 
 
@@ -268,56 +291,88 @@ def in_trec_eval(name: str, truth: Any) -> Any:
     """The truth of a query without the negative grades that are no judgments to trec_eval."""
     if name == "infAP" or not isinstance(truth, dict):
         return truth
-    return {item: in_trec_eval(name, grade) for item, grade in truth.items() if isinstance(grade, dict) or grade >= 0}
+    return {
+        item: in_trec_eval(name, grade)
+        for item, grade in truth.items()
+        if isinstance(grade, dict) or grade >= 0
+    }
 
 
 @pytest.mark.parametrize(("case", "version"), DAILY_RUNS, ids=str)
-@pytest.mark.skipif(not TREC.exists(), reason="trec_eval's golden files are not in ../shared/data/trec")
+@pytest.mark.skipif(
+    not TREC.exists(), reason="trec_eval's golden files are not in ../shared/data/trec"
+)
 def test_the_oracles_print_what_trec_eval_prints(case: Case, version: int) -> None:
     judged = case.read(INPUTS / case.qrels)
     in_prefs = case.read in (read_prefs, read_qrels_prefs)
     run = read_run(INPUTS / case.run, version=version, ids_descending=not in_prefs)
-    rankings = {query: run.get(query, [])[: case.depth] for query in judged if query in run or case.complete}
+    rankings = {
+        query: run.get(query, [])[: case.depth] for query in judged if query in run or case.complete
+    }
     rounding = "nearest" if version == 10 else "floor"
     printed = list(printed_lines(case, version))
 
     values: dict[str, dict[str, float]] = {}
     for name in dict.fromkeys(name for name, _, _ in printed):
         score = trec_measure(name, rel=case.rel, rounding=rounding)
-        values[name] = {query: score(rankings[query], in_trec_eval(name, judged[query])) for query in rankings}
+        values[name] = {
+            query: score(rankings[query], in_trec_eval(name, judged[query])) for query in rankings
+        }
     if case.zscores:
         standardised(values)
 
     wrong = []
     for name, query, wanted in printed:
-        found = summary(name, list(values[name].values())) if query == "all" else values[name][query]
+        found = (
+            summary(name, list(values[name].values())) if query == "all" else values[name][query]
+        )
         if abs(found - wanted) > HALF_A_DIGIT:
             wrong.append((name, query, found, wanted))
     assert not wrong, wrong
     assert len(printed) == case.n_values[version == 10]
 
 
-@pytest.mark.skipif(not TREC.exists(), reason="trec_eval's golden files are not in ../shared/data/trec")
+@pytest.mark.skipif(
+    not TREC.exists(), reason="trec_eval's golden files are not in ../shared/data/trec"
+)
 def test_trec_eval_9_and_10_agree_on_preferences() -> None:
     for case in CASES:
         if case.read in (read_prefs, read_qrels_prefs):
             assert expected_file(case, 9).read_bytes() == expected_file(case, 10).read_bytes()
 
 
-@pytest.mark.parametrize(("query", "wanted"), [("301", -3.3350), ("302", -0.3246), ("303", -1.6975)])
-@pytest.mark.skipif(not TREC.exists(), reason="trec_eval's golden files are not in ../shared/data/trec")
-def test_yaap_is_what_trec_eval_prints_though_its_own_test_leaves_it_out(query: str, wanted: float) -> None:
+@pytest.mark.parametrize(
+    ("query", "wanted"), [("301", -3.3350), ("302", -0.3246), ("303", -1.6975)]
+)
+@pytest.mark.skipif(
+    not TREC.exists(), reason="trec_eval's golden files are not in ../shared/data/trec"
+)
+def test_yaap_is_what_trec_eval_prints_though_its_own_test_leaves_it_out(
+    query: str, wanted: float
+) -> None:
     # `trec_eval -q -m yaap qrels.test results.test`, versions 9.0.8 and 10, 2026-11-20.
     judged, run = read_qrels(INPUTS / "qrels.test"), read_run(INPUTS / "results.test", version=10)
 
-    assert average_precision.Yaap(run[query], judged[query]) == pytest.approx(wanted, abs=HALF_A_DIGIT)
+    assert average_precision.Yaap(run[query], judged[query]) == pytest.approx(
+        wanted, abs=HALF_A_DIGIT
+    )
 
 
-# ---- ir_measures --------------------------------------------------------------------------------------------------
+# ---- ir_measures
+# --------------------------------------------------------------------------------------------------
 
 ORACLES = {
     name: getattr(module, name)
-    for module in (counts, precision, average_precision, reciprocal_rank, gain, user_models, incomplete, intents)
+    for module in (
+        counts,
+        precision,
+        average_precision,
+        reciprocal_rank,
+        gain,
+        user_models,
+        incomplete,
+        intents,
+    )
     for name in vars(module)
     if name != "ir_measures"
 }
@@ -326,7 +381,8 @@ UNLIKE: dict[tuple[str, str], Callable[[str], bool]] = {
     # It gives every measure 0 for a query without ranking; these do not depend on the ranking.
     ("pytrec_eval", "NumQ"): lambda query: query == "3",
     ("pytrec_eval", "NumRel"): lambda query: query == "3",
-    # trec_eval divides 0 by 0 where nothing judged is retrieved; the definition has nothing to take the best of.
+    # trec_eval divides 0 by 0 where nothing judged is retrieved; the definition has nothing to take
+    # the best of.
     ("pytrec_eval", "IPrec"): lambda query: query == "7",
 }
 
@@ -365,7 +421,9 @@ def same(found: float, wanted: float | None, tolerance: float) -> bool:
     return abs(found - wanted) <= tolerance
 
 
-@pytest.mark.parametrize("entry", GRADED["measures"], ids=lambda entry: f"{entry['provider']}-{entry['measure']}")
+@pytest.mark.parametrize(
+    "entry", GRADED["measures"], ids=lambda entry: f"{entry['provider']}-{entry['measure']}"
+)
 def test_the_oracles_agree_with_ir_measures(entry: dict) -> None:
     score = oracle_call(entry)
     unlike = UNLIKE.get((entry["provider"], entry["measure"]), lambda query: False)
@@ -374,7 +432,9 @@ def test_the_oracles_agree_with_ir_measures(entry: dict) -> None:
     wrong = []
     for query, wanted in zip(GRADED["queries"], entry["values"], strict=True):
         truth = GRADED["qrels"][query]
-        truth = in_trec_eval(entry["measure"], truth) if entry["provider"] == "pytrec_eval" else truth
+        truth = (
+            in_trec_eval(entry["measure"], truth) if entry["provider"] == "pytrec_eval" else truth
+        )
         found = score(ranked(GRADED["run"].get(query, {})), truth)
         if not unlike(query) and not same(found, wanted, tolerance):
             wrong.append((query, found, wanted))
@@ -395,9 +455,11 @@ def test_the_intent_oracles_agree_with_pyndeval(entry: dict) -> None:
     assert not wrong, (entry["params"], wrong)
 
 
-# ---- trec_eval on lists as short as the edges of its definitions -----------------------------------------------------
+# ---- trec_eval on lists as short as the edges of its definitions
+# -----------------------------------------------------
 
-# `trec_eval -q -m Rndcg -m ndcg_rel -m G -m binG -m infAP -m bpref -m rbp -m rbp_resid qrels run`, version 10, 2026-11-20.
+# `trec_eval -q -m Rndcg -m ndcg_rel -m G -m binG -m infAP -m bpref -m rbp -m rbp_resid qrels run`,
+# version 10, 2026-11-20.
 SHORT_GRADES = {"a": 1, "b": 2, "c": 3, "d": 2, "z": 0, "m": -1}
 SHORT = {
     "abcx": (0.5697, 0.5600, 0.4241, 0.7500, 0.7500, 0.7500, 0.1743, 0.7290),
@@ -411,20 +473,29 @@ SHORT = {
 def test_short_lists_get_what_trec_eval_prints(ranking: str, wanted: tuple[float, ...]) -> None:
     names = ("Rndcg", "ndcg_rel", "G", "binG", "infAP", "bpref", "rbp", "rbp_resid")
 
-    found = [trec_measure(name, rel=1, rounding="nearest")(list(ranking), in_trec_eval(name, SHORT_GRADES)) for name in names]
+    found = [
+        trec_measure(name, rel=1, rounding="nearest")(
+            list(ranking), in_trec_eval(name, SHORT_GRADES)
+        )
+        for name in names
+    ]
 
     assert found == pytest.approx(wanted, abs=HALF_A_DIGIT)
 
 
 def test_gains_of_its_own_rank_the_ideal_too() -> None:
     # `-m Rndcg.1=4,2=1 -m ndcg_rel.1=4,2=1 -m G.1=4,2=1` on the last of these lists.
-    found = [oracle(list("cdaxyzmb"), SHORT_GRADES, gains={1: 4, 2: 1}) for oracle in (gain.RnDCG, gain.nDCGrel, gain.G)]
+    found = [
+        oracle(list("cdaxyzmb"), SHORT_GRADES, gains={1: 4, 2: 1})
+        for oracle in (gain.RnDCG, gain.nDCGrel, gain.G)
+    ]
 
     assert found == pytest.approx([0.7657, 0.7796, 0.7456], abs=HALF_A_DIGIT)
 
 
 def test_gains_closer_than_1_are_in_exact_order_which_trec_eval_gets_wrong() -> None:
-    # `-m ndcg.1=3,2=1,0=0.5` prints 0.8608: its comparison truncates 1 - 0.5 to 0, so the ideal list is out of order.
+    # `-m ndcg.1=3,2=1,0=0.5` prints 0.8608: its comparison truncates 1 - 0.5 to 0, so the ideal
+    # list is out of order.
     ideal = 3 + 3 / math.log2(3) + 1 / 2 + 1 / math.log2(5) + 0.5 / math.log2(6)
 
     value = gain.nDCG(list("abcx"), SHORT_GRADES, gains={1: 3, 2: 1, 0: 0.5})
@@ -432,29 +503,66 @@ def test_gains_closer_than_1_are_in_exact_order_which_trec_eval_gets_wrong() -> 
     assert value == pytest.approx((3 + 1 / math.log2(3) + 3 / 2) / ideal)
 
 
-# `trec_eval -q -R prefs -m all_prefs prefs run`, versions 9.0.8 and 10, 2026-11-20: one group with subgroups, one without.
+# `trec_eval -q -R prefs -m all_prefs prefs run`, versions 9.0.8 and 10, 2026-11-20: one group with
+# subgroups, one without.
 SHORT_PREFS = [
-    *[("g", "1", item, level) for item, level in (("good", 2.0), ("x", 0.0), ("y", 0.0), ("z", 0.0))],
+    *[
+        ("g", "1", item, level)
+        for item, level in (("good", 2.0), ("x", 0.0), ("y", 0.0), ("z", 0.0))
+    ],
     *[("g", "2", item, level) for item, level in (("best", 3.0), ("good", 2.0), ("w", 0.0))],
     *[("h", "1", item, level) for item, level in (("x", 1.0), ("y", 0.0), ("w", 0.0), ("v", 0.0))],
 ]
 PREFS_NAMES = [name for name in PLAIN if name.startswith("prefs")]
 SHORT_PREFS_VALUES = {
-    "x good y z": (0.5, 0.5, 0.6667, 0.225, 0.75, 0.75, 0.8333, 0.75, 0.5455, 0.5455, 0.6875, 12, 6, 3),
-    "x w good y z best": (0.4167, 0.4167, 0.6111, 0.125, 0.3636, 0.3636, 0.6111, 0.1667, 0.4167, 0.4167, 0.6111, 12, 5, 4),
+    "x good y z": (
+        0.5,
+        0.5,
+        0.6667,
+        0.225,
+        0.75,
+        0.75,
+        0.8333,
+        0.75,
+        0.5455,
+        0.5455,
+        0.6875,
+        12,
+        6,
+        3,
+    ),
+    "x w good y z best": (
+        0.4167,
+        0.4167,
+        0.6111,
+        0.125,
+        0.3636,
+        0.3636,
+        0.6111,
+        0.1667,
+        0.4167,
+        0.4167,
+        0.6111,
+        12,
+        5,
+        4,
+    ),
     "w v y x": (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 12, 0, 0),
     "good x z": (0.5833, 0.5833, 0.7222, 0.325, 1, 1, 0.5, 1, 0.7, 0.7, 0.7857, 12, 7, 2),
 }
 
 
 @pytest.mark.parametrize(("ranking", "wanted"), SHORT_PREFS_VALUES.items(), ids=str)
-def test_preferences_of_short_lists_get_what_trec_eval_prints(ranking: str, wanted: tuple[float, ...]) -> None:
+def test_preferences_of_short_lists_get_what_trec_eval_prints(
+    ranking: str, wanted: tuple[float, ...]
+) -> None:
     found = [PLAIN[name](ranking.split(), SHORT_PREFS) for name in PREFS_NAMES]
 
     assert found == pytest.approx(wanted, abs=HALF_A_DIGIT)
 
 
-# ---- by hand ------------------------------------------------------------------------------------------------------
+# ---- by hand
+# --------------------------------------------------------------------------------------------------
 
 FIXTURE_RANKING, FIXTURE_GRADES = ["a", "b", "c", "x"], {"a": 1, "b": 2, "c": 3, "d": 2}
 FIXTURE = [
@@ -478,7 +586,9 @@ FIXTURE = [
 ]
 
 
-@pytest.mark.parametrize(("oracle", "params", "wanted"), FIXTURE, ids=lambda part: getattr(part, "__name__", None))
+@pytest.mark.parametrize(
+    ("oracle", "params", "wanted"), FIXTURE, ids=lambda part: getattr(part, "__name__", None)
+)
 def test_the_fixture_of_the_research_note_holds(oracle: Score, params: dict, wanted: float) -> None:
     assert oracle(FIXTURE_RANKING, FIXTURE_GRADES, **params) == pytest.approx(wanted, abs=0.000005)
 
@@ -496,7 +606,11 @@ WORKED = [
     (counts.NumRet, {"k": 3, "rel": 2}, 2.0),
     (gain.nDCG, {"rel": 3}, 1 / 2),
     (gain.nDCG, {"dcg": "binary-log2", "rel": 3}, 1 / 2),
-    (gain.nDCG, {"dcg": "binary-log2"}, 1 - 1 / math.log2(5) / (1 + 1 / math.log2(3) + 1 / 2 + 1 / math.log2(5))),
+    (
+        gain.nDCG,
+        {"dcg": "binary-log2"},
+        1 - 1 / math.log2(5) / (1 + 1 / math.log2(3) + 1 / 2 + 1 / math.log2(5)),
+    ),
     (gain.DCG, {"k": 1, "dcg": "exp-log2"}, 1.0),
     (gain.IDCG, {"k": 2}, 3 + 2 / math.log2(3)),
     (user_models.RBP, {"p": 0.5, "k": 2}, 0.5 * (1 + 2 * 0.5)),
@@ -515,12 +629,18 @@ WORKED = [
 ]
 
 
-@pytest.mark.parametrize(("oracle", "params", "wanted"), WORKED, ids=lambda part: getattr(part, "__name__", None))
-def test_what_no_tool_computes_is_worked_by_hand(oracle: Score, params: dict, wanted: float) -> None:
+@pytest.mark.parametrize(
+    ("oracle", "params", "wanted"), WORKED, ids=lambda part: getattr(part, "__name__", None)
+)
+def test_what_no_tool_computes_is_worked_by_hand(
+    oracle: Score, params: dict, wanted: float
+) -> None:
     assert oracle(FIXTURE_RANKING, FIXTURE_GRADES, **params) == pytest.approx(wanted, abs=1e-12)
 
 
-def test_the_first_item_serving_two_of_three_intents_scores_2_as_in_ndeval_and_two_thirds_without_its_quirk() -> None:
+def test_the_first_item_serving_two_of_three_intents_scores_2_as_in_ndeval_and_two_thirds_without_its_quirk() -> (  # noqa: E501
+    None
+):
     grades = {"sea": {"a": 1}, "land": {"a": 1}, "air": {"b": 1}}
 
     for oracle in (intents.alpha_DCG, intents.ERR_IA):
@@ -531,17 +651,33 @@ def test_the_first_item_serving_two_of_three_intents_scores_2_as_in_ndeval_and_t
 def test_judged_only_keeps_what_is_judged_for_any_intent_before_the_cut() -> None:
     grades = {"sea": {"a": 1, "b": -1}, "land": {"c": 0, "d": 1}}
 
-    for oracle in (intents.alpha_DCG, intents.alpha_nDCG, intents.ERR_IA, intents.nERR_IA, intents.P_IA):
-        assert oracle(["x", "c", "b", "d", "a"], grades, k=2, judged_only=True) == oracle(["c", "b"], grades, k=2)
-    assert intents.AP_IA(["x", "c", "b", "d", "a"], grades, judged_only=True) == intents.AP_IA(["c", "b", "d", "a"], grades)
+    for oracle in (
+        intents.alpha_DCG,
+        intents.alpha_nDCG,
+        intents.ERR_IA,
+        intents.nERR_IA,
+        intents.P_IA,
+    ):
+        assert oracle(["x", "c", "b", "d", "a"], grades, k=2, judged_only=True) == oracle(
+            ["c", "b"], grades, k=2
+        )
+    assert intents.AP_IA(["x", "c", "b", "d", "a"], grades, judged_only=True) == intents.AP_IA(
+        ["c", "b", "d", "a"], grades
+    )
     assert intents.AP_IA(["x", "a"], grades) == 1 / 4
 
 
 def test_a_group_rich_in_non_relevant_items_keeps_as_many_as_it_has_relevant_ones() -> None:
-    rows = [("g", "s", "good", 1.0), ("g", "s", "x", 0.0), ("g", "s", "y", 0.0), ("g", "s", "z", 0.0)]
+    rows = [
+        ("g", "s", "good", 1.0),
+        ("g", "s", "x", 0.0),
+        ("g", "s", "y", 0.0),
+        ("g", "s", "z", 0.0),
+    ]
     ranking = ["x", "good", "y", "z"]
 
-    assert preferences.PrefsAvgjgRnonrel(ranking, rows, quirk=False) == 0.0  # Only x is kept, and it is above.
+    # Only x is kept, and it is above.
+    assert preferences.PrefsAvgjgRnonrel(ranking, rows, quirk=False) == 0.0
     assert preferences.PrefsAvgjgRnonrel(ranking, rows, quirk=True) == 0.0
     assert preferences.PrefsAvgjgRnonrel(["good", *ranking[2:], "x"], rows, quirk=False) == 1.0
     # trec_eval also compares y with y, z and x: one preference out of four is fulfilled.
@@ -557,10 +693,22 @@ def test_preferences_chain_through_subgroups_and_contradictions_are_refused() ->
         preferences.PrefsSimp([], [*rows, ("g", "3", "c", 2.0), ("g", "3", "a", 1.0)])
 
 
-# ---- nothing to look at -------------------------------------------------------------------------------------------
+# ---- nothing to look at
+# -------------------------------------------------------------------------------------------
 
 NEEDED = {"k": 5, "recall": 0.5, "max_rel": 4, "n_items": 9}
-FAMILIES = (counts, precision, average_precision, reciprocal_rank, gain, user_models, incomplete, intents, groups, preferences)
+FAMILIES = (
+    counts,
+    precision,
+    average_precision,
+    reciprocal_rank,
+    gain,
+    user_models,
+    incomplete,
+    intents,
+    groups,
+    preferences,
+)
 
 
 def is_measure(name: str) -> bool:
@@ -571,7 +719,11 @@ def is_measure(name: str) -> bool:
 def needed(oracle: Score) -> dict:
     """A value for each parameter without default."""
     parameters = inspect.signature(oracle).parameters.values()
-    return {one.name: NEEDED[one.name] for one in parameters if one.kind is one.KEYWORD_ONLY and one.default is one.empty}
+    return {
+        one.name: NEEDED[one.name]
+        for one in parameters
+        if one.kind is one.KEYWORD_ONLY and one.default is one.empty
+    }
 
 
 MEASURES = [
@@ -604,6 +756,8 @@ def test_an_empty_ranking_of_an_unjudged_query_is_worth_nothing(oracle: Score) -
         assert value == {"NumQ": 1.0, "RBPResid": 1.0}.get(oracle.__name__, 0.0)
 
 
-@pytest.mark.parametrize("oracle", [gain.nDCG, gain.RnDCG, gain.nDCGrel, gain.G, gain.BinG, user_models.Compat])
+@pytest.mark.parametrize(
+    "oracle", [gain.nDCG, gain.RnDCG, gain.nDCGrel, gain.G, gain.BinG, user_models.Compat]
+)
 def test_a_query_where_nothing_gains_is_worth_nothing_however_long_the_list(oracle: Score) -> None:
     assert oracle(["a", "x", "b"], {"a": 0, "b": -1}) == 0.0

@@ -1,4 +1,6 @@
-"""Contact sheets: what is drawn where, in which colours, and that nothing about the input can break them."""
+"""Contact sheets: what is drawn where, in which colours, and that nothing about the input can break
+them.
+"""
 
 import base64
 import io
@@ -21,7 +23,11 @@ from rankwell.media.contact_sheet.letters import Letters
 from rankwell.media.images import Thumbnails, read_picture
 
 GREEN, RED, BLUE = ((*bytes.fromhex(COLOURS[name][1:]),) for name in ("right", "wrong", "query"))
-LONG = "a_very_long_identifier/without any/blank_2024-05-17T12-33-01Z_front_wide_" + "x" * 200 + "_clip00017.mp4"
+LONG = (
+    "a_very_long_identifier/without any/blank_2024-05-17T12-33-01Z_front_wide_"
+    + "x" * 200
+    + "_clip00017.mp4"
+)
 
 
 def picture(colour: str = "#c0a0e0", size: tuple[int, int] = (160, 120)) -> Image.Image:
@@ -29,7 +35,9 @@ def picture(colour: str = "#c0a0e0", size: tuple[int, int] = (160, 120)) -> Imag
 
 
 def tile(rank: int, state: str = "right", **changes) -> Tile:
-    return Tile(f"clip_{rank}.mp4", state, picture(), rank=rank, score=1 - rank / 20)._replace(**changes)
+    return Tile(f"clip_{rank}.mp4", state, picture(), rank=rank, score=1 - rank / 20)._replace(
+        **changes
+    )
 
 
 def sheet(*tiles: Tile, **changes) -> Sheet:
@@ -42,7 +50,9 @@ def drawn(made: Sheet, **options) -> np.ndarray:
 
 
 def frames(pixels: np.ndarray, colour: tuple[int, int, int]) -> list[tuple[int, int]]:
-    """Where a row of at least 100 pixels of one colour begins, first seen from above: x and y of frames' upper edges."""
+    """Where a row of at least 100 pixels of one colour begins, first seen from above: x and y of
+    frames' upper edges.
+    """
     same = (pixels == colour).all(axis=2)
     found: list[tuple[int, int]] = []
     for y in np.flatnonzero(same.sum(axis=1) >= 100).tolist():
@@ -56,7 +66,11 @@ def frames(pixels: np.ndarray, colour: tuple[int, int, int]) -> list[tuple[int, 
 def tops(pixels: np.ndarray, colour: tuple[int, int, int]) -> list[tuple[int, int]]:
     """Upper edges alone: a frame has a lower one, too."""
     found = frames(pixels, colour)
-    return [each for place, each in enumerate(found) if sum(other[0] == each[0] for other in found[:place]) % 2 == 0]
+    return [
+        each
+        for place, each in enumerate(found)
+        if sum(other[0] == each[0] for other in found[:place]) % 2 == 0
+    ]
 
 
 def test_the_query_comes_first_and_results_follow_in_order_with_their_colours():
@@ -99,17 +113,23 @@ def test_every_result_has_its_place(count: int, asked: bool):
 
 
 def test_ten_results_fill_even_rows():
-    rows = [y for _, y in tops(drawn(sheet(*(tile(rank) for rank in range(1, 11))), scale=1), GREEN)]
+    rows = [
+        y for _, y in tops(drawn(sheet(*(tile(rank) for rank in range(1, 11))), scale=1), GREEN)
+    ]
 
     assert sorted(map(rows.count, set(rows))) == [5, 5]
 
 
 def test_the_same_sheet_is_drawn_to_the_same_bytes():
-    made = sheet(tile(1, found=("bicyclist",), missing=("entering ego path",)), tile(2, "wrong", picture=None))
+    made = sheet(
+        tile(1, found=("bicyclist",), missing=("entering ego path",)),
+        tile(2, "wrong", picture=None),
+    )
 
     assert draw_sheet(made) == draw_sheet(made)
     code = (
-        "import sys; sys.path.insert(0, 'tests/media'); from test_contact_sheet import *; import hashlib;"
+        "import sys; sys.path.insert(0, 'tests/media'); from test_contact_sheet import *; "
+        "import hashlib;"
         "print(hashlib.sha256(draw_sheet(sheet(tile(1), tile(2, 'wrong')))).hexdigest())"
     )
     root = Path(__file__).parents[2]
@@ -132,7 +152,9 @@ def test_text_stands_out_from_the_ground():
 
     def light(colour: str) -> float:
         parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
-        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+        linear = [
+            part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+        ]
         return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
     for name in ("ink", "quiet", "right", "wrong", "unjudged", "query"):
@@ -150,7 +172,10 @@ def test_sheets_have_the_palette_of_the_page():
 
 
 def test_a_picture_that_is_missing_leaves_a_placeholder_of_the_same_size():
-    whole, lacking = drawn(sheet(tile(1), tile(2)), scale=1), drawn(sheet(tile(1), tile(2, picture=None)), scale=1)
+    whole, lacking = (
+        drawn(sheet(tile(1), tile(2)), scale=1),
+        drawn(sheet(tile(1), tile(2, picture=None)), scale=1),
+    )
 
     assert whole.shape == lacking.shape
     assert tops(whole, GREEN) == tops(lacking, GREEN)
@@ -159,7 +184,9 @@ def test_a_picture_that_is_missing_leaves_a_placeholder_of_the_same_size():
 
 def test_pictures_of_odd_shapes_stay_inside_their_frames():
     shapes = [(1, 1), (4000, 3), (3, 4000), (640, 480)]
-    made = sheet(*(tile(rank, picture=picture("#ff00ff", size)) for rank, size in enumerate(shapes, 1)))
+    made = sheet(
+        *(tile(rank, picture=picture("#ff00ff", size)) for rank, size in enumerate(shapes, 1))
+    )
 
     pixels = drawn(made, scale=1)
 
@@ -173,12 +200,38 @@ def test_pictures_of_odd_shapes_stay_inside_their_frames():
 
 @pytest.mark.parametrize(
     "text",
-    [LONG, "x" * 500, "文書_1.mp4", "\u202eevil\n\t\x00", "odd\udcff.mp4", "", " ", "e\u0301", "ʬ" * 80, "a b " * 100],
-    ids=["long", "without blanks", "chinese", "control", "bytes", "empty", "blank", "accent", "unknown", "blanks"],
+    [
+        LONG,
+        "x" * 500,
+        "文書_1.mp4",
+        "\u202eevil\n\t\x00",
+        "odd\udcff.mp4",
+        "",
+        " ",
+        "e\u0301",
+        "ʬ" * 80,
+        "a b " * 100,
+    ],
+    ids=[
+        "long",
+        "without blanks",
+        "chinese",
+        "control",
+        "bytes",
+        "empty",
+        "blank",
+        "accent",
+        "unknown",
+        "blanks",
+    ],
 )
 def test_no_text_breaks_a_sheet_or_leaves_its_tile(text: str):
     made = sheet(
-        tile(1, item=text, label=text, found=(text,), missing=(text,), note=text), tile(2), title=text, lines=(text,), name=text
+        tile(1, item=text, label=text, found=(text,), missing=(text,), note=text),
+        tile(2),
+        title=text,
+        lines=(text,),
+        name=text,
     )
 
     pixels = drawn(made, scale=1)
@@ -196,7 +249,9 @@ def test_more_keywords_than_fit_are_counted():
 
 
 def test_dots_stand_where_ranks_are_left_out():
-    following, later = (drawn(sheet(tile(1, "wrong"), tile(2)._replace(rank=rank)), scale=1) for rank in (2, 17))
+    following, later = (
+        drawn(sheet(tile(1, "wrong"), tile(2)._replace(rank=rank)), scale=1) for rank in (2, 17)
+    )
     (x, top), *_ = tops(following, GREEN)
 
     assert (following[top : top + 100, x - 12 : x - 2] == 255).all()
@@ -205,7 +260,9 @@ def test_dots_stand_where_ranks_are_left_out():
 
 @pytest.mark.parametrize("width", [60, 90, 150, 400])
 @pytest.mark.parametrize("lines", [1, 2, 3])
-@pytest.mark.parametrize("text", [LONG, "traveling in opposite direction", "a", "", "urban_cyclist_crossing_001.mp4"])
+@pytest.mark.parametrize(
+    "text", [LONG, "traveling in opposite direction", "a", "", "urban_cyclist_crossing_001.mp4"]
+)
 def test_wrapped_text_fits_and_keeps_both_ends(text: str, width: int, lines: int):
     letters = Letters(13)
 
@@ -224,11 +281,13 @@ def test_wrapped_text_fits_and_keeps_both_ends(text: str, width: int, lines: int
 def test_text_breaks_at_blanks_before_signs_and_at_signs_before_letters():
     letters = Letters(13)
 
-    assert letters.wrap("traveling in opposite direction", letters.width("traveling in opposite d")) == [
-        "traveling in opposite",
-        "direction",
+    assert letters.wrap(
+        "traveling in opposite direction", letters.width("traveling in opposite d")
+    ) == ["traveling in opposite", "direction"]
+    assert letters.wrap("urban_cyclist_001.mp4", letters.width("urban_cyclist_001.m")) == [
+        "urban_cyclist_",
+        "001.mp4",
     ]
-    assert letters.wrap("urban_cyclist_001.mp4", letters.width("urban_cyclist_001.m")) == ["urban_cyclist_", "001.mp4"]
 
 
 @pytest.mark.parametrize(
@@ -267,12 +326,18 @@ DETAILS = {
         json.dumps(
             {
                 "match": "Partial match (1/2 keywords)",
-                "groups": {"o": {"found": ["bike"], "missing": []}, "b": {"found": [], "missing": ["enters"]}},
+                "groups": {
+                    "o": {"found": ["bike"], "missing": []},
+                    "b": {"found": [], "missing": ["enters"]},
+                },
             }
         ),
         json.dumps(
             {
-                "groups": {"o": {"found": ["bike"], "missing": []}, "b": {"found": ["enters"], "missing": []}},
+                "groups": {
+                    "o": {"found": ["bike"], "missing": []},
+                    "b": {"found": ["enters"], "missing": []},
+                },
                 "reasons": ["below_threshold"],
             }
         ),
@@ -287,12 +352,25 @@ DETAILS = {
 def pictures(tmp_path: Path) -> Thumbnails:
     for place, name in enumerate(("q", "a", "c")):
         picture(f"#{place}0a0e0").save(tmp_path / f"{name}.png")
-    files = {"q.png": tmp_path / "q.png", "a": tmp_path / "a.png", "c": tmp_path / "c.png", "b": tmp_path / "gone.png"}
+    files = {
+        "q.png": tmp_path / "q.png",
+        "a": tmp_path / "a.png",
+        "c": tmp_path / "c.png",
+        "b": tmp_path / "gone.png",
+    }
     return Thumbnails(files)
 
 
-def test_details_become_a_sheet_per_query_with_the_first_right_result_at_its_end(pictures: Thumbnails):
-    first, second = sheets_of(DETAILS, pictures, first=2, lines={("m", "q.png"): ("Recall@5 0.2",)}, titles={"q.png": "what"})
+def test_details_become_a_sheet_per_query_with_the_first_right_result_at_its_end(
+    pictures: Thumbnails,
+):
+    first, second = sheets_of(
+        DETAILS,
+        pictures,
+        first=2,
+        lines={("m", "q.png"): ("Recall@5 0.2",)},
+        titles={"q.png": "what"},
+    )
 
     assert (first.name, first.title) == ("q.png", "what")
     assert first.lines == (
@@ -302,22 +380,36 @@ def test_details_become_a_sheet_per_query_with_the_first_right_result_at_its_end
     )
     assert first.query is not None
     assert (first.query.item, first.query.picture is not None) == ("q.png", True)
-    assert [(each.item, each.rank, each.state, each.found, each.missing) for each in first.tiles] == [
+    assert [
+        (each.item, each.rank, each.state, each.found, each.missing) for each in first.tiles
+    ] == [
         ("a", 1, "wrong", ("bike",), ("enters",)),
         ("b", 2, "wrong", ("bike", "enters"), ()),
         ("c", 7, "right", ("bike", "enters"), ()),
     ]
-    assert [each.note for each in first.tiles] == ["Partial match (1/2 keywords)", "below the threshold", "the first right one"]
+    assert [each.note for each in first.tiles] == [
+        "Partial match (1/2 keywords)",
+        "below the threshold",
+        "the first right one",
+    ]
     assert [each.problem for each in first.tiles if each.picture is None] == ["no file"]
     assert first.tiles[2].label == "drive 7"
-    assert (second.title, second.query, [each.state for each in second.tiles]) == ("cyclist at night", None, ["unjudged"])
+    assert (second.title, second.query, [each.state for each in second.tiles]) == (
+        "cyclist at night",
+        None,
+        ["unjudged"],
+    )
     assert second.tiles[0].score is None
 
 
 def test_queries_are_drawn_in_the_requested_order(pictures: Thumbnails):
     wanted = [("m", "cyclist at night"), ("m", "unknown"), ("m", "q.png")]
 
-    assert [each.name for each in sheets_of(DETAILS, pictures, queries=wanted)] == ["cyclist at night", "unknown", "q.png"]
+    assert [each.name for each in sheets_of(DETAILS, pictures, queries=wanted)] == [
+        "cyclist at night",
+        "unknown",
+        "q.png",
+    ]
 
 
 def test_a_query_that_is_a_clip_without_a_file_has_a_placeholder(tmp_path: Path):
@@ -335,9 +427,13 @@ def shown_in(source: str) -> Image.Image:
     return Image.open(io.BytesIO(base64.b64decode(text)))
 
 
-def test_the_pictures_of_first_results_and_of_queries_are_kept_once_each(pictures: Thumbnails, tmp_path: Path):
+def test_the_pictures_of_first_results_and_of_queries_are_kept_once_each(
+    pictures: Thumbnails, tmp_path: Path
+):
     picture(size=(400, 200)).save(tmp_path / "c.png")
-    shuffled = {name: [column[place] for place in (5, 3, 0, 2, 4, 1)] for name, column in DETAILS.items()}
+    shuffled = {
+        name: [column[place] for place in (5, 3, 0, 2, 4, 1)] for name, column in DETAILS.items()
+    }
 
     found = picture_columns(shuffled, pictures, queries=["q.png", "cyclist at night"], first=1)
 
@@ -354,7 +450,12 @@ def test_an_item_without_a_picture_has_the_reason(pictures: Thumbnails):
     found = picture_columns(DETAILS, pictures, first=2)
 
     place = found["item"].index("b")
-    assert [found[name][place] for name in ("thumbnail", "width", "height", "problem")] == [None, None, None, "no file"]
+    assert [found[name][place] for name in ("thumbnail", "width", "height", "problem")] == [
+        None,
+        None,
+        None,
+        "no file",
+    ]
 
 
 def test_a_query_is_shown_by_its_own_picture_where_it_has_one(pictures: Thumbnails):

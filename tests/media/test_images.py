@@ -22,7 +22,9 @@ RED, GREEN, BLUE, WHITE = (200, 30, 20), (20, 160, 40), (30, 40, 200), (255, 255
 def quarters(mode: str = "RGB") -> Image.Image:
     """64 × 32: red upper left, green upper right, blue lower left, white lower right."""
     image = Image.new("RGB", (64, 32))
-    for place, colour in zip([(0, 0), (32, 0), (0, 16), (32, 16)], [RED, GREEN, BLUE, WHITE], strict=True):
+    for place, colour in zip(
+        [(0, 0), (32, 0), (0, 16), (32, 16)], [RED, GREEN, BLUE, WHITE], strict=True
+    ):
         image.paste(colour, (*place, place[0] + 32, place[1] + 16))
     return image.convert(mode)
 
@@ -37,7 +39,8 @@ def close(found: list[tuple[int, ...]], wanted: list[tuple[int, ...]], within: i
     return int(np.abs(np.array(found) - np.array(wanted)).max()) <= within
 
 
-# Which way a camera stored the upright picture, by the number that EXIF gives it (CIPA DC-008, tag Orientation).
+# Which way a camera stored the upright picture, by the number that EXIF gives it (CIPA DC-008, tag
+# Orientation).
 STORED = {
     1: None,
     2: Image.Transpose.FLIP_LEFT_RIGHT,
@@ -52,8 +55,12 @@ STORED = {
 
 @pytest.mark.parametrize("orientation", STORED)
 @pytest.mark.parametrize("longest", [None, 40])
-def test_a_picture_is_turned_the_way_it_was_taken(tmp_path: Path, orientation: int, longest: int | None):
-    stored = quarters() if STORED[orientation] is None else quarters().transpose(STORED[orientation])
+def test_a_picture_is_turned_the_way_it_was_taken(
+    tmp_path: Path, orientation: int, longest: int | None
+):
+    stored = (
+        quarters() if STORED[orientation] is None else quarters().transpose(STORED[orientation])
+    )
     exif = Image.Exif()
     exif[0x0112] = orientation
     stored.save(tmp_path / "a.jpg", quality=95, subsampling=0, exif=exif)
@@ -83,7 +90,9 @@ def test_a_picture_is_turned_the_way_it_was_taken(tmp_path: Path, orientation: i
 )
 def test_every_common_kind_becomes_rgb(tmp_path: Path, name: str, mode: str, within: int):
     kind = "PNG" if name == "named.mp4" else None
-    quarters(mode).save(tmp_path / name, format=kind, **({"quality": 95} if name.endswith(("webp", "avif")) else {}))
+    quarters(mode).save(
+        tmp_path / name, format=kind, **({"quality": 95} if name.endswith(("webp", "avif")) else {})
+    )
 
     image = read_picture(tmp_path / name)
 
@@ -112,11 +121,18 @@ def test_grey_of_16_bits_keeps_its_brightness(tmp_path: Path):
 
     for name in ("a.png", "a.tif", "a.pgm"):
         image = read_picture(tmp_path / name)
-        assert [image.getpixel((x, 4)) for x in range(4)] == [(0,) * 3, (0x3F,) * 3, (0x80,) * 3, (0xFF,) * 3]
+        assert [image.getpixel((x, 4)) for x in range(4)] == [
+            (0,) * 3,
+            (0x3F,) * 3,
+            (0x80,) * 3,
+            (0xFF,) * 3,
+        ]
 
 
 def test_floats_are_stretched_from_least_to_largest(tmp_path: Path):
-    Image.fromarray(np.array([[-1.0, 0.0, 1.0, np.nan]] * 4, dtype=np.float32)).save(tmp_path / "a.tif")
+    Image.fromarray(np.array([[-1.0, 0.0, 1.0, np.nan]] * 4, dtype=np.float32)).save(
+        tmp_path / "a.tif"
+    )
 
     image = read_picture(tmp_path / "a.tif")
 
@@ -125,8 +141,12 @@ def test_floats_are_stretched_from_least_to_largest(tmp_path: Path):
 
 @pytest.mark.parametrize(("frames", "middle"), [(1, 0), (2, 1), (3, 1), (4, 2), (7, 3)])
 @pytest.mark.parametrize("kind", ["gif", "webp", "png"])
-def test_the_middle_frame_of_a_moving_picture_is_shown(tmp_path: Path, kind: str, frames: int, middle: int):
-    drawn = [Image.new("RGB", (16, 16), (30 * place, 0, 255 - 30 * place)) for place in range(frames)]
+def test_the_middle_frame_of_a_moving_picture_is_shown(
+    tmp_path: Path, kind: str, frames: int, middle: int
+):
+    drawn = [
+        Image.new("RGB", (16, 16), (30 * place, 0, 255 - 30 * place)) for place in range(frames)
+    ]
     drawn[0].save(
         tmp_path / f"a.{kind}",
         save_all=True,
@@ -135,7 +155,9 @@ def test_the_middle_frame_of_a_moving_picture_is_shown(tmp_path: Path, kind: str
         **({"lossless": True} if kind == "webp" else {}),
     )
 
-    assert close([read_picture(tmp_path / f"a.{kind}").getpixel((8, 8))], [drawn[middle].getpixel((8, 8))], 3)
+    assert close(
+        [read_picture(tmp_path / f"a.{kind}").getpixel((8, 8))], [drawn[middle].getpixel((8, 8))], 3
+    )
 
 
 def write_video(path: Path, frames: int, codec: str = "mp4v") -> None:
@@ -146,9 +168,14 @@ def write_video(path: Path, frames: int, codec: str = "mp4v") -> None:
     film.release()
 
 
-@pytest.mark.parametrize(("name", "codec"), [("a.mp4", "mp4v"), ("a.avi", "MJPG"), ("a.mkv", "mp4v"), ("no_ending", "mp4v")])
+@pytest.mark.parametrize(
+    ("name", "codec"),
+    [("a.mp4", "mp4v"), ("a.avi", "MJPG"), ("a.mkv", "mp4v"), ("no_ending", "mp4v")],
+)
 @pytest.mark.parametrize("frames", [1, 9, 10])
-def test_the_middle_frame_of_a_video_is_shown_in_its_colours(tmp_path: Path, name: str, codec: str, frames: int):
+def test_the_middle_frame_of_a_video_is_shown_in_its_colours(
+    tmp_path: Path, name: str, codec: str, frames: int
+):
     made = tmp_path / ("film.mp4" if name == "no_ending" else name)
     write_video(made, frames, codec)
     made.rename(tmp_path / name)
@@ -210,7 +237,16 @@ def jpeg() -> bytes:
         (b"version https://git-lfs.github.com/spec/v1\n", "git lfs pull"),
         (b"\x00\x00\x00\x18ftypheic" + bytes(40), "HEIF"),
     ],
-    ids=["empty", "cut png", "png without pixels", "cut jpeg", "text", "program", "pointer", "heif"],
+    ids=[
+        "empty",
+        "cut png",
+        "png without pixels",
+        "cut jpeg",
+        "text",
+        "program",
+        "pointer",
+        "heif",
+    ],
 )
 def test_a_file_that_is_not_a_whole_picture_is_named(tmp_path: Path, content: bytes, said: str):
     (tmp_path / "odd.jpg").write_bytes(content)
@@ -234,9 +270,16 @@ def test_a_small_file_that_would_fill_the_memory_is_refused_before_it_does(tmp_p
     import zlib
 
     def chunk(kind: bytes, body: bytes) -> bytes:
-        return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+        return (
+            struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+        )
 
-    bomb = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(bytes(1000))) + chunk(b"IEND", b"")
+    bomb = (
+        b"\x89PNG\r\n\x1a\n"
+        + chunk(b"IHDR", header)
+        + chunk(b"IDAT", zlib.compress(bytes(1000)))
+        + chunk(b"IEND", b"")
+    )
     (tmp_path / "bomb.png").write_bytes(bomb)
 
     tracemalloc.start()
@@ -254,7 +297,9 @@ def test_a_large_picture_is_read_without_a_warning(tmp_path: Path):
 
 
 def test_broken_metadata_do_not_hide_a_picture(tmp_path: Path):
-    quarters().save(tmp_path / "a.jpg", quality=95, exif=b"Exif\x00\x00MM\x00\x2a\xff\xff\xff\xff" + bytes(30))
+    quarters().save(
+        tmp_path / "a.jpg", quality=95, exif=b"Exif\x00\x00MM\x00\x2a\xff\xff\xff\xff" + bytes(30)
+    )
 
     assert read_picture(tmp_path / "a.jpg").size == (64, 32)
 
@@ -287,10 +332,19 @@ def test_a_data_address_holds_a_small_jpeg_and_leaves_the_picture_alone():
     assert data_uri(image, longest=80) == address
 
 
-def test_media_are_listed_in_the_order_of_their_bytes_without_hidden_and_foreign_files(tmp_path: Path):
-    touch(tmp_path, "b.mp4", "Z.JPG", "sub/a.gif", ".hidden.png", ".git/x.png", "notes.txt", "ä.png")
+def test_media_are_listed_in_the_order_of_their_bytes_without_hidden_and_foreign_files(
+    tmp_path: Path,
+):
+    touch(
+        tmp_path, "b.mp4", "Z.JPG", "sub/a.gif", ".hidden.png", ".git/x.png", "notes.txt", "ä.png"
+    )
 
-    assert [path.relative_to(tmp_path).as_posix() for path in list_media(tmp_path)] == ["Z.JPG", "b.mp4", "sub/a.gif", "ä.png"]
+    assert [path.relative_to(tmp_path).as_posix() for path in list_media(tmp_path)] == [
+        "Z.JPG",
+        "b.mp4",
+        "sub/a.gif",
+        "ä.png",
+    ]
     with pytest.raises(BadInput, match="no such folder"):
         list_media(tmp_path / "none")
 
@@ -315,7 +369,9 @@ def test_an_id_finds_its_file_by_path_name_or_stem(tmp_path: Path):
         "v1",
     ]
 
-    found = {name: path.relative_to(tmp_path).as_posix() for name, path in locate(ids, tmp_path).items()}
+    found = {
+        name: path.relative_to(tmp_path).as_posix() for name, path in locate(ids, tmp_path).items()
+    }
 
     assert found == {
         "a.mp4": "a.mp4",
@@ -342,7 +398,9 @@ def test_files_of_two_folders_do_not_answer_to_one_id(tmp_path: Path):
 def test_thumbnails_tell_what_cannot_be_read_and_go_on(tmp_path: Path):
     quarters().save(tmp_path / "good.png")
     (tmp_path / "bad.png").write_bytes(png()[:900])
-    shown = Thumbnails({name: tmp_path / f"{name}.png" for name in ("good", "bad", "gone")}, longest=32)
+    shown = Thumbnails(
+        {name: tmp_path / f"{name}.png" for name in ("good", "bad", "gone")}, longest=32
+    )
 
     found = {name: shown[name] for name in ("bad", "good", "gone", "unknown")}
 

@@ -1,4 +1,6 @@
-"""The standard library's documentation as a corpus: what is in it, and that reading it does nothing else."""
+"""The standard library's documentation as a corpus: what is in it, and that reading it does nothing
+else.
+"""
 
 import hashlib
 import os
@@ -23,7 +25,9 @@ def functions() -> dict[str, Entry]:
 
 
 def run_python(code: str, folder: Path, **environment: str) -> str:
-    """What a fresh interpreter prints, started in `folder` and without the modules that pytest has loaded."""
+    """What a fresh interpreter prints, started in `folder` and without the modules that pytest has
+    loaded.
+    """
     path = os.pathsep.join(["", *sys.path])
     return subprocess.run(
         [sys.executable, "-W", "error", "-c", code],
@@ -42,19 +46,33 @@ def test_entries_are_sorted_and_their_ids_unique():
         assert ids == sorted(set(ids))
 
 
-def test_the_corpus_has_the_size_of_a_library(modules: dict[str, Entry], functions: dict[str, Entry]):
+def test_the_corpus_has_the_size_of_a_library(
+    modules: dict[str, Entry], functions: dict[str, Entry]
+):
     assert len(modules) > 200
     assert len(functions) > 3000
 
 
-@pytest.mark.parametrize("name", ["argparse", "math", "os", "os.path", "collections.abc", "xml.etree.ElementTree", "sys"])
+@pytest.mark.parametrize(
+    "name", ["argparse", "math", "os", "os.path", "collections.abc", "xml.etree.ElementTree", "sys"]
+)
 def test_modules_of_every_kind_are_entries(modules: dict[str, Entry], name: str):
     assert len(modules[name].text) > 500
 
 
 @pytest.mark.parametrize(
     "name",
-    ["antigravity", "this", "idlelib", "tkinter", "posixpath", "readline", "json.decoder", "asyncio.runners", "unittest.case"],
+    [
+        "antigravity",
+        "this",
+        "idlelib",
+        "tkinter",
+        "posixpath",
+        "readline",
+        "json.decoder",
+        "asyncio.runners",
+        "unittest.case",
+    ],
 )
 def test_programs_jokes_and_parts_of_packages_are_left_out(modules: dict[str, Entry], name: str):
     assert name not in modules
@@ -68,7 +86,8 @@ def test_no_entry_is_private(modules: dict[str, Entry], functions: dict[str, Ent
 @pytest.mark.parametrize(
     ("name", "parameters"),
     [
-        ("argparse.ArgumentParser.add_argument", "add_argument(*args, **kwargs)"),  # written in Python, in a private base
+        # Written in Python, in a private base.
+        ("argparse.ArgumentParser.add_argument", "add_argument(*args, **kwargs)"),
         ("asyncio.run", "run(main, debug"),  # documented under its package
         ("json.JSONDecoder.decode", "decode(s, _w)"),
         ("os.listdir", "listdir(path)"),  # written in C, under another name
@@ -76,17 +95,24 @@ def test_no_entry_is_private(modules: dict[str, Entry], functions: dict[str, Ent
         ("builtins.str.join", "join(iterable)"),
     ],
 )
-def test_a_function_is_found_under_its_documented_name(functions: dict[str, Entry], name: str, parameters: str):
+def test_a_function_is_found_under_its_documented_name(
+    functions: dict[str, Entry], name: str, parameters: str
+):
     assert functions[name].text.startswith(parameters)
 
 
 def test_the_text_of_a_module_holds_its_methods(modules: dict[str, Entry]):
-    assert "RawConfigParser.read raw config parser read(filenames, encoding)" in modules["configparser"].text
+    assert (
+        "RawConfigParser.read raw config parser read(filenames, encoding)"
+        in modules["configparser"].text
+    )
 
 
 def test_a_title_holds_the_words_of_the_name_and_the_first_sentence(modules: dict[str, Entry]):
     assert modules["argparse"].title == "argparse: Command-line parsing library"
-    assert modules["xml.etree.ElementTree"].title.startswith("xml.etree.ElementTree xml etree element tree: ")
+    assert modules["xml.etree.ElementTree"].title.startswith(
+        "xml.etree.ElementTree xml etree element tree: "
+    )
 
 
 def test_titles_are_one_line(modules: dict[str, Entry], functions: dict[str, Entry]):
@@ -126,8 +152,10 @@ def test_the_first_sentence_passes_over_signatures_and_titles(doc: str, sentence
 
 def test_reading_prints_nothing_and_runs_no_library_module_with_effects(tmp_path: Path):
     code = (
-        "import sys; from rankwell.media import python_docs; python_docs.modules(); python_docs.functions(); "
-        "loaded = {'antigravity', 'this', 'webbrowser', 'turtle', 'idlelib', 'readline', 'test'} & set(sys.modules); "
+        "import sys; from rankwell.media import python_docs; python_docs.modules(); "
+        "python_docs.functions(); "
+        "loaded = {'antigravity', 'this', 'webbrowser', 'turtle', 'idlelib', 'readline', "
+        "'test'} & set(sys.modules); "
         "assert not loaded, loaded"
     )
 
@@ -137,7 +165,10 @@ def test_reading_prints_nothing_and_runs_no_library_module_with_effects(tmp_path
 def test_a_users_file_with_a_librarys_name_is_neither_run_nor_read(tmp_path: Path):
     for name in ("this", "sched", "cmath"):
         (tmp_path / f"{name}.py").write_text('"""Mine."""\nraise SystemExit("it ran")\n')
-    code = "from rankwell.media import python_docs; print([e.title for e in python_docs.modules() if e.id == 'sched'])"
+    code = (
+        "from rankwell.media import python_docs; print([e.title for e in python_docs.modules() if "
+        "e.id == 'sched'])"
+    )
 
     assert "Mine" not in run_python(code, tmp_path)
 
@@ -146,7 +177,8 @@ def test_a_users_file_with_a_librarys_name_is_neither_run_nor_read(tmp_path: Pat
 def test_two_interpreters_with_other_hashes_read_the_same(tmp_path: Path):
     code = (
         "import hashlib; from rankwell.media import python_docs; "
-        "print(hashlib.sha256(repr((python_docs.modules(), python_docs.functions())).encode()).hexdigest())"
+        "print(hashlib.sha256(repr((python_docs.modules(), "
+        "python_docs.functions())).encode()).hexdigest())"
     )
 
     digests = {run_python(code, tmp_path, PYTHONHASHSEED=seed) for seed in ("1", "2")}

@@ -11,9 +11,58 @@ from rankwell.errors import UnknownName
 from rankwell.media.texts import CONTAINMENTS, NORMALIZERS, containment, normalize_all, normalizer
 
 WORDS = [
-    *("the", "The", "a", "An", "le", "LES", "l'eau", "L’Ouganda", "l'", "d'", "aujourd'hui", "des", "U.S.", "A+", "---", "_x_"),
-    *("well-known", "Café", "Cafe\u0301", "«mot»", "ÉTÉ", "İ", "ΑΣ", "die", "Katze", "las", "của", "الكتاب", "北京大学", "हिंदी"),
-    *("a\u00a0b", "x\u202fy", "1,5", "$", "²", "’", "‘", "ʼ", "\u0301", "\udce9", "a\x00b", "\t", "\n", "ﬁ", "the.", "a’b"),
+    *(
+        "the",
+        "The",
+        "a",
+        "An",
+        "le",
+        "LES",
+        "l'eau",
+        "L’Ouganda",
+        "l'",
+        "d'",
+        "aujourd'hui",
+        "des",
+        "U.S.",
+        "A+",
+        "---",
+        "_x_",
+    ),
+    *(
+        "well-known",
+        "Café",
+        "Cafe\u0301",
+        "«mot»",
+        "ÉTÉ",
+        "İ",
+        "ΑΣ",
+        "die",
+        "Katze",
+        "las",
+        "của",
+        "الكتاب",
+        "北京大学",
+        "हिंदी",
+    ),
+    *(
+        "a\u00a0b",
+        "x\u202fy",
+        "1,5",
+        "$",
+        "²",
+        "’",
+        "‘",
+        "ʼ",
+        "\u0301",
+        "\udce9",
+        "a\x00b",
+        "\t",
+        "\n",
+        "ﬁ",
+        "the.",
+        "a’b",
+    ),
 ]
 TEXTS = st.lists(st.sampled_from(WORDS) | st.text(max_size=4), max_size=6).flatmap(
     lambda words: st.sampled_from(["", " ", "  "]).map(lambda blank: blank.join(words))
@@ -60,9 +109,15 @@ def test_many_texts_at_once_have_the_same_forms_as_one_by_one(texts: list[str]):
 
 
 @EXAMPLES
-@given(st.lists(st.sampled_from(["the", "a", "an", "A,", "-", "Then", "ban", " "]), max_size=9).map(" ".join))
+@given(
+    st.lists(st.sampled_from(["the", "a", "an", "A,", "-", "Then", "ban", " "]), max_size=9).map(
+        " ".join
+    )
+)
 def test_rows_of_articles_are_all_removed_at_once(text: str):
-    assert normalize_all([text, "the", text + " end"], NORMALIZERS["squad"])[text] == answers.squad(text)
+    assert normalize_all([text, "the", text + " end"], NORMALIZERS["squad"])[text] == answers.squad(
+        text
+    )
 
 
 @EXAMPLES
@@ -135,7 +190,11 @@ def test_accents_are_kept_apart_or_brought_together():
     ],
 )
 def test_a_text_holds_an_answer_by_the_rule_that_is_named(text: str, answer: str, holds: str):
-    found = [name for name, rule in CONTAINMENTS.items() if rule.holds(rule.prepare(text), rule.prepare(answer))]
+    found = [
+        name
+        for name, rule in CONTAINMENTS.items()
+        if rule.holds(rule.prepare(text), rule.prepare(answer))
+    ]
 
     assert found == holds.split()
 

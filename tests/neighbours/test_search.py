@@ -1,4 +1,6 @@
-"""Exact search: the same bytes as sorting everything in exact arithmetic, for every backend, block size and tie."""
+"""Exact search: the same bytes as sorting everything in exact arithmetic, for every backend, block
+size and tie.
+"""
 
 import importlib.util
 from pathlib import Path
@@ -31,7 +33,9 @@ def backend(request):
 
 
 def near_ties(seed, n, d, largest=2**21):
-    """Whole numbers in float32 that differ in their last bit: a float32 product cannot tell them apart, exact sums can."""
+    """Whole numbers in float32 that differ in their last bit: a float32 product cannot tell them
+    apart, exact sums can.
+    """
     rng = np.random.default_rng(seed)
     base = rng.integers(-largest, largest, size=(3, d))
     return (base[rng.integers(0, 3, n)] + rng.integers(-1, 2, size=(n, d))).astype(np.float32)
@@ -84,13 +88,24 @@ def test_every_type_gives_the_neighbours_of_exact_arithmetic(metric, dtype, back
 @pytest.mark.parametrize("metric", DAILY_COSINE)
 def test_block_sizes_change_no_byte(metric, backend):
     rng = np.random.default_rng(4)
-    items = np.concatenate([near_ties(5, 50, 9), rng.standard_normal((50, 9)).astype(np.float32) * 1e6])
+    items = np.concatenate(
+        [near_ties(5, 50, 9), rng.standard_normal((50, 9)).astype(np.float32) * 1e6]
+    )
     items[::10] = items[7]
-    whole_blocks = bytes_of(search(items, items, k=11, metric=metric, exclude="self", backend=backend))
+    whole_blocks = bytes_of(
+        search(items, items, k=11, metric=metric, exclude="self", backend=backend)
+    )
 
     for query_block, item_block in [(1, 100), (7, 7), (100, 1), (1000, 1000), (13, 30)]:
         found = search(
-            items, items, k=11, metric=metric, exclude="self", backend=backend, query_block=query_block, item_block=item_block
+            items,
+            items,
+            k=11,
+            metric=metric,
+            exclude="self",
+            backend=backend,
+            query_block=query_block,
+            item_block=item_block,
         )
         assert bytes_of(found) == whole_blocks
 
@@ -101,12 +116,18 @@ def test_backends_agree_to_the_byte(metric, backend):
     items = rng.standard_normal((3000, 48)).astype(np.float32)
     items[rng.choice(3000, 300, replace=False)] = items[rng.integers(0, 3000, 300)]
 
-    found = search(items[:200], items, k=25, metric=metric, exclude="self", backend=backend, item_block=1000)
+    found = search(
+        items[:200], items, k=25, metric=metric, exclude="self", backend=backend, item_block=1000
+    )
 
-    assert bytes_of(found) == bytes_of(search(items[:200], items, k=25, metric=metric, exclude="self"))
+    assert bytes_of(found) == bytes_of(
+        search(items[:200], items, k=25, metric=metric, exclude="self")
+    )
 
 
-def test_with_duplicated_vectors_no_query_is_its_own_neighbour_and_its_copies_are_the_nearest(backend):
+def test_with_duplicated_vectors_no_query_is_its_own_neighbour_and_its_copies_are_the_nearest(
+    backend,
+):
     rng = np.random.default_rng(7)
     items = rng.standard_normal((500, 16)).astype(np.float32)
     items[450:] = items[:50]
@@ -122,7 +143,9 @@ def test_with_duplicated_vectors_no_query_is_its_own_neighbour_and_its_copies_ar
 @pytest.mark.parametrize("metric", METRICS)
 def test_ever_so_many_equal_items_are_ranked_by_position(metric, backend):
     rng = np.random.default_rng(8)
-    items = np.repeat(rng.integers(1, 6, size=(4, 6)), 500, axis=0)[rng.permutation(2000)].astype(np.float32)
+    items = np.repeat(rng.integers(1, 6, size=(4, 6)), 500, axis=0)[rng.permutation(2000)].astype(
+        np.float32
+    )
     queries = rng.integers(1, 6, size=(5, 6)).astype(np.float32)
 
     found = search(queries, items, k=600, metric=metric, backend=backend, item_block=300)
@@ -140,7 +163,9 @@ def test_items_that_get_better_and_better_are_all_found(backend):
 
 def test_norms_of_very_different_size_lose_nothing(backend):
     rng = np.random.default_rng(9)
-    items = np.rint(rng.standard_normal((400, 8)) * 10.0 ** rng.integers(0, 7, size=(400, 1))).astype(np.float64)
+    items = np.rint(
+        rng.standard_normal((400, 8)) * 10.0 ** rng.integers(0, 7, size=(400, 1))
+    ).astype(np.float64)
 
     for metric in ("dot", "l2"):
         found = search(items[:30], items, k=10, metric=metric, backend=backend, item_block=64)
@@ -183,7 +208,9 @@ def test_a_group_may_hold_nearly_everything(backend):
     items = near_ties(12, 400, 5)
     labels = ["big"] * 397 + ["small"] * 3
 
-    found = search(items[:4], items, k=5, groups=Groups(["big"] * 4, labels), backend=backend, item_block=100)
+    found = search(
+        items[:4], items, k=5, groups=Groups(["big"] * 4, labels), backend=backend, item_block=100
+    )
 
     assert [sorted(row) for row in found.positions[:, :3].tolist()] == [[397, 398, 399]] * 4
     assert (found.positions[:, 3:] == -1).all()
@@ -222,7 +249,9 @@ def test_counted_ranks_are_those_of_sorting_everything(metric, backend):
     items[20:40] = items[3]
     wanted = np.random.default_rng(15).integers(-1, 300, size=(60, 4))
     wanted[wanted == np.arange(60)[:, None]] = -1
-    expected = rank_counts(whole(items[:60]), whole(items), wanted.tolist(), metric, lambda query, item: query == item)
+    expected = rank_counts(
+        whole(items[:60]), whole(items), wanted.tolist(), metric, lambda query, item: query == item
+    )
 
     for query_block, item_block in [(7, 31), (1000, 1000), (1, 300), (60, 1)]:
         found = ranks_of(
@@ -241,16 +270,22 @@ def test_counted_ranks_are_those_of_sorting_everything(metric, backend):
 
 
 @settings(max_examples=60, deadline=None)
-@given(data=st.data(), metric=st.sampled_from(METRICS), k=st.integers(1, 12), block=st.integers(1, 9))
+@given(
+    data=st.data(), metric=st.sampled_from(METRICS), k=st.integers(1, 12), block=st.integers(1, 9)
+)
 def test_whatever_the_vectors_the_lists_are_those_of_exact_arithmetic(data, metric, k, block):
     d = data.draw(st.integers(1, 4))
     vector = st.lists(st.integers(-3, 3), min_size=d, max_size=d).filter(any)
     rows = data.draw(st.lists(vector, min_size=1, max_size=25))
     items = np.array(rows, dtype=np.float32)
 
-    found = search(items, items, k=k, metric=metric, exclude="self", item_block=block, query_block=block)
+    found = search(
+        items, items, k=k, metric=metric, exclude="self", item_block=block, query_block=block
+    )
 
-    assert_same_lists(found, neighbours(rows, rows, k, metric, lambda query, item: query == item), k)
+    assert_same_lists(
+        found, neighbours(rows, rows, k, metric, lambda query, item: query == item), k
+    )
 
 
 @settings(max_examples=60, deadline=None)
@@ -264,7 +299,13 @@ def test_no_product_lies_further_from_the_truth_than_its_bound(seed, metric, dty
     rng = np.random.default_rng(seed)
     d = int(rng.integers(1, 300))
     tables = [
-        Embeddings(None, (rng.standard_normal((40, d)) * 10.0 ** rng.uniform(-3, 3, (40, 1)) + rng.normal() * 5).astype(dtype))
+        Embeddings(
+            None,
+            (
+                rng.standard_normal((40, d)) * 10.0 ** rng.uniform(-3, 3, (40, 1))
+                + rng.normal() * 5
+            ).astype(dtype),
+        )
         for _ in range(2)
     ]
     space = Space(tables[0], tables[1], metric, double=double)
@@ -272,7 +313,10 @@ def test_no_product_lies_further_from_the_truth_than_its_bound(seed, metric, dty
     rows, columns = np.divmod(np.arange(1600), 40)
     exact = score_pairs(tables[0].vectors, tables[1].vectors, rows, columns, metric).reshape(40, 40)
 
-    off = np.abs((queries.vectors @ items.vectors.T).astype(np.float64) - space.place(exact, queries.squares[:, None]))
+    off = np.abs(
+        (queries.vectors @ items.vectors.T).astype(np.float64)
+        - space.place(exact, queries.squares[:, None])
+    )
 
     assert (off <= space.slack(queries.reach[:, None], items.reach[None, :])).all()
 
@@ -281,10 +325,24 @@ def test_no_product_lies_further_from_the_truth_than_its_bound(seed, metric, dty
 def test_vectors_that_are_equal_in_float32_are_multiplied_in_float64(metric, backend):
     rng = np.random.default_rng(19)
     items = (rng.integers(-40, 41, size=(4000, 12)) + 2**20).astype(np.float32)
-    nearest = search(items[:15], items, k=4, metric=metric, exclude="self", backend=backend, item_block=250)
+    nearest = search(
+        items[:15], items, k=4, metric=metric, exclude="self", backend=backend, item_block=250
+    )
 
-    assert_same_lists(nearest, neighbours(whole(items[:15]), whole(items), 4, metric, lambda query, item: query == item), 4)
-    found = ranks_of(items[:15], items, nearest.positions, metric=metric, exclude="self", backend=backend, item_block=250)
+    assert_same_lists(
+        nearest,
+        neighbours(whole(items[:15]), whole(items), 4, metric, lambda query, item: query == item),
+        4,
+    )
+    found = ranks_of(
+        items[:15],
+        items,
+        nearest.positions,
+        metric=metric,
+        exclude="self",
+        backend=backend,
+        item_block=250,
+    )
     assert (found.above + found.before).tolist() == [[0, 1, 2, 3]] * 15
 
 
@@ -304,9 +362,15 @@ class Counting(np.ndarray):
 def test_a_gallery_is_read_once_for_all_queries_that_fit_the_memory(metric, monkeypatch):
     monkeypatch.setattr("rankwell.core.kernels.sweep._READY_BYTES", 1 << 14)
     rng = np.random.default_rng(21)
-    items, queries = rng.standard_normal((3000, 8), dtype=np.float32), rng.standard_normal((4000, 8), dtype=np.float32)
+    items, queries = (
+        rng.standard_normal((3000, 8), dtype=np.float32),
+        rng.standard_normal((4000, 8), dtype=np.float32),
+    )
     counted, wanted = items.view(Counting), rng.integers(0, 3000, (4000, 2))
-    lists, counts = search(queries, items, k=3, metric=metric), ranks_of(queries, items, wanted, metric=metric)
+    lists, counts = (
+        search(queries, items, k=3, metric=metric),
+        ranks_of(queries, items, wanted, metric=metric),
+    )
 
     for memory in (1 << 40, 4000 * passes(4000, 8, 3, metric=metric).state // 3, 1 << 18):
         plan, Counting.rows = passes(4000, 8, 3, metric=metric, memory=memory), 0
@@ -314,13 +378,17 @@ def test_a_gallery_is_read_once_for_all_queries_that_fit_the_memory(metric, monk
         assert bytes_of(found) == bytes_of(lists)
         # The centre of `l2` is that of the first items.
         assert Counting.rows == plan.passes * 3000 + (3000 if metric == "l2" else 0)
-        for each, other in zip(ranks_of(queries, counted, wanted, metric=metric, memory=memory), counts, strict=True):
+        for each, other in zip(
+            ranks_of(queries, counted, wanted, metric=metric, memory=memory), counts, strict=True
+        ):
             assert each.tobytes() == other.tobytes()
 
 
 def test_passes_are_the_state_of_all_queries_divided_by_the_memory():
     assert 10_500 < passes(1, 768, 100).state < 11_500
-    assert passes(10**6, 768, 100, memory=1 << 30).passes == -(-(10**6) // ((1 << 30) // passes(1, 768, 100).state))
+    assert passes(10**6, 768, 100, memory=1 << 30).passes == -(
+        -(10**6) // ((1 << 30) // passes(1, 768, 100).state)
+    )
     assert passes(10**6, 16, 10, memory=2 << 30).passes == 1
     assert passes(5, 16, 10, memory=1).passes == 5
     with pytest.raises(BadUsage, match="memory of 0 bytes"):
@@ -328,8 +396,11 @@ def test_passes_are_the_state_of_all_queries_divided_by_the_memory():
 
 
 @pytest.mark.parametrize(("shared", "spaces"), [(0, [False]), (12, [False]), (40, [False, True])])
-def test_counting_stays_in_float32_while_the_share_of_products_in_doubt_is_small(shared, spaces, monkeypatch):
-    # The more the vectors share, the closer their cosines: at 12, about 80 of 20,000 items are in doubt for each query.
+def test_counting_stays_in_float32_while_the_share_of_products_in_doubt_is_small(
+    shared, spaces, monkeypatch
+):
+    # The more the vectors share, the closer their cosines: at 12, about 80 of 20,000 items are in
+    # doubt for each query.
     made = list[bool]()
 
     class Watched(Space):
@@ -340,18 +411,24 @@ def test_counting_stays_in_float32_while_the_share_of_products_in_doubt_is_small
     monkeypatch.setattr("rankwell.neighbours.Space", Watched)
     rng = np.random.default_rng(22)
     common = shared * rng.standard_normal(96, dtype=np.float32)
-    items, queries = (common + rng.standard_normal((n, 96), dtype=np.float32) for n in (20_000, 1000))
+    items, queries = (
+        common + rng.standard_normal((n, 96), dtype=np.float32) for n in (20_000, 1000)
+    )
 
     found = ranks_of(queries, items, np.arange(1000)[:, None])
 
     assert made == spaces
-    exact = score_pairs(queries, items, np.repeat(np.arange(10), 20_000), np.tile(np.arange(20_000), 10), "cosine")
+    exact = score_pairs(
+        queries, items, np.repeat(np.arange(10), 20_000), np.tile(np.arange(20_000), 10), "cosine"
+    )
     exact = exact.reshape(10, 20_000)
     assert found.above[:10, 0].tolist() == (exact > np.diag(exact)[:, None]).sum(axis=1).tolist()
 
 
 def test_integers_are_multiplied_without_error():
-    items = Embeddings(None, np.random.default_rng(16).integers(0, 256, size=(50, 128)).astype(np.uint8))
+    items = Embeddings(
+        None, np.random.default_rng(16).integers(0, 256, size=(50, 128)).astype(np.uint8)
+    )
     space = Space(items, items, "dot")
 
     assert (space.slack(space.queries(0, 50).reach, 2000.0) == 0).all()
@@ -371,7 +448,14 @@ def test_progress_ends_at_all_products():
     told = []
     items = np.ones((30, 2), dtype=np.float32)
 
-    search(items[:5], items, k=1, query_block=2, item_block=7, progress=lambda done, total: told.append((done, total)))
+    search(
+        items[:5],
+        items,
+        k=1,
+        query_block=2,
+        item_block=7,
+        progress=lambda done, total: told.append((done, total)),
+    )
 
     assert [done for done, _ in told] == sorted(done for done, _ in told)
     assert told[-1] == (150, 150)
@@ -395,9 +479,17 @@ def test_a_vector_that_cannot_be_compared_is_named(spoil, metric, says):
     vectors[17, 2] = spoil
 
     with pytest.raises(BadInput, match=says):
-        search(np.ones((2, 3)), Embeddings([f"d{row}" for row in range(30)], vectors), k=2, metric=metric, item_block=5)
+        search(
+            np.ones((2, 3)),
+            Embeddings([f"d{row}" for row in range(30)], vectors),
+            k=2,
+            metric=metric,
+            item_block=5,
+        )
     with pytest.raises(BadInput, match="row 17"):
-        ranks_of(np.ones((2, 3)), vectors, np.zeros((2, 1), np.int64) + 17, metric=metric, item_block=5)
+        ranks_of(
+            np.ones((2, 3)), vectors, np.zeros((2, 1), np.int64) + 17, metric=metric, item_block=5
+        )
 
 
 def test_a_zero_vector_has_no_cosine_but_a_distance():
@@ -458,7 +550,18 @@ def test_the_command_writes_a_run_and_a_ground_truth(tmp_path, capsys, monkeypat
     Path("base.ids.txt").write_text("".join(f"d{row}\n" for row in range(40)))
     Path("queries.ids.txt").write_text("".join(f"d{row}\n" for row in range(5)))
     expected = search(base[:5], base, k=7, metric="l2", exclude="self")
-    common = ["search", "base.npy", "queries.npy", "-k", "7", "--metric", "l2", "--exclude", "self", "-o"]
+    common = [
+        "search",
+        "base.npy",
+        "queries.npy",
+        "-k",
+        "7",
+        "--metric",
+        "l2",
+        "--exclude",
+        "self",
+        "-o",
+    ]
 
     for target in ("run.parquet", "truth.hdf5"):
         monkeypatch.setattr("sys.argv", ["rankwell", *common, target])
@@ -480,18 +583,33 @@ def test_the_command_names_a_bad_row_and_fails_with_2(tmp_path, capsys, monkeypa
     np.save(tmp_path / "base.npy", vectors)
     place = str(tmp_path / "base.npy")
 
-    monkeypatch.setattr("sys.argv", ["rankwell", "search", place, place, "-o", str(tmp_path / "run.parquet")])
+    monkeypatch.setattr(
+        "sys.argv", ["rankwell", "search", place, place, "-o", str(tmp_path / "run.parquet")]
+    )
 
     assert main() == 2
     assert "row 2: the vector is zero" in capsys.readouterr().err
     assert not (tmp_path / "run.parquet").exists()
 
 
-def test_the_command_leaves_out_the_query_itself_by_id_only_where_both_sides_have_ids(tmp_path, monkeypatch, capsys):
+def test_the_command_leaves_out_the_query_itself_by_id_only_where_both_sides_have_ids(
+    tmp_path, monkeypatch, capsys
+):
     monkeypatch.chdir(tmp_path)
     np.save("vectors.npy", np.random.default_rng(3).normal(size=(5, 4)))
     Path("ids.txt").write_text("a\nb\nc\nd\ne\n")
-    words = ["rankwell", "search", "vectors.npy", "vectors.npy", "-k", "1", "-o", "out.csv", "--exclude", "self"]
+    words = [
+        "rankwell",
+        "search",
+        "vectors.npy",
+        "vectors.npy",
+        "-k",
+        "1",
+        "-o",
+        "out.csv",
+        "--exclude",
+        "self",
+    ]
 
     monkeypatch.setattr("sys.argv", [*words, "--query-ids", "ids.txt"])
     assert main() == 2
@@ -499,11 +617,15 @@ def test_the_command_leaves_out_the_query_itself_by_id_only_where_both_sides_hav
     assert not Path("out.csv").exists()
     monkeypatch.setattr("sys.argv", [*words, "--query-ids", "ids.txt", "--base-ids", "ids.txt"])
     assert main() == 0
-    assert all(len(set(line.split(",")[:2])) == 2 for line in Path("out.csv").read_text().splitlines())
+    assert all(
+        len(set(line.split(",")[:2])) == 2 for line in Path("out.csv").read_text().splitlines()
+    )
 
 
 @pytest.mark.parametrize("number", [np.inf, -np.inf, np.nan])
-def test_a_number_that_is_not_finite_among_the_first_items_is_found_in_the_item_not_in_a_query(number):
+def test_a_number_that_is_not_finite_among_the_first_items_is_found_in_the_item_not_in_a_query(
+    number,
+):
     items, queries = np.ones((9, 2), dtype=np.float32), np.full((2, 2), 2.5, dtype=np.float32)
     items[7, 1] = number
 

@@ -1,4 +1,6 @@
-"""Search on a device: bounds that hold on tensor cores, scores with the bits of NumPy, and a kernel that gives the same lists."""
+"""Search on a device: bounds that hold on tensor cores, scores with the bits of NumPy, and a kernel
+that gives the same lists.
+"""
 
 import importlib.util
 import os
@@ -28,7 +30,9 @@ def made(seed: int, n: int, d: int, dtype: str = "float32"):
     """Vectors of which a tenth are copies of others."""
     rng = np.random.default_rng(seed)
     is_whole = np.dtype(dtype).kind in "iu"
-    table = (rng.integers(0, 120, (n, d)) if is_whole else rng.standard_normal((n, d))).astype(dtype)
+    table = (rng.integers(0, 120, (n, d)) if is_whole else rng.standard_normal((n, d))).astype(
+        dtype
+    )
     table[rng.choice(n, n // 10, replace=False)] = table[rng.integers(0, n, n // 10)]
     return table
 
@@ -120,10 +124,16 @@ def test_vectors_that_halves_do_not_distinguish_go_on_in_higher_precision(metric
     items = (rng.integers(-40, 41, size=(1500, 12)) + 2**20).astype(np.float32)
     wanted = rng.integers(0, 1500, (15, 1))
 
-    assert lists(items[:15], items, metric=metric, backend="torch", item_block=400) == lists(items[:15], items, metric=metric)
-    assert counts(items[:15], items, wanted, metric=metric, backend="torch") == counts(items[:15], items, wanted, metric=metric)
+    assert lists(items[:15], items, metric=metric, backend="torch", item_block=400) == lists(
+        items[:15], items, metric=metric
+    )
+    assert counts(items[:15], items, wanted, metric=metric, backend="torch") == counts(
+        items[:15], items, wanted, metric=metric
+    )
     # Moved to their centre, these vectors are small integers.
-    assert levels == ({vectors.HALF} if metric == "l2" else {vectors.HALF, vectors.SINGLE, vectors.DOUBLE})
+    assert levels == (
+        {vectors.HALF} if metric == "l2" else {vectors.HALF, vectors.SINGLE, vectors.DOUBLE}
+    )
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -132,22 +142,33 @@ def test_no_product_in_halves_is_further_from_its_score_than_the_bound(metric, d
     rng = np.random.default_rng(6)
     for d in (1, 5, 64, 700):
         scale = 1 if np.dtype(dtype).kind in "iu" else 10.0 ** rng.uniform(-3, 2, (40, 1))
-        queries, items = ((rng.standard_normal((40, d)) * 9 * scale + 12).astype(dtype) for _ in range(2))
+        queries, items = (
+            (rng.standard_normal((40, d)) * 9 * scale + 12).astype(dtype) for _ in range(2)
+        )
         for table in (queries, items):
             table[~table.any(axis=1)] = 1
         space, multiplier = vectors_of(queries, items, metric)
-        left, right = (multiplier.ready(gallery.on_device(each, "cpu")) for each in (queries, items))
+        left, right = (
+            multiplier.ready(gallery.on_device(each, "cpu")) for each in (queries, items)
+        )
         rows, columns = np.divmod(np.arange(1600), 40)
         exact = score_pairs(queries, items, rows, columns, metric).reshape(40, 40)
         place = space.place(torch.from_numpy(exact), multiplier.squares(left)[:, None])
 
         for level in (vectors.HALF, vectors.SINGLE, vectors.DOUBLE):
-            products = multiplier.products(left, right, level).double() * multiplier.units(left, level)[:, None]
-            assert bool(((products - place).abs() <= multiplier.slack(left, right, level)[:, None]).all()), (d, level)
+            products = (
+                multiplier.products(left, right, level).double()
+                * multiplier.units(left, level)[:, None]
+            )
+            assert bool(
+                ((products - place).abs() <= multiplier.slack(left, right, level)[:, None]).all()
+            ), (d, level)
 
 
 def hostile(kind: str, d: int) -> tuple[np.ndarray, np.ndarray]:
-    """Vectors of float16 numbers whose sum of products loses as much as it can where terms are truncated."""
+    """Vectors of float16 numbers whose sum of products loses as much as it can where terms are
+    truncated.
+    """
     rng = np.random.default_rng(7)
     left, right = np.ones(d), np.ones(d)
     if kind == "small after large":  # every further term is cut, and the sum stays
@@ -169,7 +190,10 @@ def test_sums_that_tensor_cores_truncate_stay_within_the_bound(kind, model):
     for d in (16, 250, 768):
         left, right = hostile(kind, d)
         one, other = ([Fraction(float(number)) for number in each] for each in (left, right))
-        exact, found = sum(a * b for a, b in zip(one, other, strict=True)), dot(one, other, *MODELS[model])
+        exact, found = (
+            sum(a * b for a, b in zip(one, other, strict=True)),
+            dot(one, other, *MODELS[model]),
+        )
         _, multiplier = vectors_of(left[None], right[None], "dot")
 
         rows = [multiplier.ready(torch.from_numpy(each[None])) for each in (left, right)]
@@ -182,8 +206,13 @@ def test_truncated_sums_come_near_the_bound_and_break_that_of_ieee_arithmetic():
     d = 768
     left, right = np.full(d, 2.0**-12), np.full(d, 2.0**-12 * (2 - 2.0**-10))
     left[0] = right[0] = 1.0
-    one, other = ([Fraction(float(number)) for number in each.astype(np.float16)] for each in (left, right))
-    exact, found = sum(a * b for a, b in zip(one, other, strict=True)), dot(one, other, *MODELS["V100"])
+    one, other = (
+        [Fraction(float(number)) for number in each.astype(np.float16)] for each in (left, right)
+    )
+    exact, found = (
+        sum(a * b for a, b in zip(one, other, strict=True)),
+        dot(one, other, *MODELS["V100"]),
+    )
     mass = sum(abs(a * b) for a, b in zip(one, other, strict=True))
     off = float((exact - found) / mass)
 
@@ -199,7 +228,9 @@ def test_reduced_precision_is_off_while_products_are_made_and_restored_afterward
     products = vectors.Vectors.products
 
     def watched(self, queries, items, level):
-        seen.append((torch.get_float32_matmul_precision(), [getattr(settings, name) for name in names]))
+        seen.append(
+            (torch.get_float32_matmul_precision(), [getattr(settings, name) for name in names])
+        )
         return products(self, queries, items, level)
 
     monkeypatch.setattr(vectors.Vectors, "products", watched)
@@ -210,7 +241,9 @@ def test_reduced_precision_is_off_while_products_are_made_and_restored_afterward
             setattr(settings, name, True)
         lists(made(8, 40, 6), made(9, 50, 6), backend="torch")
 
-        assert {(found, tuple(values)) for found, values in seen} == {("highest", (False,) * len(names))}
+        assert {(found, tuple(values)) for found, values in seen} == {
+            ("highest", (False,) * len(names))
+        }
         assert torch.get_float32_matmul_precision() == "medium"
         assert all(getattr(settings, name) for name in names)
     finally:
@@ -220,7 +253,8 @@ def test_reduced_precision_is_off_while_products_are_made_and_restored_afterward
 
 
 @pytest.mark.parametrize(
-    ("number", "metric"), [(np.nan, "dot"), (-np.inf, "l2"), (np.inf, "cosine"), (1e30, "dot"), (0, "cosine")]
+    ("number", "metric"),
+    [(np.nan, "dot"), (-np.inf, "l2"), (np.inf, "cosine"), (1e30, "dot"), (0, "cosine")],
 )
 @pytest.mark.parametrize("side", ["items", "queries"])
 def test_vectors_that_cannot_be_compared_have_the_message_of_numpy(number, metric, side):
@@ -230,7 +264,14 @@ def test_vectors_that_cannot_be_compared_have_the_message_of_numpy(number, metri
 
     for backend in ("numpy", "torch"):
         with pytest.raises(BadInput, match="row 17") as error:
-            search(tables["queries"], tables["items"], k=2, metric=metric, item_block=5, backend=backend)
+            search(
+                tables["queries"],
+                tables["items"],
+                k=2,
+                metric=metric,
+                item_block=5,
+                backend=backend,
+            )
         messages.append(str(error.value))
 
     assert messages[0] == messages[1]
@@ -255,15 +296,27 @@ KERNELS = {
         {**TILE, "is_described": True},
         {"num_warps": 4, "num_stages": 3},
     ),
-    "prune": ("*i64 *i32 *i64 *fp64 *fp64 *fp64 *fp64 *u8 i32 i32", {"has_excluded": True, "block": 256}, {"num_warps": 1}),
-    "fold": ("*fp16 *i64 *fp16 *i64 *fp64 i32 i32", {"is_distance": True, "folds": 8, "block": 4}, {"num_warps": 2}),
+    "prune": (
+        "*i64 *i32 *i64 *fp64 *fp64 *fp64 *fp64 *u8 i32 i32",
+        {"has_excluded": True, "block": 256},
+        {"num_warps": 1},
+    ),
+    "fold": (
+        "*fp16 *i64 *fp16 *i64 *fp64 i32 i32",
+        {"is_distance": True, "folds": 8, "block": 4},
+        {"num_warps": 2},
+    ),
 }
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("capability", "instruction", "shared"), [(80, "mma.sync", 163 << 10), (90, "wgmma", 227 << 10)])
+@pytest.mark.parametrize(
+    ("capability", "instruction", "shared"), [(80, "mma.sync", 163 << 10), (90, "wgmma", 227 << 10)]
+)
 @pytest.mark.parametrize("name", KERNELS)
-def test_the_kernels_compile_for_tensor_cores_and_fit_their_shared_memory(name, capability, instruction, shared):
+def test_the_kernels_compile_for_tensor_cores_and_fit_their_shared_memory(
+    name, capability, instruction, shared
+):
     triton = pytest.importorskip("triton")
     from triton.backends.compiler import GPUTarget
     from triton.compiler import ASTSource
@@ -274,14 +327,24 @@ def test_the_kernels_compile_for_tensor_cores_and_fit_their_shared_memory(name, 
     if capability < 90 and "copy engine" in name:
         pytest.skip("there is no copy engine before Hopper")
     kernel = fused.compiled(getattr(fused, f"_{name.split()[0]}"))
-    signature = dict(zip(kernel.arg_names, [*types.split(), *("constexpr" for _ in sizes)], strict=True))
+    signature = dict(
+        zip(kernel.arg_names, [*types.split(), *("constexpr" for _ in sizes)], strict=True)
+    )
     assert {key for key, kind in signature.items() if kind == "constexpr"} == set(sizes)
     # Vectors lie at multiples of 16 bytes: without that, loads are not pipelined.
-    even = [place for place, (key, kind) in enumerate(signature.items()) if key == "d" or kind == "*fp16"]
+    even = [
+        place
+        for place, (key, kind) in enumerate(signature.items())
+        if key == "d" or kind == "*fp16"
+    ]
     aligned = {(place,): [["tt.divisibility", 16]] for place in even}
     source = ASTSource(fn=kernel, signature=signature, constexprs=sizes, attrs=aligned)
 
-    found = triton.compile(source, target=GPUTarget("cuda", capability, 32), options={**options, "enable_fp_fusion": False})
+    found = triton.compile(
+        source,
+        target=GPUTarget("cuda", capability, 32),
+        options={**options, "enable_fp_fusion": False},
+    )
 
     assert (instruction in found.asm["ptx"]) == name.startswith("append")
     assert ("cp.async.bulk.tensor" in found.asm["ptx"]) == ("copy engine" in name)
@@ -320,23 +383,47 @@ for d in (1, 24, 49, 96):
         found = vectors._folded_sum(fused.fold(one, other, is_distance=is_distance))
         assert torch.equal(found, vectors._sums(one, other, is_distance=is_distance)), (d, is_distance)
 print(*launches.values())
-"""
+"""  # noqa: E501
 
 
 @pytest.mark.server
 def test_the_kernels_in_tritons_interpreter_give_the_bytes_of_numpy(tmp_path):
     pytest.importorskip("triton")
-    better = np.linspace(1, 60, 300)[:, None] * np.ones((1, 8))  # so many reach the bound that lists overflow
-    tables = {"halves": made(10, 300, 40, "float16"), "bytes": made(11, 300, 70, "int8"), "better": better.astype(np.float32)}
+    # So many reach the bound that lists overflow.
+    better = np.linspace(1, 60, 300)[:, None] * np.ones((1, 8))
+    tables = {
+        "halves": made(10, 300, 40, "float16"),
+        "bytes": made(11, 300, 70, "int8"),
+        "better": better.astype(np.float32),
+    }
     for name, table in tables.items():
         np.save(tmp_path / f"{name}.npy", table)
-    cases = [("halves", "cosine"), ("halves", "l2"), ("bytes", "dot"), ("better", "dot"), ("halves", "dot"), ("bytes", "cosine")]
+    cases = [
+        ("halves", "cosine"),
+        ("halves", "l2"),
+        ("bytes", "dot"),
+        ("better", "dot"),
+        ("halves", "dot"),
+        ("bytes", "cosine"),
+    ]
     words = [word for name, metric in cases for word in (str(tmp_path / f"{name}.npy"), metric)]
     environment = {**os.environ, "TRITON_INTERPRET": "1", "OMP_NUM_THREADS": "1"}
-    done = subprocess.run([sys.executable, "-c", KERNEL, *words], env=environment, capture_output=True, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-c", KERNEL, *words],
+        env=environment,
+        capture_output=True,
+        encoding="utf-8",
+    )
 
     assert done.returncode == 0, done.stderr
     *found, appended, pruned = done.stdout.split()
-    options = {"k": 5, "exclude": "self", "groups": Groups([0] * 3, [row % 3 for row in range(300)])}
-    assert found == [lists(tables[name][:3], tables[name], metric=metric, **options).hex() for name, metric in cases]
+    options = {
+        "k": 5,
+        "exclude": "self",
+        "groups": Groups([0] * 3, [row % 3 for row in range(300)]),
+    }
+    assert found == [
+        lists(tables[name][:3], tables[name], metric=metric, **options).hex()
+        for name, metric in cases
+    ]
     assert min(int(appended), int(pruned)) >= len(cases)

@@ -1,4 +1,6 @@
-"""Search on a GPU: the bytes of NumPy, from the kernel and without it, and bounds that this card's tensor cores keep."""
+"""Search on a GPU: the bytes of NumPy, from the kernel and without it, and bounds that this card's
+tensor cores keep.
+"""
 
 from fractions import Fraction
 from typing import Any
@@ -20,7 +22,9 @@ from rankwell.neighbours.torch_device import fused, gallery, vectors  # noqa: E4
 
 @pytest.fixture(params=["kernel", "kernel without copy engine", "eager"])
 def launches(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The launches of the kernel; the test runs with both its ways to fetch tiles, and without it."""
+    """The launches of the kernel; the test runs with both its ways to fetch tiles, and without
+    it.
+    """
     seen, append = list[str](), fused.append
 
     def watched(*words: Any, tile: Any) -> None:
@@ -33,7 +37,9 @@ def launches(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
         seen.append("none")
     else:
         assert fused.is_available()
-        assert fused.tile_for(torch.device("cuda")).is_described == (torch.cuda.get_device_capability() >= (9, 0))
+        assert fused.tile_for(torch.device("cuda")).is_described == (
+            torch.cuda.get_device_capability() >= (9, 0)
+        )
     if request.param == "kernel without copy engine":
         monkeypatch.setattr(fused, "_descriptor", lambda: None)
     return seen
@@ -42,7 +48,10 @@ def launches(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("metric", METRICS)
 def test_lists_and_counts_on_a_gpu_have_the_bytes_of_numpy(metric, dtype, launches):
-    items, wanted = made(2, 6000, 200, dtype), np.random.default_rng(3).integers(400, 6000, (400, 2))
+    items, wanted = (
+        made(2, 6000, 200, dtype),
+        np.random.default_rng(3).integers(400, 6000, (400, 2)),
+    )
     options = {"metric": metric, "exclude": "self"}
     expected = lists(items[:400], items, **options), counts(items[:400], items, wanted, **options)
 
@@ -60,7 +69,9 @@ def test_lists_that_overflow_and_groups_that_are_excluded_have_the_bytes_of_nump
     for table in (rising.astype(np.float32), flat.astype(np.float16), flat.astype(np.int8)):
         groups = Groups(list(range(64)), [row % 70 for row in range(5000)])
         options = {"k": k, "metric": "dot", "groups": groups, "item_block": 2000}
-        assert lists(table[:64], table, backend="torch", **options) == lists(table[:64], table, **options)
+        assert lists(table[:64], table, backend="torch", **options) == lists(
+            table[:64], table, **options
+        )
     assert len(launches) >= 1
 
 
@@ -75,21 +86,32 @@ def test_exact_scores_on_a_gpu_have_the_bits_of_numpy(metric, dtype):
         right[:100] = left[:100]
         every = np.arange(4000)
 
-        pairs = ((gallery.on_device(table, "cuda"), torch.arange(4000, device="cuda")) for table in (left, right))
+        pairs = (
+            (gallery.on_device(table, "cuda"), torch.arange(4000, device="cuda"))
+            for table in (left, right)
+        )
         found = vectors.score_rows(*pairs, metric)
 
-        assert found.cpu().numpy().tobytes() == score_pairs(left, right, every, every, metric).tobytes()
+        assert (
+            found.cpu().numpy().tobytes()
+            == score_pairs(left, right, every, every, metric).tobytes()
+        )
 
 
 def kernel_products(queries: Any, items: Any, multiplier: vectors.Vectors) -> np.ndarray:
-    """(queries, items) the products that the kernel makes, from the middle of the bounds that it appends."""
+    """(queries, items) the products that the kernel makes, from the middle of the bounds that it
+    appends.
+    """
     left, right = multiplier.ready(queries, each=True), multiplier.ready(items)
     n, m = len(queries), len(items)
     numbers = {"dtype": torch.float64, "device": "cuda"}
     count = torch.zeros(n, dtype=torch.int32, device="cuda")
     position = torch.full((n, m), -1, dtype=torch.int64, device="cuda")
     upper, lower = (torch.full((n, m), np.nan, **numbers) for _ in range(2))
-    cut, zero = torch.full((n,), -3e38, dtype=torch.float32, device="cuda"), torch.zeros(n, **numbers)
+    cut, zero = (
+        torch.full((n,), -3e38, dtype=torch.float32, device="cuda"),
+        torch.zeros(n, **numbers),
+    )
     bounds = cut, multiplier.units(left, vectors.HALF), zero
     lists, tile = fused.Lists(count, position, upper, lower), fused.tile_for(torch.device("cuda"))
     fused.append(lists, left.low, right.low, multiplier.item_scale(right), None, bounds, 0, tile)
@@ -107,14 +129,19 @@ def test_sums_of_this_card_stay_within_the_bound(kind):
         # The order of terms decides what is cut; every row has another one.
         orders = [np.arange(d), np.arange(d)[::-1], *(rng.permutation(d) for _ in range(62))]
         queries, items = (np.stack([side[order] for order in orders]) for side in (left, right))
-        exact = sum(Fraction(float(a)) * Fraction(float(b)) for a, b in zip(left, right, strict=True))
+        exact = sum(
+            Fraction(float(a)) * Fraction(float(b)) for a, b in zip(left, right, strict=True)
+        )
         space = Space(Embeddings(None, queries), Embeddings(None, items), "dot")
         multiplier = vectors.Vectors(space, torch.device("cuda"), multiple=fused.INNER)
         raw = [torch.from_numpy(side).cuda() for side in (queries, items)]
         with torch.inference_mode(), vectors.full_accumulation():
             rows = multiplier.ready(raw[0], each=True), multiplier.ready(raw[1])
             slack = multiplier.slack(*rows, vectors.HALF).cpu().numpy()
-            eager = multiplier.products(*rows, vectors.HALF).double() * multiplier.units(rows[0], vectors.HALF)[:, None]
+            eager = (
+                multiplier.products(*rows, vectors.HALF).double()
+                * multiplier.units(rows[0], vectors.HALF)[:, None]
+            )
             found = {"eager": eager.cpu().numpy(), "kernel": kernel_products(*raw, multiplier)}
         for name, products in found.items():
             off = [abs(Fraction(value) - exact) for value in np.diag(products).tolist()]

@@ -1,7 +1,8 @@
 """Agreement of a candidate's list with a reference's, from the two whole rankings of a query.
 
-`ranking` and `grades` map the items that the candidate and the reference know to their similarities. The lists are their first
-DEPTH items, highest first, ties by id descending; N_CANDIDATES items could have been listed.
+`ranking` and `grades` map the items that the candidate and the reference know to their
+similarities. The lists are their first DEPTH items, highest first, ties by id descending;
+N_CANDIDATES items could have been listed.
 """
 
 import math
@@ -14,7 +15,9 @@ Similarities = dict[str, float]
 
 def ordered(similarities: Similarities) -> list[str]:
     """All known items from the most similar one down."""
-    by_id = sorted(similarities, key=lambda item: item.encode("utf-8", "surrogateescape"), reverse=True)
+    by_id = sorted(
+        similarities, key=lambda item: item.encode("utf-8", "surrogateescape"), reverse=True
+    )
     return sorted(by_id, key=lambda item: -similarities[item])
 
 
@@ -39,23 +42,42 @@ def AO(ranking: Similarities, grades: Similarities, *, k: int | None = None) -> 
     """The mean of the overlap over the depths."""
     a, b = first(grades, k), first(ranking, k)
     longest = max(len(a), len(b))
-    return sum(len(set(a[:d]) & set(b[:d])) / d for d in range(1, longest + 1)) / longest if longest else NAN
+    return (
+        sum(len(set(a[:d]) & set(b[:d])) / d for d in range(1, longest + 1)) / longest
+        if longest
+        else NAN
+    )
 
 
 def starts(items: list[str], similarities: Similarities, ties: str) -> dict[str, int]:
-    """The rank of every item; that of the first item with the same similarity where ties share it."""
+    """The rank of every item; that of the first item with the same similarity where ties share
+    it.
+    """
     ranks = {item: rank for rank, item in enumerate(items, 1)}
     if ties == "shared":
-        return {item: min(ranks[other] for other in items if similarities[other] == similarities[item]) for item in items}
+        return {
+            item: min(ranks[other] for other in items if similarities[other] == similarities[item])
+            for item in items
+        }
     return ranks
 
 
 def RBO(
-    ranking: Similarities, grades: Similarities, *, p: float = 0.9, kind: str = "ext", ties: str = "order", k: int | None = None
+    ranking: Similarities,
+    grades: Similarities,
+    *,
+    p: float = 0.9,
+    kind: str = "ext",
+    ties: str = "order",
+    k: int | None = None,
 ) -> float:
-    """The weighted agreement of the lists, carried on far beyond their ends with items that agree never, always, or as before."""
+    """The weighted agreement of the lists, carried on far beyond their ends with items that agree
+    never, always, or as before.
+    """
     pair = [(first(grades, k), grades), (first(ranking, k), ranking)]
-    short, long = sorted((starts(items, similarities, ties) for items, similarities in pair), key=len)
+    short, long = sorted(
+        (starts(items, similarities, ties) for items, similarities in pair), key=len
+    )
     if not long:
         return NAN
     if kind == "res":
@@ -94,7 +116,9 @@ def correlation(pairs: list[tuple[int, int]]) -> float:
     """Pearson's correlation of the ranks within either column; below two pairs there is none."""
     if len(pairs) < 2:
         return NAN
-    columns = [[sorted(column).index(value) for value in column] for column in zip(*pairs, strict=True)]
+    columns = [
+        [sorted(column).index(value) for value in column] for column in zip(*pairs, strict=True)
+    ]
     mean = (len(pairs) - 1) / 2
     product = sum((x - mean) * (y - mean) for x, y in zip(*columns, strict=True))
     return product / sum((x - mean) ** 2 for x in columns[0])
@@ -111,16 +135,24 @@ def SpearmanUnion(ranking: Similarities, grades: Similarities, *, k: int | None 
     items = list(dict.fromkeys(first(grades, k) + first(ranking, k)))
     if any(item not in grades or item not in ranking for item in items):
         return NAN
-    return correlation([(ordered(grades).index(item), ordered(ranking).index(item)) for item in items])
+    return correlation(
+        [(ordered(grades).index(item), ordered(ranking).index(item)) for item in items]
+    )
 
 
 def TauAP(ranking: Similarities, grades: Similarities, *, k: int | None = None) -> float:
-    """The mean share of items above each common item of the candidate's list that the reference has above it too."""
+    """The mean share of items above each common item of the candidate's list that the reference has
+    above it too.
+    """
     a = first(grades, k)
     common = [item for item in first(ranking, k) if item in a]
     if len(common) < 2:
         return NAN
-    shares = [sum(a.index(other) < a.index(item) for other in common[:i]) / i for i, item in enumerate(common) if i]
+    shares = [
+        sum(a.index(other) < a.index(item) for other in common[:i]) / i
+        for i, item in enumerate(common)
+        if i
+    ]
     return 2 * sum(shares) / len(shares) - 1
 
 
@@ -140,7 +172,9 @@ def MnR_first(ranking: Similarities, grades: Similarities, *, missing: str = "la
 
 
 def EpsRecall(ranking: Similarities, grades: Similarities, *, k: int, eps: float = 0.0) -> float:
-    """The share of the candidate's items whose similarity for the reference reaches that of its k-th, less eps."""
+    """The share of the candidate's items whose similarity for the reference reaches that of its
+    k-th, less eps.
+    """
     a = first(grades, k)
     if not a:
         return NAN
@@ -153,14 +187,22 @@ def EpsRecall(ranking: Similarities, grades: Similarities, *, k: int, eps: float
 def Margin(ranking: Similarities, grades: Similarities, *, k: int, eps: float = 0.005) -> float:
     """How many other items of the reference's list are within eps of its k-th."""
     a = first(grades, None)
-    return sum(abs(grades[item] - grades[a[k - 1]]) <= eps for item in a) - 1 if len(a) >= k else NAN
+    return (
+        sum(abs(grades[item] - grades[a[k - 1]]) <= eps for item in a) - 1 if len(a) >= k else NAN
+    )
 
 
 def excess(far: Similarities, near: Similarities, k: int) -> float:
-    """1 less the excess of the ranks in one space of the first k neighbours in the other, over the greatest possible excess."""
+    """1 less the excess of the ranks in one space of the first k neighbours in the other, over the
+    greatest possible excess.
+    """
     points = N_CANDIDATES + 1
     shown = first(near, k)
-    if min(len(shown), len(first(far, k))) < k or k >= points / 2 or any(item not in far for item in shown):
+    if (
+        min(len(shown), len(first(far, k))) < k
+        or k >= points / 2
+        or any(item not in far for item in shown)
+    ):
         return NAN
     ranks = [ordered(far).index(item) + 1 for item in shown]
     return 1 - 2 / (k * (2 * points - 3 * k - 1)) * sum(rank - k for rank in ranks if rank > k)

@@ -1,6 +1,8 @@
-"""Generated answers against right ones, as ROUGE-L, BLEU and cosines are defined; nothing here is rankwell's.
+"""Generated answers against right ones, as ROUGE-L, BLEU and cosines are defined; nothing here is
+rankwell's.
 
-A ranking lists answers as `oracles.answers.encode` writes them; None stands for a question without a prediction.
+A ranking lists answers as `oracles.answers.encode` writes them; None stands for a question without
+a prediction.
 """
 
 import math
@@ -22,7 +24,9 @@ def best(
     k: int | None = None,
 ) -> float:
     rights = [gold[0] for gold in known["golds"]]
-    if population == ("answerable" if not rights else "impossible") or (retrieval == "only" and not known["found"]):
+    if population == ("answerable" if not rights else "impossible") or (
+        retrieval == "only" and not known["found"]
+    ):
         return math.nan
     if ranking is None or (retrieval == "required" and not known["found"]):
         return 0.0
@@ -32,11 +36,14 @@ def best(
     for item in ranking[:k]:
         text = decode(item)[0]
         blank = text is None or text.strip() == ""
-        values.append(float(blank and not rights) if blank or not rights else grade(str(text), rights))
+        values.append(
+            float(blank and not rights) if blank or not rights else grade(str(text), rights)
+        )
     return max(values)
 
 
-# ---- functions of a user --------------------------------------------------------------------------------------------------
+# ---- functions of a user
+# --------------------------------------------------------------------------------------------------
 
 
 def letters(texts: Sequence[str]) -> list[list[float]]:
@@ -50,7 +57,8 @@ def same_length(question: str, answer: str, rights: Sequence[str]) -> float:
     return 1 / (1 + min(abs(len(answer) - len(right)) for right in rights))
 
 
-# ---- measures -------------------------------------------------------------------------------------------------------------
+# ---- measures
+# --------------------------------------------------------------------------------------------------
 
 
 def AnswerSimilarity(ranking: Any, known: dict[str, Any], *, encoder: str, **given: Any) -> float:
@@ -58,9 +66,18 @@ def AnswerSimilarity(ranking: Any, known: dict[str, Any], *, encoder: str, **giv
 
     def cosine(one: str, other: str) -> float:
         first, second = letters([one, other])
-        return math.fsum(a * b for a, b in zip(first, second, strict=True)) / math.hypot(*first) / math.hypot(*second)
+        return (
+            math.fsum(a * b for a, b in zip(first, second, strict=True))
+            / math.hypot(*first)
+            / math.hypot(*second)
+        )
 
-    return best(ranking, known, lambda answer, rights: max(cosine(answer, right) for right in rights), **given)
+    return best(
+        ranking,
+        known,
+        lambda answer, rights: max(cosine(answer, right) for right in rights),
+        **given,
+    )
 
 
 def AnswerJudge(ranking: Any, known: dict[str, Any], *, judge: str, **given: Any) -> float:
@@ -73,10 +90,22 @@ def f1(shared: int, one: int, other: int) -> float:
     return 2 * shared / (one + other) if shared else 0.0
 
 
-def AnswerROUGE(ranking: Any, known: dict[str, Any], *, form: str = "rougeL", stemmer: bool = False, **given: Any) -> float:
+def AnswerROUGE(
+    ranking: Any,
+    known: dict[str, Any],
+    *,
+    form: str = "rougeL",
+    stemmer: bool = False,
+    **given: Any,
+) -> float:
     def words(text: str) -> list[str]:
-        # Of the words of the worlds that are longer than three letters Porter's stemmer changes these.
-        stems = {"waits": "wait", "casas": "casa"} | {"paris": "pari", "katze": "katz", "known": "known"}
+        # Of the words of the worlds that are longer than three letters Porter's stemmer changes
+        # these.
+        stems = {"waits": "wait", "casas": "casa"} | {
+            "paris": "pari",
+            "katze": "katz",
+            "known": "known",
+        }
         found: list[str] = re.findall("[a-z0-9]+", text.lower())
         return [stems.get(word, word) for word in found] if stemmer else found
 
@@ -86,7 +115,9 @@ def AnswerROUGE(ranking: Any, known: dict[str, Any], *, form: str = "rougeL", st
         for word in one:
             before = row[:]
             for place, second in enumerate(other, 1):
-                row[place] = before[place - 1] + 1 if word == second else max(before[place], row[place - 1])
+                row[place] = (
+                    before[place - 1] + 1 if word == second else max(before[place], row[place - 1])
+                )
         return row[-1]
 
     def score(one: str, other: str) -> float:
@@ -94,14 +125,24 @@ def AnswerROUGE(ranking: Any, known: dict[str, Any], *, form: str = "rougeL", st
         if form == "rougeL":
             return f1(common(first, second), len(first), len(second))
         n = int(form[-1])
-        grams = [Counter(tuple(each[place : place + n]) for place in range(len(each) - n + 1)) for each in (first, second)]
+        grams = [
+            Counter(tuple(each[place : place + n]) for place in range(len(each) - n + 1))
+            for each in (first, second)
+        ]
         return f1((grams[0] & grams[1]).total(), grams[0].total(), grams[1].total())
 
-    return best(ranking, known, lambda answer, rights: max(score(answer, right) for right in rights), **given)
+    return best(
+        ranking,
+        known,
+        lambda answer, rights: max(score(answer, right) for right in rights),
+        **given,
+    )
 
 
 def mteval(text: str) -> list[str]:
-    """The words of mteval-v13a, which separates punctuation, except for points and commas between digits."""
+    """The words of mteval-v13a, which separates punctuation, except for points and commas between
+    digits.
+    """
     line = text.rstrip().replace("\n", " ")
     for name, letter in (("&quot;", '"'), ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">")):
         line = line.replace(name, letter)
@@ -111,12 +152,21 @@ def mteval(text: str) -> list[str]:
     return re.sub(r"([0-9])(-)", r"\1 \2 ", line).split()
 
 
-def AnswerBLEU(ranking: Any, known: dict[str, Any], *, tokenize: str = "13a", smoothing: str = "exp", **given: Any) -> float:
+def AnswerBLEU(
+    ranking: Any,
+    known: dict[str, Any],
+    *,
+    tokenize: str = "13a",
+    smoothing: str = "exp",
+    **given: Any,
+) -> float:
     def grams(words: list[str], n: int) -> Counter[tuple[str, ...]]:
         return Counter(tuple(words[place : place + n]) for place in range(len(words) - n + 1))
 
     def score(answer: str, rights: list[str]) -> float:
-        words, *references = [mteval(each) if tokenize == "13a" else each.split() for each in (answer, *rights)]
+        words, *references = [
+            mteval(each) if tokenize == "13a" else each.split() for each in (answer, *rights)
+        ]
         logs, misses, any_shared = [], 0, False
         for n in range(1, min(len(words), 4) + 1):
             own, most = grams(words, n), Counter[tuple[str, ...]]()

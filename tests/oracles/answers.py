@@ -1,8 +1,10 @@
-"""Answers to questions, judged one by one in plain loops; the normalisers are written as the official scripts write them.
+"""Answers to questions, judged one by one in plain loops; the normalisers are written as the
+official scripts write them.
 
-`ranking` lists the answers as texts, best first, each to be read by `decode`; None: nobody answered. `grades` is what is known of
-the question: `golds`, a list of (text, document, start), `found`, whether what it needs was retrieved, and `na`, how likely it
-has no answer. A question without golds is impossible. The sets of evidence at the end read group -> item -> grade.
+`ranking` lists the answers as texts, best first, each to be read by `decode`; None: nobody
+answered. `grades` is what is known of the question: `golds`, a list of (text, document, start),
+`found`, whether what it needs was retrieved, and `na`, how likely it has no answer. A question
+without golds is impossible. The sets of evidence at the end read group -> item -> grade.
 """
 
 import math
@@ -28,7 +30,8 @@ def decode(item: str) -> Answer:
     return None if parts[0] == NOTHING else parts[0], parts[1], int(parts[2]), int(parts[3])
 
 
-# ---- normalisers --------------------------------------------------------------------------------------------------------
+# ---- normalisers
+# --------------------------------------------------------------------------------------------------
 
 
 def fix_white_space(text: str) -> str:
@@ -52,7 +55,9 @@ def squad(text: str) -> str:
 
 
 def french_bench(text: str) -> str:
-    return fix_white_space(delete_articles(delete_punctuation(text.lower()), "un une des le la les"))
+    return fix_white_space(
+        delete_articles(delete_punctuation(text.lower()), "un une des le la les")
+    )
 
 
 def nq_open(text: str) -> str:
@@ -61,7 +66,9 @@ def nq_open(text: str) -> str:
 
 def triviaqa(text: str) -> str:
     blanks = set(string.punctuation + "‘’´`")
-    spaced = "".join(" " if letter in blanks else letter for letter in text.replace("_", " ").lower())
+    spaced = "".join(
+        " " if letter in blanks else letter for letter in text.replace("_", " ").lower()
+    )
     return fix_white_space(delete_articles(spaced)).strip()
 
 
@@ -112,7 +119,9 @@ def mlqa(language: str) -> Callable[[str], str]:
 
 def english(text: str) -> str:
     lowered = unicodedata.normalize("NFC", text).lower()
-    plain = fix_white_space(unicodedata.normalize("NFC", "".join(each for each in lowered if not is_punctuation(each))))
+    plain = fix_white_space(
+        unicodedata.normalize("NFC", "".join(each for each in lowered if not is_punctuation(each)))
+    )
     return fix_white_space(delete_articles(plain)) or plain or fix_white_space(lowered)
 
 
@@ -122,7 +131,11 @@ def french(text: str) -> str:
         lowered = lowered.replace(apostrophe, "'")
     elided = re.sub(r"\b[ld]'", " ", lowered)
     words = "".join(" " if is_punctuation(letter) else letter for letter in elided).split()
-    kept = [word for word in words if word not in ("le", "la", "les", "un", "une", "des", "du", "au", "aux")]
+    kept = [
+        word
+        for word in words
+        if word not in ("le", "la", "les", "un", "une", "des", "du", "au", "aux")
+    ]
     return " ".join(kept) or " ".join(words) or fix_white_space(elided) or fix_white_space(lowered)
 
 
@@ -142,7 +155,8 @@ NORMALISERS: dict[str | None, Callable[[str], str]] = {
 }
 
 
-# ---- one answer against one right answer --------------------------------------------------------------------------------
+# ---- one answer against one right answer
+# --------------------------------------------------------------------------------
 
 
 def f1_of(given: list[str], right: list[str], nothing: float) -> float:
@@ -165,7 +179,9 @@ def spans(answer: Answer, gold: Any) -> tuple[range, range] | None:
 
 def overlaps(answer: Answer, gold: Any) -> float:
     pair = spans(answer, gold)
-    return float(pair is not None and pair[1].start <= pair[0].stop and pair[0].start <= pair[1].stop)
+    return float(
+        pair is not None and pair[1].start <= pair[0].stop and pair[0].start <= pair[1].stop
+    )
 
 
 def intersects(answer: Answer, gold: Any) -> float:
@@ -175,20 +191,30 @@ def intersects(answer: Answer, gold: Any) -> float:
 
 def same_span(answer: Answer, gold: Any) -> float:
     pair = spans(answer, gold)
-    return float(pair is not None and (pair[0].start, pair[0].stop) == (pair[1].start, pair[1].stop))
+    return float(
+        pair is not None and (pair[0].start, pair[0].stop) == (pair[1].start, pair[1].stop)
+    )
 
 
 def span_f1(answer: Answer, gold: Any) -> float:
     pair = spans(answer, gold)
-    return 0.0 if pair is None else f1_of([str(place) for place in pair[0]], [str(place) for place in pair[1]], 0.0)
+    return (
+        0.0
+        if pair is None
+        else f1_of([str(place) for place in pair[0]], [str(place) for place in pair[1]], 0.0)
+    )
 
 
 def has_tokens(text: str, part: str) -> bool:
     tokens, wanted = text.split(), part.split()
-    return any(tokens[place : place + len(wanted)] == wanted for place in range(len(tokens) - len(wanted) + 1))
+    return any(
+        tokens[place : place + len(wanted)] == wanted
+        for place in range(len(tokens) - len(wanted) + 1)
+    )
 
 
-# ---- one question -------------------------------------------------------------------------------------------------------
+# ---- one question
+# --------------------------------------------------------------------------------------------------
 
 
 def judge(
@@ -205,10 +231,14 @@ def judge(
     k: int | None,
     over: str = "best",
 ) -> float:
-    """What a question gets, whatever is compared: positions (`compare`) or normal forms (`compare_texts`)."""
+    """What a question gets, whatever is compared: positions (`compare`) or normal forms
+    (`compare_texts`).
+    """
     golds, impossible = known["golds"], not known["golds"]
     normalise = NORMALISERS["strip" if compare is not None else normalizer]
-    if (population == "answerable" and impossible) or (population == "impossible" and not impossible):
+    if (population == "answerable" and impossible) or (
+        population == "impossible" and not impossible
+    ):
         return math.nan
     if retrieval == "only" and not known["found"]:
         return math.nan
@@ -224,7 +254,9 @@ def judge(
         text = answer[0]
         blank = text is None or text.strip() == ""
         if impossible:
-            nothing = {"blank": blank, "explicit": text is None}.get(no_answer, not normalise(text or "").strip())
+            nothing = {"blank": blank, "explicit": text is None}.get(
+                no_answer, not normalise(text or "").strip()
+            )
             values.append(float(nothing and not strict))
         elif no_answer == "never" and blank:
             values.append(0.0)
@@ -258,14 +290,21 @@ def rules(
     }
 
 
-def AnswerEM(ranking: list[str] | None, grades: dict[str, Any], *, match: str = "text", **given: Any) -> float:
+def AnswerEM(
+    ranking: list[str] | None, grades: dict[str, Any], *, match: str = "text", **given: Any
+) -> float:
     """Whether one of the first k answers is a right one."""
     spans_ = same_span if match == "offset" else None
     return judge(ranking, grades, spans_, lambda one, other: float(one == other), **rules(**given))
 
 
 def AnswerF1(
-    ranking: list[str] | None, grades: dict[str, Any], *, unit: str = "token", over: str = "best", **given: Any
+    ranking: list[str] | None,
+    grades: dict[str, Any],
+    *,
+    unit: str = "token",
+    over: str = "best",
+    **given: Any,
 ) -> float:
     """What the best of the first k answers shares with a right one."""
     settings = rules(**given)
@@ -276,12 +315,20 @@ def AnswerF1(
             return 1.0
         if not one.strip() or not other.strip():
             return nothing if one == other else 0.0
-        return f1_of(one.split(), other.split(), nothing) if unit == "token" else f1_of(list(one), list(other), nothing)
+        return (
+            f1_of(one.split(), other.split(), nothing)
+            if unit == "token"
+            else f1_of(list(one), list(other), nothing)
+        )
 
-    return judge(ranking, grades, span_f1 if unit == "offset" else None, share, over=over, **settings)
+    return judge(
+        ranking, grades, span_f1 if unit == "offset" else None, share, over=over, **settings
+    )
 
 
-def AnswerAccuracy(ranking: list[str] | None, grades: dict[str, Any], *, match: str = "overlap", **given: Any) -> float:
+def AnswerAccuracy(
+    ranking: list[str] | None, grades: dict[str, Any], *, match: str = "overlap", **given: Any
+) -> float:
     """Whether one of the first k answers is right in part."""
     positions = {"overlap": overlaps, "intersect": intersects}.get(match)
 
@@ -295,18 +342,26 @@ def AnswerAccuracy(ranking: list[str] | None, grades: dict[str, Any], *, match: 
     return judge(ranking, grades, positions, holds, **rules(**given))
 
 
-# ---- figures of a whole set ---------------------------------------------------------------------------------------------
+# ---- figures of a whole set
+# ---------------------------------------------------------------------------------------------
 
 
 def best_threshold(scores: list[float], answerable: list[bool], no_answer: list[float]) -> float:
     """The best mean over every threshold there is, each tried on all questions."""
     thresholds = [min(no_answer) - 1, *no_answer]
     rows = list(zip(scores, answerable, no_answer, strict=True))
-    return max(sum(score if na <= limit else float(not has) for score, has, na in rows) for limit in thresholds) / len(rows)
+    return max(
+        sum(score if na <= limit else float(not has) for score, has, na in rows)
+        for limit in thresholds
+    ) / len(rows)
 
 
-def official_best_threshold(scores: list[float], answerable: list[bool], no_answer: list[float]) -> tuple[float, float]:
-    """What SQuAD 2.0's script returns for rows in this order: a threshold is tried after every row."""
+def official_best_threshold(
+    scores: list[float], answerable: list[bool], no_answer: list[float]
+) -> tuple[float, float]:
+    """What SQuAD 2.0's script returns for rows in this order: a threshold is tried after every
+    row.
+    """
     best = current = float(answerable.count(False))
     threshold = 0.0
     for row in sorted(range(len(scores)), key=lambda row: no_answer[row]):
@@ -317,7 +372,9 @@ def official_best_threshold(scores: list[float], answerable: list[bool], no_answ
 
 
 def average_precision(scores: list[float], answerable: list[bool], no_answer: list[float]) -> float:
-    """The area below precision and recall of answering, a threshold after every group of rows with one number."""
+    """The area below precision and recall of answering, a threshold after every group of rows with
+    one number.
+    """
     area = last = 0.0
     for limit in sorted(set(no_answer)):
         answered = [row for row in range(len(scores)) if no_answer[row] <= limit]
@@ -328,7 +385,8 @@ def average_precision(scores: list[float], answerable: list[bool], no_answer: li
     return area
 
 
-# ---- sets of evidence ---------------------------------------------------------------------------------------------------
+# ---- sets of evidence
+# --------------------------------------------------------------------------------------------------
 
 
 def sets_of(grades: dict[str, dict[str, float]], rel: float) -> list[set[str]]:
@@ -341,7 +399,9 @@ def sets_of(grades: dict[str, dict[str, float]], rel: float) -> list[set[str]]:
 
 
 def points(ranking: list[str], sets: list[set[str]]) -> list[Any]:
-    """The list with each set of evidence as one point, at its last item; True where it is complete."""
+    """The list with each set of evidence as one point, at its last item; True where it is
+    complete.
+    """
     left = [set(each) for each in sets]
     listed: list[Any] = []
     for item in ranking:
@@ -356,26 +416,39 @@ def points(ranking: list[str], sets: list[set[str]]) -> list[Any]:
     return listed
 
 
-def EvidenceRprec(ranking: list[str], grades: dict[str, dict[str, float]], *, rel: float = 1) -> float:
+def EvidenceRprec(
+    ranking: list[str], grades: dict[str, dict[str, float]], *, rel: float = 1
+) -> float:
     """The best R-precision over the sets."""
-    return max((len(each & set(ranking[: len(each)])) / len(each) for each in sets_of(grades, rel)), default=0.0)
+    return max(
+        (len(each & set(ranking[: len(each)])) / len(each) for each in sets_of(grades, rel)),
+        default=0.0,
+    )
 
 
-def complete(ranking: list[str], grades: dict[str, dict[str, float]], rel: float, k: int | None) -> int:
+def complete(
+    ranking: list[str], grades: dict[str, dict[str, float]], rel: float, k: int | None
+) -> int:
     return sum(each is True for each in points(ranking, sets_of(grades, rel))[:k])
 
 
-def EvidenceP(ranking: list[str], grades: dict[str, dict[str, float]], *, k: int, rel: float = 1) -> float:
+def EvidenceP(
+    ranking: list[str], grades: dict[str, dict[str, float]], *, k: int, rel: float = 1
+) -> float:
     """Complete sets among the first k points, over k."""
     return complete(ranking, grades, rel, k) / k
 
 
-def EvidenceR(ranking: list[str], grades: dict[str, dict[str, float]], *, k: int | None = None, rel: float = 1) -> float:
+def EvidenceR(
+    ranking: list[str], grades: dict[str, dict[str, float]], *, k: int | None = None, rel: float = 1
+) -> float:
     """Complete sets among the first k points, over the distinct sets."""
     sets = sets_of(grades, rel)
     return complete(ranking, grades, rel, k) / len(sets) if sets else 0.0
 
 
-def EvidenceSuccess(ranking: list[str], grades: dict[str, dict[str, float]], *, k: int, rel: float = 1) -> float:
+def EvidenceSuccess(
+    ranking: list[str], grades: dict[str, dict[str, float]], *, k: int, rel: float = 1
+) -> float:
     """Whether there is a complete set among the first k points."""
     return float(complete(ranking, grades, rel, k) > 0)

@@ -18,7 +18,9 @@ def sum_of_precisions(ranking: Ranking, grades: Grades, rel: float) -> float:
 
 
 def sum_of_trapezoids(ranking: Ranking, grades: Grades, rel: float) -> float:
-    """The loop of the Oxford buildings' compute_ap: recall steps times the mean of old and new precision, recall in items."""
+    """The loop of the Oxford buildings' compute_ap: recall steps times the mean of old and new
+    precision, recall in items.
+    """
     total, found, old_precision = 0.0, 0, 1.0
     for rank, item in enumerate(ranking, start=1):
         step = 1 if is_relevant(item, grades, rel) else 0
@@ -39,20 +41,28 @@ def AP(
     denom: str = "relevant",
     area: str = "step",
 ) -> float:
-    """Sum of precisions at the relevant items of the top k, over the relevant items; 0 if that number is 0.
+    """Sum of precisions at the relevant items of the top k, over the relevant items; 0 if that
+    number is 0.
 
-    denom 'relevant' is trec_eval map and map_cut; 'found' counts only the relevant in the list (torchmetrics,
+    denom 'relevant' is trec_eval map and map_cut; 'found' counts only the relevant in the list
+    (torchmetrics,
     C/W/L); 'min' is min(k, relevant), the rule of contests and sentence-transformers.
     """
     top = shown(ranking, grades, judged_only)[:k]
     relevant = n_relevant(grades, rel)
-    below = {"relevant": relevant, "found": hits(top, grades, rel), "min": relevant if k is None else min(k, relevant)}[denom]
+    below = {
+        "relevant": relevant,
+        "found": hits(top, grades, rel),
+        "min": relevant if k is None else min(k, relevant),
+    }[denom]
     total = sum_of_precisions if area == "step" else sum_of_trapezoids
     return total(top, grades, rel) / below if below else 0.0
 
 
 def APatR(ranking: Ranking, grades: Grades, *, rel: float = 1) -> float:
-    """Sum of precisions at the relevant items up to rank R, over R (MAP@R, Musgrave et al. 2020)."""
+    """Sum of precisions at the relevant items up to rank R, over R (MAP@R, Musgrave et al.
+    2020).
+    """
     relevant = n_relevant(grades, rel)
     return sum_of_precisions(ranking[:relevant], grades, rel) / relevant if relevant else 0.0
 
@@ -68,7 +78,8 @@ def SetAP(ranking: Ranking, grades: Grades, *, rel: float = 1, judged_only: bool
 
 
 def Yaap(ranking: Ranking, grades: Grades, *, rel: float = 1) -> float:
-    """log((1 + S) / (1 + R - S)), S the sum of precisions: not 0 but -log(1 + R) for an empty ranking.
+    """log((1 + S) / (1 + R - S)), S the sum of precisions: not 0 but -log(1 + R) for an empty
+    ranking.
 
     Source: trec_eval m_yaap.c (Robertson's "yet another average precision").
     """
@@ -83,11 +94,18 @@ def nearest(value: float) -> int:
 
 
 def IPrec(
-    ranking: Ranking, grades: Grades, *, recall: float, rel: float = 1, judged_only: bool = False, rounding: str = "nearest"
+    ranking: Ranking,
+    grades: Grades,
+    *,
+    recall: float,
+    rel: float = 1,
+    judged_only: bool = False,
+    rounding: str = "nearest",
 ) -> float:
     """Best precision at any rank from the c-th relevant item onward, 0 if fewer are retrieved.
 
-    c = recall * R, rounded 'nearest' (trec_eval 10, half up) or by 'floor' of recall * R + 0.9 (trec_eval 9,
+    c = recall * R, rounded 'nearest' (trec_eval 10, half up) or by 'floor' of recall * R + 0.9
+    (trec_eval 9,
     hence pytrec_eval and ir_measures). c = 0 looks at the whole list.
     """
     target = recall * n_relevant(grades, rel)
@@ -102,7 +120,12 @@ def IPrec(
 
 
 def IPrecAvg(
-    ranking: Ranking, grades: Grades, *, rel: float = 1, rounding: str = "nearest", recalls: tuple[float, ...] = ELEVEN_POINTS
+    ranking: Ranking,
+    grades: Grades,
+    *,
+    rel: float = 1,
+    rounding: str = "nearest",
+    recalls: tuple[float, ...] = ELEVEN_POINTS,
 ) -> float:
     """Mean of the interpolated precision over the recall levels (trec_eval 11pt_avg)."""
     total = 0.0
@@ -112,5 +135,7 @@ def IPrecAvg(
 
 
 def GMAP(ranking: Ranking, grades: Grades, *, rel: float = 1) -> float:
-    """AP per query; its summary is the geometric mean of max(AP, 0.00001) (trec_eval gm_map, Robertson 2006)."""
+    """AP per query; its summary is the geometric mean of max(AP, 0.00001) (trec_eval gm_map,
+    Robertson 2006).
+    """
     return AP(ranking, grades, rel=rel)

@@ -1,7 +1,8 @@
-"""Measures of retrieved items as their sources define them, item by item over lists and sets; nothing here is rankwell's.
+"""Measures of retrieved items as their sources define them, item by item over lists and sets;
+nothing here is rankwell's.
 
-The truth of a query is `{"grades": item -> grade, "history": items of its user}`. A ranking lists items; that of a whole
-collection lists JSON lists of items, one for each user.
+The truth of a query is `{"grades": item -> grade, "history": items of its user}`. A ranking lists
+items; that of a whole collection lists JSON lists of items, one for each user.
 """
 
 import json
@@ -13,7 +14,14 @@ from typing import Any
 from zlib import crc32
 
 ITEMS = sorted(
-    [*(f"d{number}" for number in range(150)), *(f"new{number}" for number in range(5)), "D1", "ähnlich", "文書", "\udcff"],
+    [
+        *(f"d{number}" for number in range(150)),
+        *(f"new{number}" for number in range(5)),
+        "D1",
+        "ähnlich",
+        "文書",
+        "\udcff",
+    ],
     key=lambda item: item.encode("utf-8", "surrogateescape"),
 )
 NAMES = ("drama", "war", "comedy", "noir")
@@ -60,7 +68,8 @@ def share(names: Sequence[str], name: str) -> float:
     return names.count(name) / len(names) if names else 0.0
 
 
-# ---- whole collections ---------------------------------------------------------------------------------------------------
+# ---- whole collections
+# --------------------------------------------------------------------------------------------------
 
 
 def exposure(ranking: Sequence[str], k: int | None, discount: str, p: float) -> Counter[str]:
@@ -77,19 +86,30 @@ def ItemCoverage(ranking: Sequence[str], _: Any, k: int | None = None) -> float:
 
 
 def Gini(
-    ranking: Sequence[str], _: Any, k: int | None = None, discount: str = "none", p: float = 0.5, divisor: str = "n-1"
+    ranking: Sequence[str],
+    _: Any,
+    k: int | None = None,
+    discount: str = "none",
+    p: float = 0.5,
+    divisor: str = "n-1",
 ) -> float:
     found = exposure(ranking, k, discount, p)
     own = [found[item] for item in CATALOGUE]
     if not sum(own):
         return math.nan
-    # Half the relative mean absolute difference of all pairs; n / (n - 1) times as much by the other divisor.
+    # Half the relative mean absolute difference of all pairs; n / (n - 1) times as much by the
+    # other divisor.
     gini = sum(abs(one - other) for one in own for other in own) / (2 * len(own) * sum(own))
     return gini if divisor == "n" else gini * len(own) / (len(own) - 1)
 
 
 def Entropy(
-    ranking: Sequence[str], _: Any, k: int | None = None, discount: str = "none", p: float = 0.5, form: str = "bits"
+    ranking: Sequence[str],
+    _: Any,
+    k: int | None = None,
+    discount: str = "none",
+    p: float = 0.5,
+    form: str = "bits",
 ) -> float:
     found = [each for each in exposure(ranking, k, discount, p).values() if each]
     if not found:
@@ -98,7 +118,8 @@ def Entropy(
     return {"bits": nats / math.log(2), "nats": nats, "mean": nats / len(found)}[form]
 
 
-# ---- single lists --------------------------------------------------------------------------------------------------------
+# ---- single lists
+# --------------------------------------------------------------------------------------------------
 
 
 def mean(values: Sequence[float]) -> float:
@@ -114,9 +135,13 @@ def Popularity(ranking: Sequence[str], _: Any, k: int | None = None) -> float:
     return mean([POPULARITY[item] for item in ranking[:k]])
 
 
-def Serendipity(ranking: Sequence[str], truth: Any, k: int, head: int | None = None, rel: float = 1) -> float:
+def Serendipity(
+    ranking: Sequence[str], truth: Any, k: int, head: int | None = None, rel: float = 1
+) -> float:
     popular = sorted(ITEMS, key=lambda item: -POPULARITY[item])[: head or k]
-    useful = [item for item in ranking[:k] if truth["grades"].get(item, 0) >= rel and item not in popular]
+    useful = [
+        item for item in ranking[:k] if truth["grades"].get(item, 0) >= rel and item not in popular
+    ]
     return len(useful) / k
 
 
@@ -133,12 +158,20 @@ def ILD(ranking: Sequence[str], _: Any, k: int | None = None, by: str = "categor
 
 
 def Miscalibration(
-    ranking: Sequence[str], truth: Any, k: int | None = None, discount: str = "none", p: float = 0.5, alpha: float = 0.01
+    ranking: Sequence[str],
+    truth: Any,
+    k: int | None = None,
+    discount: str = "none",
+    p: float = 0.5,
+    alpha: float = 0.01,
 ) -> float:
     listed = ranking[:k]
     own = {name: sum(share(categories(item), name) for item in truth["history"]) for name in NAMES}
     got = {
-        name: sum(weight(rank, discount, p) * share(categories(item), name) for rank, item in enumerate(listed, 1))
+        name: sum(
+            weight(rank, discount, p) * share(categories(item), name)
+            for rank, item in enumerate(listed, 1)
+        )
         for name in NAMES
     }
     if not sum(own.values()) or not sum(got.values()):
@@ -152,15 +185,27 @@ def Miscalibration(
 
 
 def AWRF(
-    ranking: Sequence[str], _: Any, k: int | None = None, discount: str = "log", p: float = 0.5, target: str = "catalogue"
+    ranking: Sequence[str],
+    _: Any,
+    k: int | None = None,
+    discount: str = "log",
+    p: float = 0.5,
+    target: str = "catalogue",
 ) -> float:
     names = sorted({name for item in ITEMS for name in groups(item)})
     given = [
-        sum(weight(rank, discount, p) * share(groups(item), name) for rank, item in enumerate(ranking[:k], 1)) for name in names
+        sum(
+            weight(rank, discount, p) * share(groups(item), name)
+            for rank, item in enumerate(ranking[:k], 1)
+        )
+        for name in names
     ]
     if not sum(given):
         return math.nan
-    wanted = [1.0 if target == "equal" else sum(share(groups(item), name) for item in CATALOGUE) for name in names]
+    wanted = [
+        1.0 if target == "equal" else sum(share(groups(item), name) for item in CATALOGUE)
+        for name in names
+    ]
     given, wanted = ([each / sum(column) for each in column] for column in (given, wanted))
 
     def entropy(column: Sequence[float]) -> float:
@@ -171,30 +216,50 @@ def AWRF(
 
 
 def expected(truth: Any, p: float) -> dict[str, float]:
-    """The exposure that each item of the catalogue should have: the mean over all perfect rankings."""
+    """The exposure that each item of the catalogue should have: the mean over all perfect
+    rankings.
+    """
     grades = {item: max(truth["grades"].get(item, 0.0), 0.0) for item in CATALOGUE}
     ranked = sorted(CATALOGUE, key=lambda item: -grades[item])
-    return {item: mean([p**place for place, other in enumerate(ranked) if grades[other] == grades[item]]) for item in CATALOGUE}
+    return {
+        item: mean(
+            [p**place for place, other in enumerate(ranked) if grades[other] == grades[item]]
+        )
+        for item in CATALOGUE
+    }
 
 
 def by_group(exposures: dict[str, float], by: str) -> dict[str, float]:
     if by == "items":
         return exposures
     return {
-        name: math.fsum(each * share(groups(item), name) for item, each in exposures.items()) for name in ("new", "old", "lost")
+        name: math.fsum(each * share(groups(item), name) for item, each in exposures.items())
+        for name in ("new", "old", "lost")
     }
 
 
-def EED(ranking: Sequence[str], _: Any, k: int | None = None, p: float = 0.5, by: str = "groups") -> float:
+def EED(
+    ranking: Sequence[str], _: Any, k: int | None = None, p: float = 0.5, by: str = "groups"
+) -> float:
     given = by_group({item: p**place for place, item in enumerate(ranking[:k])}, by)
     return math.fsum(each**2 for each in given.values())
 
 
-def EER(ranking: Sequence[str], truth: Any, k: int | None = None, p: float = 0.5, by: str = "groups") -> float:
-    given, wanted = by_group({item: p**place for place, item in enumerate(ranking[:k])}, by), by_group(expected(truth, p), by)
+def EER(
+    ranking: Sequence[str], truth: Any, k: int | None = None, p: float = 0.5, by: str = "groups"
+) -> float:
+    given, wanted = (
+        by_group({item: p**place for place, item in enumerate(ranking[:k])}, by),
+        by_group(expected(truth, p), by),
+    )
     return math.fsum(each * wanted[name] for name, each in given.items())
 
 
-def EEL(ranking: Sequence[str], truth: Any, k: int | None = None, p: float = 0.5, by: str = "groups") -> float:
-    given, wanted = by_group({item: p**place for place, item in enumerate(ranking[:k])}, by), by_group(expected(truth, p), by)
+def EEL(
+    ranking: Sequence[str], truth: Any, k: int | None = None, p: float = 0.5, by: str = "groups"
+) -> float:
+    given, wanted = (
+        by_group({item: p**place for place, item in enumerate(ranking[:k])}, by),
+        by_group(expected(truth, p), by),
+    )
     return math.fsum((given.get(name, 0.0) - each) ** 2 for name, each in wanted.items())

@@ -25,7 +25,9 @@ def SDCG(ranking: Sequence[str], grades: Grades, k: int, most: int) -> float:
 
 def RBP(ranking: Sequence[str], grades: Grades, k: int, p: float) -> float:
     """The relevant ones of the first k places by their weight (1 - p) p^(place - 1)."""
-    return sum((1 - p) * p ** (place - 1) for place, item in enumerate(ranking[:k], 1) if grades[item] >= 1)
+    return sum(
+        (1 - p) * p ** (place - 1) for place, item in enumerate(ranking[:k], 1) if grades[item] >= 1
+    )
 
 
 def completions(items: Sequence[str], judged: Grades, most: int) -> Iterator[dict[str, int]]:

@@ -8,8 +8,12 @@ def NumQ(ranking: Ranking, grades: Grades) -> float:
     return 1.0
 
 
-def NumRet(ranking: Ranking, grades: Grades, *, k: int | None = None, rel: float | None = None) -> float:
-    """Retrieved items in the top k; with `rel` only those judged at least `rel` (ir_measures 0.4.3)."""
+def NumRet(
+    ranking: Ranking, grades: Grades, *, k: int | None = None, rel: float | None = None
+) -> float:
+    """Retrieved items in the top k; with `rel` only those judged at least `rel` (ir_measures
+    0.4.3).
+    """
     top = ranking[:k]
     if rel is None:
         return float(len(top))
@@ -17,7 +21,9 @@ def NumRet(ranking: Ranking, grades: Grades, *, k: int | None = None, rel: float
 
 
 def NumRel(ranking: Ranking, grades: Grades, *, rel: float = 1) -> float:
-    """Relevant judged items, retrieved or not (trec_eval num_rel; its -c total ignores -l, this does not)."""
+    """Relevant judged items, retrieved or not (trec_eval num_rel; its -c total ignores -l, this
+    does not).
+    """
     return float(n_relevant(grades, rel))
 
 

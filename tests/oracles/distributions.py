@@ -1,4 +1,6 @@
-"""Distributions of test statistics to 30 digits, and the exact one of Kendall's tau by counting orders."""
+"""Distributions of test statistics to 30 digits, and the exact one of Kendall's tau by counting
+orders.
+"""
 
 import math
 from typing import Any
@@ -21,7 +23,9 @@ def t_quantile(level: float, freedom: float) -> float:
     n = mpmath.mpf(freedom)
 
     def _off(t: Any) -> Any:
-        return mpmath.betainc(0.5, n / 2, 0, t * t / (n + t * t), regularized=True) - mpmath.mpf(level)
+        return mpmath.betainc(0.5, n / 2, 0, t * t / (n + t * t), regularized=True) - mpmath.mpf(
+            level
+        )
 
     low, high = mpmath.mpf(0), mpmath.mpf(1)
     while _off(high) < 0:
@@ -31,11 +35,17 @@ def t_quantile(level: float, freedom: float) -> float:
 
 def chi_square_p(value: float, freedom: float) -> float:
     """The probability of a value at least as high, by the upper incomplete gamma function."""
-    return float(mpmath.gammainc(mpmath.mpf(freedom) / 2, mpmath.mpf(value) / 2, mpmath.inf, regularized=True))
+    return float(
+        mpmath.gammainc(
+            mpmath.mpf(freedom) / 2, mpmath.mpf(value) / 2, mpmath.inf, regularized=True
+        )
+    )
 
 
 def studentised_range_p(q: float, systems: int) -> float:
-    """The probability that the range of standard normal values is above q: one integral over the smallest of them."""
+    """The probability that the range of standard normal values is above q: one integral over the
+    smallest of them.
+    """
 
     def _density(z: Any) -> Any:
         return mpmath.npdf(z) * (mpmath.ncdf(z + q) - mpmath.ncdf(z)) ** (systems - 1)
@@ -45,19 +55,30 @@ def studentised_range_p(q: float, systems: int) -> float:
 
 
 def kendall_p(n: int, discordant: int) -> float:
-    """The two-sided p-value of Kendall's tau of n rows without ties: orders counted by their inversions, from n = 1 up."""
+    """The two-sided p-value of Kendall's tau of n rows without ties: orders counted by their
+    inversions, from n = 1 up.
+    """
     counts = [1]
     for size in range(2, n + 1):
-        counts = [sum(counts[max(0, at - size + 1) : at + 1]) for at in range(len(counts) + size - 1)]
+        counts = [
+            sum(counts[max(0, at - size + 1) : at + 1]) for at in range(len(counts) + size - 1)
+        ]
     fewer = min(discordant, n * (n - 1) // 2 - discordant)
     return min(1.0, 2 * sum(counts[: fewer + 1]) / math.factorial(n))
 
 
 def t_power(off: float, beyond: float, freedom: float) -> float:
-    """P(|T| > beyond) where T's mean is off by so many standard errors: a Poisson mixture of incomplete beta functions."""
-    half, x = mpmath.mpf(off) ** 2 / 2, mpmath.mpf(beyond) ** 2 / (mpmath.mpf(beyond) ** 2 + freedom)
+    """P(|T| > beyond) where T's mean is off by so many standard errors: a Poisson mixture of
+    incomplete beta functions.
+    """
+    half, x = (
+        mpmath.mpf(off) ** 2 / 2,
+        mpmath.mpf(beyond) ** 2 / (mpmath.mpf(beyond) ** 2 + freedom),
+    )
     below, weight = mpmath.mpf(0), mpmath.exp(-half)
     for term in range(int(half + 12 * mpmath.sqrt(half)) + 60):
-        below += weight * mpmath.betainc(mpmath.mpf(term) + 0.5, mpmath.mpf(freedom) / 2, 0, x, regularized=True)
+        below += weight * mpmath.betainc(
+            mpmath.mpf(term) + 0.5, mpmath.mpf(freedom) / 2, 0, x, regularized=True
+        )
         weight *= half / (term + 1)
     return float(1 - below)

@@ -1,12 +1,23 @@
-"""Ranks of the positives (HGR's eval_q2m, Chen and others 2020; Hodosh, Young and Hockenmaier 2013)."""
+"""Ranks of the positives (HGR's eval_q2m, Chen and others 2020; Hodosh, Young and Hockenmaier
+2013).
+"""
 
 import math
 
 from oracles.grading import Grades, Ranking, is_relevant
 
 
-def MedR(ranking: Ranking, grades: Grades, *, rel: float = 1, missing: str = "last", n_items: int | None = None) -> float:
-    """The rank of the first relevant item; n + 1 without one, n being the items of the collection where they are told."""
+def MedR(
+    ranking: Ranking,
+    grades: Grades,
+    *,
+    rel: float = 1,
+    missing: str = "last",
+    n_items: int | None = None,
+) -> float:
+    """The rank of the first relevant item; n + 1 without one, n being the items of the collection
+    where they are told.
+    """
     for rank, item in enumerate(ranking, start=1):
         if is_relevant(item, grades, rel):
             return float(rank)
@@ -20,20 +31,42 @@ def _after_all(ranking: Ranking, missing: str, n_items: int | None) -> float:
     return float(size + 1)
 
 
-def MedRLow(ranking: Ranking, grades: Grades, *, rel: float = 1, missing: str = "last", n_items: int | None = None) -> float:
+def MedRLow(
+    ranking: Ranking,
+    grades: Grades,
+    *,
+    rel: float = 1,
+    missing: str = "last",
+    n_items: int | None = None,
+) -> float:
     """As MedR, which differs in its summary."""
     return MedR(ranking, grades, rel=rel, missing=missing, n_items=n_items)
 
 
-def MedRFloor(ranking: Ranking, grades: Grades, *, rel: float = 1, missing: str = "last", n_items: int | None = None) -> float:
+def MedRFloor(
+    ranking: Ranking,
+    grades: Grades,
+    *,
+    rel: float = 1,
+    missing: str = "last",
+    n_items: int | None = None,
+) -> float:
     """As MedR, which differs in its summary."""
     return MedR(ranking, grades, rel=rel, missing=missing, n_items=n_items)
 
 
 def MnR(
-    ranking: Ranking, grades: Grades, *, rel: float = 1, of: str = "best", missing: str = "last", n_items: int | None = None
+    ranking: Ranking,
+    grades: Grades,
+    *,
+    rel: float = 1,
+    of: str = "best",
+    missing: str = "last",
+    n_items: int | None = None,
 ) -> float:
-    """The rank of the first relevant item, or the mean of the ranks of all relevant items, those not found after the list."""
+    """The rank of the first relevant item, or the mean of the ranks of all relevant items, those
+    not found after the list.
+    """
     if of == "best":
         return MedR(ranking, grades, rel=rel, missing=missing, n_items=n_items)
     ranks = []

@@ -1,4 +1,6 @@
-"""Discounted cumulative gain and its relatives (Jarvelin and Kekalainen 2002; trec_eval, Buckley 2008)."""
+"""Discounted cumulative gain and its relatives (Jarvelin and Kekalainen 2002; trec_eval, Buckley
+2008).
+"""
 
 import math
 
@@ -8,10 +10,13 @@ Gains = dict[float, float]
 
 
 def gain_of(grade: float | None, *, dcg: str, gains: Gains | None, rel: float | None) -> float:
-    """The gain of a grade: 0 if unjudged or below `rel`, else the entry of `gains`, else the formula `dcg`.
+    """The gain of a grade: 0 if unjudged or below `rel`, else the entry of `gains`, else the
+    formula `dcg`.
 
-    As in trec_eval's gain_init.c a grade missing from `gains` keeps its formula's gain, and grade 0 may be
-    given one. trec_eval orders gains by the truncated difference, so gains closer than 1 may come out in a
+    As in trec_eval's gain_init.c a grade missing from `gains` keeps its formula's gain, and grade 0
+    may be
+    given one. trec_eval orders gains by the truncated difference, so gains closer than 1 may come
+    out in a
     wrong ideal order there; here the order is exact.
     """
     if grade is None or (rel is not None and grade < rel):
@@ -35,14 +40,18 @@ def discounted(values: list[float]) -> float:
     return total
 
 
-def gains_of(ranking: Ranking, grades: Grades, *, dcg: str, gains: Gains | None, rel: float | None) -> list[float]:
+def gains_of(
+    ranking: Ranking, grades: Grades, *, dcg: str, gains: Gains | None, rel: float | None
+) -> list[float]:
     """The gain at each rank."""
     return [gain_of(worth_of(item, grades), dcg=dcg, gains=gains, rel=rel) for item in ranking]
 
 
 def ideal_gains(grades: Grades, *, dcg: str, gains: Gains | None, rel: float | None) -> list[float]:
     """The positive gains of all judged items, largest first."""
-    positive = [gain for gain in gains_of(list(grades), grades, dcg=dcg, gains=gains, rel=rel) if gain > 0]
+    positive = [
+        gain for gain in gains_of(list(grades), grades, dcg=dcg, gains=gains, rel=rel) if gain > 0
+    ]
     return sorted(positive, reverse=True)
 
 
@@ -56,7 +65,9 @@ def DCG(
     rel: float | None = None,
     judged_only: bool = False,
 ) -> float:
-    """Sum over the top k of gain / log2(rank + 1); unjudged items gain 0 (Jarvelin and Kekalainen 2002)."""
+    """Sum over the top k of gain / log2(rank + 1); unjudged items gain 0 (Jarvelin and Kekalainen
+    2002).
+    """
     top = shown(ranking, grades, judged_only)[:k]
     return discounted(gains_of(top, grades, dcg=dcg, gains=gains, rel=rel))
 
@@ -71,7 +82,9 @@ def IDCG(
     rel: float | None = None,
     judged_only: bool = False,
 ) -> float:
-    """DCG of the best possible top k of all judged items; neither the ranking nor `judged_only` matters."""
+    """DCG of the best possible top k of all judged items; neither the ranking nor `judged_only`
+    matters.
+    """
     return discounted(ideal_gains(grades, dcg=dcg, gains=gains, rel=rel)[:k])
 
 
@@ -85,20 +98,32 @@ def nDCG(
     rel: float | None = None,
     judged_only: bool = False,
 ) -> float:
-    """DCG over ideal DCG, both cut at k; 0 if the ideal is 0 (trec_eval ndcg and ndcg_cut; gdeval: exp-log2)."""
+    """DCG over ideal DCG, both cut at k; 0 if the ideal is 0 (trec_eval ndcg and ndcg_cut; gdeval:
+    exp-log2).
+    """
     ideal = IDCG(ranking, grades, k=k, dcg=dcg, gains=gains, rel=rel)
-    return DCG(ranking, grades, k=k, dcg=dcg, gains=gains, rel=rel, judged_only=judged_only) / ideal if ideal > 0 else 0.0
+    return (
+        DCG(ranking, grades, k=k, dcg=dcg, gains=gains, rel=rel, judged_only=judged_only) / ideal
+        if ideal > 0
+        else 0.0
+    )
 
 
 def RnDCG(ranking: Ranking, grades: Grades, *, gains: Gains | None = None) -> float:
-    """Mean of nDCG at each rank where the ideal gain changes, the drop to 0 included; 0 if no gain is positive.
+    """Mean of nDCG at each rank where the ideal gain changes, the drop to 0 included; 0 if no gain
+    is positive.
 
-    The end of the run is one more point if the run has at least two items more than there are positive gains.
+    The end of the run is one more point if the run has at least two items more than there are
+    positive gains.
     Source: trec_eval m_Rndcg.c, which returns 0 also if no grade reaches -l.
     """
     run = gains_of(ranking, grades, dcg="log2", gains=gains, rel=None)
     ideal = ideal_gains(grades, dcg="log2", gains=gains, rel=None)
-    changes = [rank for rank in range(1, len(ideal) + 1) if rank == len(ideal) or ideal[rank] != ideal[rank - 1]]
+    changes = [
+        rank
+        for rank in range(1, len(ideal) + 1)
+        if rank == len(ideal) or ideal[rank] != ideal[rank - 1]
+    ]
     points = [discounted(run[:rank]) / discounted(ideal[:rank]) for rank in changes]
     if ideal and len(run) > len(ideal) + 1:
         points.append(discounted(run) / discounted(ideal))
@@ -106,7 +131,8 @@ def RnDCG(ranking: Ranking, grades: Grades, *, gains: Gains | None = None) -> fl
 
 
 def nDCGrel(ranking: Ranking, grades: Grades, *, gains: Gains | None = None) -> float:
-    """Mean over the items of positive gain of nDCG at their rank, the final DCG ratio for those not retrieved.
+    """Mean over the items of positive gain of nDCG at their rank, the final DCG ratio for those not
+    retrieved.
 
     0 if no gain is positive or the sum is not. Source: trec_eval m_ndcg_rel.c.
     """
@@ -124,7 +150,8 @@ def nDCGrel(ranking: Ranking, grades: Grades, *, gains: Gains | None = None) -> 
 
 
 def G(ranking: Ranking, grades: Grades, *, gains: Gains | None = None) -> float:
-    """Sum of gain / log2(2 + cost - gain so far) over the sum of ideal gains; 0 if no gain is positive.
+    """Sum of gain / log2(2 + cost - gain so far) over the sum of ideal gains; 0 if no gain is
+    positive.
 
     The cost grows at each rank by the ideal gain there, at least by 1. Source: trec_eval m_G.c.
     """
@@ -132,7 +159,9 @@ def G(ranking: Ranking, grades: Grades, *, gains: Gains | None = None) -> float:
     if not ideal:
         return 0.0
     total, so_far, cost = 0.0, 0.0, 0.0
-    for rank, gain in enumerate(gains_of(ranking, grades, dcg="log2", gains=gains, rel=None), start=1):
+    for rank, gain in enumerate(
+        gains_of(ranking, grades, dcg="log2", gains=gains, rel=None), start=1
+    ):
         so_far += gain
         cost += max(ideal[rank - 1], 1.0) if rank <= len(ideal) else 1.0
         if gain != 0:
@@ -141,7 +170,9 @@ def G(ranking: Ranking, grades: Grades, *, gains: Gains | None = None) -> float:
 
 
 def BinG(ranking: Ranking, grades: Grades, *, rel: float = 1) -> float:
-    """Mean over the relevant items of 1 / log2(2 + items above that are not relevant) (trec_eval m_binG.c)."""
+    """Mean over the relevant items of 1 / log2(2 + items above that are not relevant) (trec_eval
+    m_binG.c).
+    """
     relevant = n_relevant(grades, rel)
     total, above = 0.0, 0
     for item in ranking:
@@ -152,8 +183,17 @@ def BinG(ranking: Ranking, grades: Grades, *, rel: float = 1) -> float:
     return total / relevant if relevant else 0.0
 
 
-def SDCG(ranking: Ranking, grades: Grades, *, k: int, max_rel: float, min_rel: float = 0, dcg: str = "log2") -> float:
-    """DCG of the grades scaled to 0..1, over the DCG of k perfect items, judged or not (C/W/L cwl_dcg.py).
+def SDCG(
+    ranking: Ranking,
+    grades: Grades,
+    *,
+    k: int,
+    max_rel: float,
+    min_rel: float = 0,
+    dcg: str = "log2",
+) -> float:
+    """DCG of the grades scaled to 0..1, over the DCG of k perfect items, judged or not (C/W/L
+    cwl_dcg.py).
 
     Grades are clipped to min_rel..max_rel first and unjudged items gain 0, as ir_measures does.
     """

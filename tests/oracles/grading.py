@@ -40,7 +40,9 @@ def hits(ranking: Ranking, grades: Grades, rel: float) -> int:
 
 
 def shown(ranking: Ranking, grades: Grades, judged_only: bool) -> Ranking:
-    """The ranking a measure looks at: with `judged_only` (trec_eval -J) unjudged items leave before any cut."""
+    """The ranking a measure looks at: with `judged_only` (trec_eval -J) unjudged items leave before
+    any cut.
+    """
     if not judged_only:
         return ranking
     return [item for item in ranking if grade_of(item, grades) is not None]

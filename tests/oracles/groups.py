@@ -1,6 +1,8 @@
-"""Means over judgment groups: several people judged the query, `grades` maps group to item to grade.
+"""Means over judgment groups: several people judged the query, `grades` maps group to item to
+grade.
 
-A group without relevant items counts as 0; a query without groups is 0 (trec_eval qrels_jg, Buckley 2008).
+A group without relevant items counts as 0; a query without groups is 0 (trec_eval qrels_jg, Buckley
+2008).
 """
 
 from oracles import average_precision, precision
@@ -25,5 +27,7 @@ def P_avgjg(ranking: Ranking, grades: Groups, *, k: int, rel: float = 1) -> floa
 
 
 def RprecMult_avgjg(ranking: Ranking, grades: Groups, *, x: float = 1.0, rel: float = 1) -> float:
-    """Mean over the groups of the precision at floor(x R + 0.9), R of that group (trec_eval Rprec_mult_avgjg)."""
+    """Mean over the groups of the precision at floor(x R + 0.9), R of that group (trec_eval
+    Rprec_mult_avgjg).
+    """
     return mean([precision.RprecMult(ranking, one, x=x, rel=rel) for one in grades.values()])

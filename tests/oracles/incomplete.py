@@ -8,10 +8,13 @@ EPSILON = 0.00001
 
 
 def Bpref(ranking: Ranking, grades: Grades, *, rel: float = 1) -> float:
-    """Mean over the R relevant items of 1 - min(b, R) / min(N, R), b the judged non-relevant items above.
+    """Mean over the R relevant items of 1 - min(b, R) / min(N, R), b the judged non-relevant items
+    above.
 
-    N counts all judged non-relevant items; the term is 1 if b is 0, and 0 for an item not retrieved. Unjudged
-    items are skipped. Source: Buckley and Voorhees 2004 as corrected in trec_eval (bpref_bug, m_bpref.c).
+    N counts all judged non-relevant items; the term is 1 if b is 0, and 0 for an item not
+    retrieved. Unjudged
+    items are skipped. Source: Buckley and Voorhees 2004 as corrected in trec_eval (bpref_bug,
+    m_bpref.c).
     """
     relevant = n_relevant(grades, rel)
     nonrelevant = len(grades) - relevant
@@ -29,15 +32,20 @@ def Bpref(ranking: Ranking, grades: Grades, *, rel: float = 1) -> float:
 
 
 def GMBpref(ranking: Ranking, grades: Grades, *, rel: float = 1) -> float:
-    """Bpref per query; its summary is the geometric mean of max(Bpref, 0.00001) (trec_eval gm_bpref)."""
+    """Bpref per query; its summary is the geometric mean of max(Bpref, 0.00001) (trec_eval
+    gm_bpref).
+    """
     return Bpref(ranking, grades, rel=rel)
 
 
 def infAP(ranking: Ranking, grades: Grades, *, rel: float = 1) -> float:
-    """Mean over the R relevant items of the precision expected there if only a sample of the pool is judged.
+    """Mean over the R relevant items of the precision expected there if only a sample of the pool
+    is judged.
 
-    At rank j + 1 it is 1/(j+1) + j/(j+1) * (pooled above)/j * (relevant above + e)/(judged above + 2e), e = 0.00001,
-    and 1 at rank 1. Pooled are the judged and those of negative grade. Source: Yilmaz and Aslam 2006 (m_infap.c).
+    At rank j + 1 it is 1/(j+1) + j/(j+1) * (pooled above)/j * (relevant above + e)/(judged above +
+    2e), e = 0.00001,
+    and 1 at rank 1. Pooled are the judged and those of negative grade. Source: Yilmaz and Aslam
+    2006 (m_infap.c).
     """
     relevant = n_relevant(grades, rel)
     total, found, other, unjudged = 0.0, 0, 0, 0
@@ -59,7 +67,8 @@ def infAP(ranking: Ranking, grades: Grades, *, rel: float = 1) -> float:
 
 
 def Judged(ranking: Ranking, grades: Grades, *, k: int | None = None) -> float:
-    """Share of the retrieved top k that is judged, over min(k, retrieved); 0 if nothing is retrieved.
+    """Share of the retrieved top k that is judged, over min(k, retrieved); 0 if nothing is
+    retrieved.
 
     ir_measures fails on an empty list.
     """
@@ -72,7 +81,9 @@ def Judged(ranking: Ranking, grades: Grades, *, k: int | None = None) -> float:
 
 
 def Unj(ranking: Ranking, grades: Grades, *, k: int) -> float:
-    """Unjudged items in the top k over k; ranks that are missing count as judged (trec_eval 10 unj)."""
+    """Unjudged items in the top k over k; ranks that are missing count as judged (trec_eval 10
+    unj).
+    """
     unjudged = 0
     for item in ranking[:k]:
         if grade_of(item, grades) is None:
@@ -83,7 +94,8 @@ def Unj(ranking: Ranking, grades: Grades, *, k: int) -> float:
 def Accuracy(ranking: Ranking, grades: Grades, *, k: int | None = None, rel: float = 1) -> float:
     """Share of the pairs (relevant, other) in the top k that have the relevant item first.
 
-    Unjudged items are others. NaN, so not counted, if the top k lacks one of the two kinds: ir_measures 0.4.3
+    Unjudged items are others. NaN, so not counted, if the top k lacks one of the two kinds:
+    ir_measures 0.4.3
     leaves out a query without a relevant item there and fails on one without others.
     """
     found, other, ordered = 0, 0, 0

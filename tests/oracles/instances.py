@@ -1,4 +1,5 @@
-"""How papers' own scripts judge pictures of instances, rewritten from their descriptions: one query's ranked list at a time.
+"""How papers' own scripts judge pictures of instances, rewritten from their descriptions: one
+query's ranked list at a time.
 
 A list is of the references' marks in order, best first: `right`, `wrong` or `junk`.
 """
@@ -10,7 +11,9 @@ def without_junk(marks: list[str]) -> list[bool]:
 
 
 def revisited_ap(marks: list[str], annotated: int) -> float:
-    """revisitop: positions of right references from 0, junk taken out, steps of recall times the mean of two precisions."""
+    """revisitop: positions of right references from 0, junk taken out, steps of recall times the
+    mean of two precisions.
+    """
     places = [place for place, right in enumerate(without_junk(marks)) if right]
     total = 0.0
     for found, place in enumerate(places):
@@ -48,5 +51,7 @@ def landmarks_ap(marks: list[str], annotated: int, k: int = 100) -> float:
 
 
 def hit(marks: list[str], k: int) -> float:
-    """Whether any of the first k is right: cumulative match, recall@K of metric learning and of place recognition."""
+    """Whether any of the first k is right: cumulative match, recall@K of metric learning and of
+    place recognition.
+    """
     return float(any(without_junk(marks)[:k]))

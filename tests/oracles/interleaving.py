@@ -1,10 +1,11 @@
-"""Interleaving by exhaustion: every list that a method may show with its probability, and credit over all teams.
+"""Interleaving by exhaustion: every list that a method may show with its probability, and credit
+over all teams.
 
 Plain Python with exact fractions, without anything of rankwell's.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import product
 
@@ -29,7 +30,9 @@ def balanced(a: Sequence[str], b: Sequence[str], length: int, first: int) -> Sho
     return tuple(shown)
 
 
-def team_drafts(a: Sequence[str], b: Sequence[str], length: int) -> Iterator[tuple[Shown, tuple[int, ...], Fraction]]:
+def team_drafts(
+    a: Sequence[str], b: Sequence[str], length: int
+) -> Iterator[tuple[Shown, tuple[int, ...], Fraction]]:
     """Every list with its teams and its probability, over all coins."""
     for coins in product((0, 1), repeat=length):
         shown: list[str] = []
@@ -49,13 +52,21 @@ def team_drafts(a: Sequence[str], b: Sequence[str], length: int) -> Iterator[tup
             yield tuple(shown), tuple(teams), Half**used
 
 
-def team_chances(a: Sequence[str], b: Sequence[str], shown: Shown, tau: int) -> list[tuple[tuple[int, ...], Fraction]]:
-    """Every assignment of the items of a list to teams, with its probability given the list; for integer tau."""
+def team_chances(
+    a: Sequence[str], b: Sequence[str], shown: Shown, tau: int
+) -> list[tuple[tuple[int, ...], Fraction]]:
+    """Every assignment of the items of a list to teams, with its probability given the list; for
+    integer tau.
+    """
     joint: list[tuple[tuple[int, ...], Fraction]] = []
     for teams in product((0, 1), repeat=len(shown)):
         chance = Fraction(1)
         for place, team in enumerate(teams):
-            left = [(each, rank) for rank, each in enumerate((a, b)[team], 1) if each not in shown[:place]]
+            left = [
+                (each, rank)
+                for rank, each in enumerate((a, b)[team], 1)
+                if each not in shown[:place]
+            ]
             total = sum(Fraction(1, rank**tau) for _, rank in left)
             mine = sum(Fraction(1, rank**tau) for each, rank in left if each == shown[place])
             chance *= Half * mine / total
@@ -64,7 +75,9 @@ def team_chances(a: Sequence[str], b: Sequence[str], shown: Shown, tau: int) -> 
     return [(teams, chance / whole) for teams, chance in joint]
 
 
-def probabilistic(a: Sequence[str], b: Sequence[str], length: int, tau: int) -> dict[Shown, Fraction]:
+def probabilistic(
+    a: Sequence[str], b: Sequence[str], length: int, tau: int
+) -> dict[Shown, Fraction]:
     """The probability of every list."""
     found: dict[Shown, Fraction] = {(): Fraction(1)}
     for _ in range(length):
@@ -79,20 +92,28 @@ def probabilistic(a: Sequence[str], b: Sequence[str], length: int, tau: int) -> 
     return found
 
 
-def balanced_credit(a: Sequence[str], b: Sequence[str], shown: Shown, clicks: Sequence[int]) -> Credit:
-    """Clicked items among the first j of each ranking, j being the better rank of the lowest click."""
+def balanced_credit(
+    a: Sequence[str], b: Sequence[str], shown: Shown, clicks: Sequence[int]
+) -> Credit:
+    """Clicked items among the first j of each ranking, j being the better rank of the lowest
+    click.
+    """
     if not clicks:
         return Fraction(0), Fraction(0)
     lowest = shown[max(clicks)]
     j = min(list(each).index(lowest) + 1 for each in (a, b) if lowest in each)
     clicked = [shown[place] for place in clicks]
-    return Fraction(sum(each in a[:j] for each in clicked)), Fraction(sum(each in b[:j] for each in clicked))
+    return Fraction(sum(each in a[:j] for each in clicked)), Fraction(
+        sum(each in b[:j] for each in clicked)
+    )
 
 
 def probabilistic_credit(
     a: Sequence[str], b: Sequence[str], shown: Shown, clicks: Sequence[int], tau: int
 ) -> tuple[Fraction, Fraction, Fraction]:
-    """The expected clicks of both teams, and the probability that the first has more with half of that of a tie."""
+    """The expected clicks of both teams, and the probability that the first has more with half of
+    that of a tie.
+    """
     first = second = wins = Fraction(0)
     for teams, chance in team_chances(a, b, shown, tau):
         counts = [sum(teams[place] == team for place in clicks) for team in (0, 1)]
@@ -105,10 +126,17 @@ def allowed(a: Sequence[str], b: Sequence[str]) -> set[Shown]:
     """Every list of which each beginning is the union of first items of both rankings."""
     found: set[Shown] = {()}
     for _ in range(len(a)):
-        found = {(*shown, each) for shown in found for each in {*a, *b} - set(shown) if _is_union({*shown, each}, a, b)}
+        found = {
+            (*shown, each)
+            for shown in found
+            for each in {*a, *b} - set(shown)
+            if _is_union({*shown, each}, a, b)
+        }
     return found
 
 
 def _is_union(items: set[str], a: Sequence[str], b: Sequence[str]) -> bool:
-    tops: Callable[[Sequence[str]], list[set[str]]] = lambda side: [set(side[:n]) for n in range(len(side) + 1)]  # noqa: E731
+    def tops(side: Sequence[str]) -> list[set[str]]:
+        return [set(side[:n]) for n in range(len(side) + 1)]
+
     return any(one | other == items for one in tops(a) for other in tops(b))

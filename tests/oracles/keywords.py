@@ -1,4 +1,6 @@
-"""Relevance by keywords and lists cut as ALFA's Algorithm 2 cuts them, over plain sets and lists."""
+"""Relevance by keywords and lists cut as ALFA's Algorithm 2 cuts them, over plain sets and
+lists.
+"""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -20,9 +22,13 @@ def grade(asked: Keywords, carried: Keywords, rule: str, least: float = 0.0) -> 
     return float(len(shared) / len(asked | carried) >= least)
 
 
-def truth(clips: Mapping[str, Keywords], query: str, asked: Keywords, rule: str, least: float = 0.0) -> dict[str, float]:
+def truth(
+    clips: Mapping[str, Keywords], query: str, asked: Keywords, rule: str, least: float = 0.0
+) -> dict[str, float]:
     """The worth of every other clip that has any."""
-    grades = {clip: grade(asked, carried, rule, least) for clip, carried in clips.items() if clip != query}
+    grades = {
+        clip: grade(asked, carried, rule, least) for clip, carried in clips.items() if clip != query
+    }
     return {clip: value for clip, value in grades.items() if value > 0}
 
 
@@ -34,11 +40,15 @@ def cosine_order(vectors: Mapping[str, Sequence[float]], query: str) -> list[tup
         lengths = math.sqrt(sum(x * x for x in own)) * math.sqrt(sum(x * x for x in other))
         return sum(x * y for x, y in zip(own, other, strict=True)) / lengths
 
-    return sorted(((clip, cosine(vector)) for clip, vector in vectors.items()), key=lambda pair: -pair[1])
+    return sorted(
+        ((clip, cosine(vector)) for clip, vector in vectors.items()), key=lambda pair: -pair[1]
+    )
 
 
 def without_self(order: Sequence[str], query: str, k: int | None, *, after: bool) -> list[str]:
-    """The first k clips without the query: removed before the cut, or after it, when its place stays lost."""
+    """The first k clips without the query: removed before the cut, or after it, when its place
+    stays lost.
+    """
     if after:
         return [clip for clip in order[:k] if clip != query]
     return [clip for clip in order if clip != query][:k]

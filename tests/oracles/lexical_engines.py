@@ -4,7 +4,9 @@ import math
 
 
 def bm25(query: str, texts: dict[str, str], k1: float, b: float) -> dict[str, float]:
-    """The documents with a word of the query, and their scores: Robertson's weights, at least 1e-6, as in FTS5."""
+    """The documents with a word of the query, and their scores: Robertson's weights, at least 1e-6,
+    as in FTS5.
+    """
     lists = {item: text.split() for item, text in texts.items()}
     mean = sum(map(len, lists.values())) / len(lists)
     scores: dict[str, float] = {}

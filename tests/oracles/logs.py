@@ -1,6 +1,7 @@
 """Estimators of a policy's value, one row after the other: no rankwell, no arrays.
 
-A row is (reward, weight, slot, estimate, expected). `REFERENCE` is the whole log, over which weights are normalised.
+A row is (reward, weight, slot, estimate, expected). `REFERENCE` is the whole log, over which
+weights are normalised.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,7 +14,13 @@ Row = tuple[float, float, int, float, float]
 def drawn(random: Random) -> Row:
     """A row of a log with clicks and two slots."""
     weight = random.choice((0.0, 0.25, 0.5, 1.0, 1.0, 2.0, 6.0))
-    return (float(random.random() < 0.4), weight, random.randrange(2), random.randrange(5) / 8, random.randrange(5) / 8)
+    return (
+        float(random.random() < 0.4),
+        weight,
+        random.randrange(2),
+        random.randrange(5) / 8,
+        random.randrange(5) / 8,
+    )
 
 
 REFERENCE: list[Row] = [drawn(Random(number)) for number in range(40)]
@@ -44,7 +51,12 @@ MeanReward = CTR
 
 
 def IPS(ranking: Sequence[str], truth: Mapping[str, Row], clip: float | None = None) -> float:
-    return mean([reward * (weight if clip is None else min(weight, clip)) for reward, weight, *_ in rows(ranking, truth)])
+    return mean(
+        [
+            reward * (weight if clip is None else min(weight, clip))
+            for reward, weight, *_ in rows(ranking, truth)
+        ]
+    )
 
 
 def SNIPS(ranking: Sequence[str], truth: Mapping[str, Row]) -> float:
@@ -59,7 +71,9 @@ def DM(ranking: Sequence[str], truth: Mapping[str, Row]) -> float:
 def DR(ranking: Sequence[str], truth: Mapping[str, Row], clip: float | None = None) -> float:
     found = []
     for reward, weight, _, estimate, expected in rows(ranking, truth):
-        found.append(expected + (weight if clip is None else min(weight, clip)) * (reward - estimate))
+        found.append(
+            expected + (weight if clip is None else min(weight, clip)) * (reward - estimate)
+        )
     return mean(found)
 
 

@@ -1,4 +1,6 @@
-"""Oracle: scores of vectors of whole numbers in Python's exact integers, and the best k by sorting all of them."""
+"""Oracle: scores of vectors of whole numbers in Python's exact integers, and the best k by sorting
+all of them.
+"""
 
 import math
 from collections.abc import Callable, Sequence
@@ -21,7 +23,11 @@ def _none(query: int, item: int) -> bool:
 
 
 def neighbours(
-    queries: Sequence[Vector], items: Sequence[Vector], k: int, metric: str, excluded: Callable[[int, int], bool] = _none
+    queries: Sequence[Vector],
+    items: Sequence[Vector],
+    k: int,
+    metric: str,
+    excluded: Callable[[int, int], bool] = _none,
 ) -> list[list[tuple[int, float]]]:
     """For each query [(position, score)], best first; of equal scores the first position first."""
     result = []

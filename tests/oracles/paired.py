@@ -8,29 +8,42 @@ from math import sqrt
 
 def midranks(values: Sequence[float]) -> list[float]:
     """Ranks from 1, equal values sharing their mean."""
-    return [sum(v < value for v in values) + (sum(v == value for v in values) + 1) / 2 for value in values]
+    return [
+        sum(v < value for v in values) + (sum(v == value for v in values) + 1) / 2
+        for value in values
+    ]
 
 
 def signed_ranks(differences: Sequence[float], pratt: bool = False) -> float:
-    """Wilcoxon's exact p: the ranks' sums over all sign patterns of the differences that are not 0."""
+    """Wilcoxon's exact p: the ranks' sums over all sign patterns of the differences that are
+    not 0.
+    """
     kept = list(differences) if pratt else [d for d in differences if d]
     ranks = [rank for rank, d in zip(midranks([abs(d) for d in kept]), kept, strict=True) if d]
     moved = [d for d in kept if d]
     smaller = min(
-        sum(r for r, d in zip(ranks, moved, strict=True) if d > 0), sum(r for r, d in zip(ranks, moved, strict=True) if d < 0)
+        sum(r for r, d in zip(ranks, moved, strict=True) if d > 0),
+        sum(r for r, d in zip(ranks, moved, strict=True) if d < 0),
     )
-    sums = [sum(r for r, up in zip(ranks, ups, strict=True) if up) for ups in product((0, 1), repeat=len(ranks))]
+    sums = [
+        sum(r for r, up in zip(ranks, ups, strict=True) if up)
+        for ups in product((0, 1), repeat=len(ranks))
+    ]
     return min(1.0, 2 * sum(each <= smaller for each in sums) / len(sums))
 
 
 def max_t(columns: Sequence[Sequence[float]]) -> list[float]:
-    """Westfall and Young's step-down p-values over all sign patterns. columns: lists of differences over the same queries."""
+    """Westfall and Young's step-down p-values over all sign patterns. columns: lists of differences
+    over the same queries.
+    """
     n = len(columns[0])
 
     def t(values: Sequence[float]) -> float:
         mean = sum(values) / n
         spread = sqrt(sum((v - mean) ** 2 for v in values) / (n - 1) / n)
-        return abs(mean) / spread if spread > 1e-12 else (float("inf") if abs(mean) > 1e-12 else 0.0)
+        return (
+            abs(mean) / spread if spread > 1e-12 else (float("inf") if abs(mean) > 1e-12 else 0.0)
+        )
 
     seen = [t(column) for column in columns]
     order = sorted(range(len(columns)), key=lambda place: -seen[place])
@@ -48,7 +61,9 @@ def max_t(columns: Sequence[Sequence[float]]) -> list[float]:
 
 
 def tukey(rows: Sequence[Sequence[float]]) -> list[list[float]]:
-    """The exact p-values of all pairs: every shuffle of every query's values. rows: lists of the systems' values by query."""
+    """The exact p-values of all pairs: every shuffle of every query's values. rows: lists of the
+    systems' values by query.
+    """
     systems = len(rows[0])
     exact = [[Fraction(str(v)) for v in row] for row in rows]
     means = [sum(row[s] for row in exact) for s in range(systems)]
@@ -60,7 +75,9 @@ def tukey(rows: Sequence[Sequence[float]]) -> list[list[float]]:
 
 
 def tau_ap(reference: Sequence[str], other: Sequence[str]) -> float:
-    """Yilmaz, Aslam and Robertson's mean over ranks, read off the definition. Lists of systems, best first."""
+    """Yilmaz, Aslam and Robertson's mean over ranks, read off the definition. Lists of systems,
+    best first.
+    """
     total = 0.0
     for place in range(1, len(other)):
         above = sum(reference.index(each) < reference.index(other[place]) for each in other[:place])

@@ -31,4 +31,8 @@ def ami(first: Sequence[Any], second: Sequence[Any], expected: float) -> float:
     """Adjusted by the mean of the information over orders; equal partitions have 1."""
     most = (entropy(first) + entropy(second)) / 2 - expected
     value = information(first, second) - expected
-    return value / most if abs(most) > 1e-12 else float(abs(value - most) < 1e-12 and nmi(first, second) > 1 - 1e-12)
+    return (
+        value / most
+        if abs(most) > 1e-12
+        else float(abs(value - most) < 1e-12 and nmi(first, second) > 1 - 1e-12)
+    )

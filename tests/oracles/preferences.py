@@ -1,11 +1,15 @@
 """Preference measures of trec_eval (Carterette, Bennett, Chickering and Dumais 2008; Buckley 2008).
 
-`judgments` holds rows (group, subgroup, item, level). Within a subgroup an item of higher level is preferred to one
-of lower level. If a group has several subgroups its preferences also chain: a over b and b over c give a over c.
-A preference is fulfilled if its better item is retrieved and the other is ranked below it or not retrieved.
+`judgments` holds rows (group, subgroup, item, level). Within a subgroup an item of higher level is
+preferred to one
+of lower level. If a group has several subgroups its preferences also chain: a over b and b over c
+give a over c.
+A preference is fulfilled if its better item is retrieved and the other is ranked below it or not
+retrieved.
 It is 'ret' if both items are retrieved, 'imp' (implied) if one is, 'none' if neither is.
 
-trec_eval breaks equal scores by item id *ascending* here, descending everywhere else; the ranking is given resolved.
+trec_eval breaks equal scores by item id *ascending* here, descending everywhere else; the ranking
+is given resolved.
 """
 
 from collections.abc import Iterable
@@ -38,7 +42,9 @@ def has_subgroups(rows: Rows) -> bool:
 
 @lru_cache(maxsize=4)
 def preferences(rows: Rows) -> set[Pair]:
-    """The (better, worse) pairs of one group, chained if it has several subgroups; cached, there may be many."""
+    """The (better, worse) pairs of one group, chained if it has several subgroups; cached, there
+    may be many.
+    """
     pairs = {
         (better, worse)
         for _, subgroup, better, level in rows
@@ -49,7 +55,9 @@ def preferences(rows: Rows) -> set[Pair]:
 
 
 def chained(pairs: set[Pair]) -> set[Pair]:
-    """The pairs and all that follow from a over b and b over c; a contradiction is refused, as trec_eval does."""
+    """The pairs and all that follow from a over b and b over c; a contradiction is refused, as
+    trec_eval does.
+    """
     closed = set(pairs)
     grew = True
     while grew:
@@ -105,7 +113,9 @@ def tally(found: Outcomes, kinds: tuple[str, ...]) -> tuple[int, int]:
     return sum(found[which][0] for which in kinds), sum(found[which][1] for which in kinds)
 
 
-def tallies(ranking: Ranking, judgments: Judgments, kinds: tuple[str, ...]) -> list[tuple[int, int]]:
+def tallies(
+    ranking: Ranking, judgments: Judgments, kinds: tuple[str, ...]
+) -> list[tuple[int, int]]:
     """The tally of each group."""
     return [tally(group_outcomes(rows, tuple(ranking)), kinds) for rows in by_group(judgments)]
 
@@ -125,7 +135,9 @@ def averaged(ranking: Ranking, judgments: Judgments, kinds: tuple[str, ...]) -> 
 
 
 def per_pair(ranking: Ranking, judgments: Judgments, kinds: tuple[str, ...]) -> float:
-    """Mean over the pairs of items somebody prefers one of, of the share of groups whose preference is fulfilled."""
+    """Mean over the pairs of items somebody prefers one of, of the share of groups whose preference
+    is fulfilled.
+    """
     rank = ranks(ranking)
     stated: dict[Pair, int] = {}
     fulfilled: dict[Pair, int] = {}
@@ -140,7 +152,9 @@ def per_pair(ranking: Ranking, judgments: Judgments, kinds: tuple[str, ...]) -> 
 
 
 def PrefsNumPoss(ranking: Ranking, judgments: Judgments) -> float:
-    """All preferences of all groups, retrieved or not (prefs_num_prefs_poss); summed over queries."""
+    """All preferences of all groups, retrieved or not (prefs_num_prefs_poss); summed over
+    queries.
+    """
     return float(sum(possible for _, possible in tallies(ranking, judgments, ALL)))
 
 
@@ -150,7 +164,9 @@ def PrefsNumFul(ranking: Ranking, judgments: Judgments) -> float:
 
 
 def PrefsNumFulRet(ranking: Ranking, judgments: Judgments) -> float:
-    """Fulfilled preferences between retrieved items (prefs_num_prefs_ful_ret); summed over queries."""
+    """Fulfilled preferences between retrieved items (prefs_num_prefs_ful_ret); summed over
+    queries.
+    """
     return float(sum(fulfilled for fulfilled, _ in tallies(ranking, judgments, RETRIEVED)))
 
 
@@ -185,7 +201,9 @@ def PrefsAvgjgRet(ranking: Ranking, judgments: Judgments) -> float:
 
 
 def PrefsPair(ranking: Ranking, judgments: Judgments) -> float:
-    """Mean over the stated pairs of items of the share of groups satisfied; 0 if not retrieved (prefs_pair)."""
+    """Mean over the stated pairs of items of the share of groups satisfied; 0 if not retrieved
+    (prefs_pair).
+    """
     return per_pair(ranking, judgments, ALL)
 
 
@@ -212,19 +230,27 @@ def in_order(items: Iterable[str], ranking: Ranking) -> list[str]:
 
 def without(dropped: set[str], rows: Rows) -> list[Pair]:
     """The preferences of a group that name no dropped item."""
-    return [(better, worse) for better, worse in preferences(rows) if better not in dropped and worse not in dropped]
+    return [
+        (better, worse)
+        for better, worse in preferences(rows)
+        if better not in dropped and worse not in dropped
+    ]
 
 
 def balanced(rows: Rows, ranking: Ranking, *, ret: bool, quirk: bool) -> tuple[float, float]:
-    """Fulfilled and possible preferences of a group as if it had as many non-relevant (level 0) as relevant items.
+    """Fulfilled and possible preferences of a group as if it had as many non-relevant (level 0) as
+    relevant items.
 
-    Too few: the missing ones count as judged and not retrieved. Too many: only the first ones in rank order count.
+    Too few: the missing ones count as judged and not retrieved. Too many: only the first ones in
+    rank order count.
     With `ret` all of this is restricted to retrieved items.
     """
     level, found = levels(rows), set(ranking)
     all_relevant = [item for item in level if level[item] > 0]
     relevant = [item for item in all_relevant if item in found or not ret]
-    other = in_order([item for item in level if level[item] <= 0 and (item in found or not ret)], ranking)
+    other = in_order(
+        [item for item in level if level[item] <= 0 and (item in found or not ret)], ranking
+    )
     kinds = RETRIEVED if ret else ALL
     missing = len(relevant) - len(other)
     if missing >= 0:
@@ -236,11 +262,13 @@ def balanced(rows: Rows, ranking: Ranking, *, ret: bool, quirk: bool) -> tuple[f
         dropped = set(other[len(relevant) :])
         return tally(outcomes(without(dropped, rows), ranking), kinds)
     if has_subgroups(rows):
-        # trec_eval keeps as many as there are relevant items, retrieved or not, and only level 0 is dropped.
+        # trec_eval keeps as many as there are relevant items, retrieved or not, and only level 0 is
+        # dropped.
         zeros = [item for item in other if level[item] == 0]
         dropped = set(zeros[len(all_relevant) :])
         return tally(outcomes(without(dropped, rows), ranking), kinds)
-    # trec_eval compares *every* item with the kept ones, the non-relevant among themselves and with themselves too.
+    # trec_eval compares *every* item with the kept ones, the non-relevant among themselves and with
+    # themselves too.
     lowest = min(level.values())
     last = [item for item in other if level[item] == lowest]
     kept = last[: len(relevant)]
@@ -255,12 +283,14 @@ def balanced(rows: Rows, ranking: Ranking, *, ret: bool, quirk: bool) -> tuple[f
 
 
 def balanced_mean(ranking: Ranking, judgments: Judgments, *, ret: bool, quirk: bool) -> float:
-    """Mean over the groups of the balanced share; with `quirk` 0 as soon as one group has nothing possible."""
+    """Mean over the groups of the balanced share; with `quirk` 0 as soon as one group has nothing
+    possible.
+    """
     shares = []
     for rows in by_group(judgments):
         fulfilled, possible = balanced(rows, ranking, ret=ret, quirk=quirk)
         if possible == 0 and quirk:
-            return 0.0  # 0 / 0 in C: the sum is not a number, so it is not above 0 and the value stays 0.
+            return 0.0  # 0 / 0 in C: the sum is not a number, so it is not above 0 and the value stays 0.  # noqa: E501
         shares.append(fulfilled / possible if possible else 0.0)
     return sum(shares) / len(shares) if shares else 0.0
 
@@ -268,9 +298,12 @@ def balanced_mean(ranking: Ranking, judgments: Judgments, *, ret: bool, quirk: b
 def PrefsAvgjgRnonrel(ranking: Ranking, judgments: Judgments, *, quirk: bool = True) -> float:
     """PrefsAvgjg as if each group had as many non-relevant as relevant items (prefs_avgjg_Rnonrel).
 
-    quirk reproduces trec_eval: with too many non-relevant items in a group without subgroups it counts each kept one
-    against all others of level 0 and against itself, and a group without preferences makes the value 0. Levels below
-    0 beside level 0 are undefined there (it may read past the lowest class); here only the lowest class is kept from.
+    quirk reproduces trec_eval: with too many non-relevant items in a group without subgroups it
+    counts each kept one
+    against all others of level 0 and against itself, and a group without preferences makes the
+    value 0. Levels below
+    0 beside level 0 are undefined there (it may read past the lowest class); here only the lowest
+    class is kept from.
     """
     return balanced_mean(ranking, judgments, ret=False, quirk=quirk)
 
@@ -278,7 +311,8 @@ def PrefsAvgjgRnonrel(ranking: Ranking, judgments: Judgments, *, quirk: bool = T
 def PrefsAvgjgRnonrelRet(ranking: Ranking, judgments: Judgments, *, quirk: bool = True) -> float:
     """PrefsAvgjgRnonrel among the retrieved items (prefs_avgjg_Rnonrel_ret).
 
-    quirk adds to PrefsAvgjgRnonrel's that filled-up non-relevant items are owed to all relevant items, not only the
+    quirk adds to PrefsAvgjgRnonrel's that filled-up non-relevant items are owed to all relevant
+    items, not only the
     retrieved ones.
     """
     return balanced_mean(ranking, judgments, ret=True, quirk=quirk)

@@ -1,6 +1,8 @@
-"""Measures of chunks, contexts and citations as their sources define them, character by character; nothing here is rankwell's.
+"""Measures of chunks, contexts and citations as their sources define them, character by character;
+nothing here is rankwell's.
 
-A ranking lists chunks as JSON `[document, start, end, text]`, or statements as JSON `[cited, [[citations, entailed], …]]`.
+A ranking lists chunks as JSON `[document, start, end, text]`, or statements as JSON `[cited,
+[[citations, entailed], …]]`.
 """
 
 import json
@@ -15,7 +17,11 @@ DOCUMENTS = {
     "d1": "The red car_2 waits, at the (old) bridge; rain falls. A blue car goes by!",
     "d2": "Night trains - no lights. Two people: one dog? The market is closed today",
 }
-EVERY = [(name, start, min(start + 14, len(text))) for name, text in DOCUMENTS.items() for start in range(0, len(text), 10)]
+EVERY = [
+    (name, start, min(start + 14, len(text)))
+    for name, text in DOCUMENTS.items()
+    for start in range(0, len(text), 10)
+]
 Chunk = tuple[str, int, int, str]
 
 
@@ -33,7 +39,10 @@ def units(chunks: Sequence[Any], unit: str) -> set[tuple[str, int]]:
     found: set[tuple[str, int]] = set()
     for document, start, end, *_ in chunks:
         places = range(start, end)
-        found |= {(document, place if unit == "characters" else word_at(document)[place]) for place in places}
+        found |= {
+            (document, place if unit == "characters" else word_at(document)[place])
+            for place in places
+        }
     return {each for each in found if each[1] >= 0}
 
 
@@ -42,7 +51,13 @@ def word_at(document: str) -> list[int]:
     """The number of the word at each character, -1 for a blank."""
     found, number, before = list[int](), -1, ""
     for letter in DOCUMENTS[document]:
-        kind = "blank" if letter.isspace() else "word" if letter.isalnum() or letter == "_" else "other"
+        kind = (
+            "blank"
+            if letter.isspace()
+            else "word"
+            if letter.isalnum() or letter == "_"
+            else "other"
+        )
         if kind == "other" or (kind == "word" and before != "word"):
             number += 1
         found.append(-1 if kind == "blank" else number)
@@ -55,20 +70,40 @@ def bearing(gold: Sequence[Any], touching: bool) -> list[tuple[str, int, int]]:
     return [
         each
         for each in EVERY
-        if any(each[0] == one[0] and min(each[2], one[2]) - max(each[1], one[1]) >= (0 if touching else 1) for one in gold)
+        if any(
+            each[0] == one[0]
+            and min(each[2], one[2]) - max(each[1], one[1]) >= (0 if touching else 1)
+            for one in gold
+        )
     ]
 
 
-def published(ranking: Sequence[str], gold: Sequence[Any], k: int | None) -> tuple[int, int, int, int]:
-    """Shared and retrieved characters, gold ones and missed ones, as chunking_evaluation adds them up."""
-    taken = [decode(item) for item in ranking][: min(len(bearing(gold, True)), 20) if k is None else k]
+def published(
+    ranking: Sequence[str], gold: Sequence[Any], k: int | None
+) -> tuple[int, int, int, int]:
+    """Shared and retrieved characters, gold ones and missed ones, as chunking_evaluation adds them
+    up.
+    """
+    taken = [decode(item) for item in ranking][
+        : min(len(bearing(gold, True)), 20) if k is None else k
+    ]
     truth, own = units(gold, "characters"), units(taken, "characters")
     missed = sum(len(units([each], "characters") - own) for each in gold)
-    return len(truth & own), sum(each[2] - each[1] for each in taken), sum(each[2] - each[1] for each in gold), missed
+    return (
+        len(truth & own),
+        sum(each[2] - each[1] for each in taken),
+        sum(each[2] - each[1] for each in gold),
+        missed,
+    )
 
 
 def SpanP(
-    ranking: Sequence[str], truth: Sequence[Any], *, k: int | None = None, unit: str = "characters", rule: str = "set"
+    ranking: Sequence[str],
+    truth: Sequence[Any],
+    *,
+    k: int | None = None,
+    unit: str = "characters",
+    rule: str = "set",
 ) -> float:
     if rule == "chunking_evaluation":
         shared, retrieved, _, _ = published(ranking, truth, k)
@@ -78,7 +113,12 @@ def SpanP(
 
 
 def SpanR(
-    ranking: Sequence[str], truth: Sequence[Any], *, k: int | None = None, unit: str = "characters", rule: str = "set"
+    ranking: Sequence[str],
+    truth: Sequence[Any],
+    *,
+    k: int | None = None,
+    unit: str = "characters",
+    rule: str = "set",
 ) -> float:
     if rule == "chunking_evaluation":
         shared, _, gold, _ = published(ranking, truth, k)
@@ -88,7 +128,12 @@ def SpanR(
 
 
 def SpanIoU(
-    ranking: Sequence[str], truth: Sequence[Any], *, k: int | None = None, unit: str = "characters", rule: str = "set"
+    ranking: Sequence[str],
+    truth: Sequence[Any],
+    *,
+    k: int | None = None,
+    unit: str = "characters",
+    rule: str = "set",
 ) -> float:
     if rule == "chunking_evaluation":
         shared, retrieved, _, missed = published(ranking, truth, k)
@@ -99,7 +144,10 @@ def SpanIoU(
 
 def SpanPOmega(ranking: Sequence[str], truth: Sequence[Any], *, rule: str = "set") -> float:
     del ranking
-    own, gold = units(bearing(truth, rule == "chunking_evaluation"), "characters"), units(truth, "characters")
+    own, gold = (
+        units(bearing(truth, rule == "chunking_evaluation"), "characters"),
+        units(truth, "characters"),
+    )
     return len(own & gold) / len(own | gold)
 
 
@@ -117,7 +165,9 @@ def likeness(one: str, other: str, name: str) -> float:
         return 1 - (longest - sum(map(str.__eq__, one, other))) / longest
     value = jaro(one, other)
     if name == "jaro-winkler" and value > 0.7:
-        prefix = next((place for place in range(4) if one[place : place + 1] != other[place : place + 1]), 4)
+        prefix = next(
+            (place for place in range(4) if one[place : place + 1] != other[place : place + 1]), 4
+        )
         value += min(prefix, len(one), len(other)) * 0.1 * (1 - value)
     return value
 
@@ -153,7 +203,10 @@ def jaro(one: str, other: str) -> float:
 def words(one: str, other: str) -> float:
     """F1 of words."""
     first, second = (
-        "".join(letter if letter.isalnum() or letter == "_" else " " for letter in each).lower().split() for each in (one, other)
+        "".join(letter if letter.isalnum() or letter == "_" else " " for letter in each)
+        .lower()
+        .split()
+        for each in (one, other)
     )
     shared = sum(min(first.count(word), second.count(word)) for word in set(first))
     return 2 * shared / (len(first) + len(second)) if first or second else 1.0
@@ -165,14 +218,20 @@ def blank_free(text: str) -> str:
 
 
 def stands_in(part: str, text: str) -> bool:
-    """Whether a part is in a text; of one word, not within a longer word of letters that have case, or of digits."""
+    """Whether a part is in a text; of one word, not within a longer word of letters that have case,
+    or of digits.
+    """
 
     def joined(left: str, right: str) -> bool:
-        return bool(left and right) and all(each.isdecimal() or each.lower() != each.upper() for each in (left, right))
+        return bool(left and right) and all(
+            each.isdecimal() or each.lower() != each.upper() for each in (left, right)
+        )
 
     places = [match.start() for match in re.finditer(f"(?={re.escape(part)})", text)]
     return any(
-        " " in part or not (joined(text[:at][-1:], part[0]) or joined(part[-1], text[at + len(part) :][:1])) for at in places
+        " " in part
+        or not (joined(text[:at][-1:], part[0]) or joined(part[-1], text[at + len(part) :][:1]))
+        for at in places
     )
 
 
@@ -195,15 +254,26 @@ def ContextP(
     threshold: float | None = None,
 ) -> float:
     if similarity == "containment":
-        wanted, chunks = [blank_free(gold[3]) for gold in truth], [blank_free(decode(item)[3]) for item in ranking]
+        wanted, chunks = (
+            [blank_free(gold[3]) for gold in truth],
+            [blank_free(decode(item)[3]) for item in ranking],
+        )
         pairs = [[(chunk, gold) for gold in wanted if gold and chunk] for chunk in chunks]
-        hits = [any(stands_in(chunk, gold) or stands_in(gold, chunk) for chunk, gold in each) for each in pairs]
+        hits = [
+            any(stands_in(chunk, gold) or stands_in(gold, chunk) for chunk, gold in each)
+            for each in pairs
+        ]
     else:
         least = 0.5 if threshold is None else threshold
-        hits = [max(likeness(decode(item)[3], gold[3], similarity) for gold in truth) >= least for item in ranking]
+        hits = [
+            max(likeness(decode(item)[3], gold[3], similarity) for gold in truth) >= least
+            for item in ranking
+        ]
     hits = hits[:k]
     # RAGAS adds 1e-10 to the divisor, which only decides 0 / 0.
-    return sum(sum(hits[:place]) / place for place, hit in enumerate(hits, 1) if hit) / (sum(hits) + 1e-300)
+    return sum(sum(hits[:place]) / place for place, hit in enumerate(hits, 1) if hit) / (
+        sum(hits) + 1e-300
+    )
 
 
 def ContextR(
@@ -218,15 +288,23 @@ def ContextR(
     if similarity == "containment":
         chunks = list(map(blank_free, texts))
         wanted = [blank_free(gold[3]) for gold in truth]
-        found = [gold != "" and (any(stands_in(gold, chunk) for chunk in chunks) or in_parts(gold, chunks)) for gold in wanted]
+        found = [
+            gold != ""
+            and (any(stands_in(gold, chunk) for chunk in chunks) or in_parts(gold, chunks))
+            for gold in wanted
+        ]
     else:
         most = 0.5 if threshold is None else threshold
-        found = [any(likeness(text, gold[3], similarity) > most for text in texts) for gold in truth]
+        found = [
+            any(likeness(text, gold[3], similarity) > most for text in texts) for gold in truth
+        ]
     return sum(found) / len(found)
 
 
 def statement(item: str) -> tuple[frozenset[str], dict[frozenset[str], bool]]:
-    """What a statement cites, and which sets of it entail it; any other text is a statement that cites nothing."""
+    """What a statement cites, and which sets of it entail it; any other text is a statement that
+    cites nothing.
+    """
     try:
         cited, judged = json.loads(item)
     except (ValueError, TypeError):

@@ -16,8 +16,12 @@ class Place(NamedTuple):
     before: int
 
 
-def places(rows: Rows, judged: Mapping[str, Sequence[str]], ties: str) -> dict[tuple[str, str], Place]:
-    """The place of each judged item that its query lists. ties: `id-asc`, `id-desc`, or else the order of the input."""
+def places(
+    rows: Rows, judged: Mapping[str, Sequence[str]], ties: str
+) -> dict[tuple[str, str], Place]:
+    """The place of each judged item that its query lists. ties: `id-asc`, `id-desc`, or else the
+    order of the input.
+    """
     found: dict[tuple[str, str], Place] = {}
     for query, items in judged.items():
         listed = [(item, score) for name, item, score in rows if name == query]

@@ -1,4 +1,6 @@
-"""Oracles of transforms on descriptors, in plain Python, read off their papers: αQE, database augmentation, k-reciprocal sets."""
+"""Oracles of transforms on descriptors, in plain Python, read off their papers: αQE, database
+augmentation, k-reciprocal sets.
+"""
 
 import math
 
@@ -19,8 +21,12 @@ def nearest(vector: Vector, others: list[Vector]) -> list[int]:
     return sorted(range(len(others)), key=lambda place: (-dot(vector, others[place]), place))
 
 
-def expanded(vector: Vector, references: list[Vector], k: int, alpha: float, own: int = -1) -> Vector:
-    """A vector and its k nearest references but its own: sum of cosine ** alpha times the reference."""
+def expanded(
+    vector: Vector, references: list[Vector], k: int, alpha: float, own: int = -1
+) -> Vector:
+    """A vector and its k nearest references but its own: sum of cosine ** alpha times the
+    reference.
+    """
     vector, references = unit(vector), [unit(each) for each in references]
     total = list(vector)
     for place in [each for each in nearest(vector, references) if each != own][:k]:
@@ -31,14 +37,23 @@ def expanded(vector: Vector, references: list[Vector], k: int, alpha: float, own
 
 
 def reciprocal_distances(
-    vectors: list[Vector], queries: list[int], references: list[int], k1: int, k2: int, weight: float
+    vectors: list[Vector],
+    queries: list[int],
+    references: list[int],
+    k1: int,
+    k2: int,
+    weight: float,
 ) -> list[list[float]]:
-    """The published program of Zhong and others step by step, with a whole matrix; queries, references: places of the vectors."""
+    """The published program of Zhong and others step by step, with a whole matrix; queries,
+    references: places of the vectors.
+    """
     images = [unit(each) for each in vectors]
     n = len(images)
     squared = [[2 - 2 * dot(a, b) for b in images] for a in images]
     scaled = [[value / max(row) for value in row] for row in squared]
-    ranked = [sorted(range(n), key=lambda other, i=i: (other != i, squared[i][other])) for i in range(n)]
+    ranked = [
+        sorted(range(n), key=lambda other, i=i: (other != i, squared[i][other])) for i in range(n)
+    ]
 
     def mutual(i: int, k: int) -> list[int]:
         return [j for j in ranked[i][: k + 1] if i in ranked[j][: k + 1]]
@@ -55,7 +70,10 @@ def reciprocal_distances(
         total = sum(math.exp(-scaled[i][each]) for each in members)
         for each in members:
             table[i][each] = math.exp(-scaled[i][each]) / total
-    smooth = [[sum(table[near][j] for near in ranked[i][:k2]) / len(ranked[i][:k2]) for j in range(n)] for i in range(n)]
+    smooth = [
+        [sum(table[near][j] for near in ranked[i][:k2]) / len(ranked[i][:k2]) for j in range(n)]
+        for i in range(n)
+    ]
     found = []
     for i in queries:
         row = []

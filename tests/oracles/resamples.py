@@ -1,4 +1,6 @@
-"""Counts of bootstrap resamples, drawn one by one from the same random words; plain Python but for the words."""
+"""Counts of bootstrap resamples, drawn one by one from the same random words; plain Python but for
+the words.
+"""
 
 import math
 from collections.abc import Callable
@@ -20,7 +22,9 @@ def counts(n: int, rows: int, words: Callable[[int], list[int]]) -> list[list[in
 
 
 def poisson(n: int, rows: int, words: Callable[[int], list[int]]) -> list[list[int]]:
-    """Counts whose mean is 1 - 3 / √n, rounded down to 2⁻²⁰: by a byte each, and by a word where the byte leaves it open."""
+    """Counts whose mean is 1 - 3 / √n, rounded down to 2⁻²⁰: by a byte each, and by a word where
+    the byte leaves it open.
+    """
     mean = math.floor((1 - 3 / math.sqrt(n)) * 2**20) / 2**20
     if mean <= 0:
         return [[0] * n for _ in range(rows)]
@@ -36,7 +40,9 @@ def poisson(n: int, rows: int, words: Callable[[int], list[int]]) -> list[list[i
 
 
 def beyond(word: int, rest: list[float]) -> int:
-    """The count at which the shares that the bytes leave over reach a word's place among all words."""
+    """The count at which the shares that the bytes leave over reach a word's place among all
+    words.
+    """
     reached = 0.0
     for count, share in enumerate(rest):
         reached += share
@@ -49,6 +55,12 @@ def fair(n: int, wanted: int, words: Callable[[int], list[int]]) -> list[int]:
     """Numbers below n, each as probable; a half word that would favour some is passed over."""
     found: list[int] = []
     while len(found) < wanted:
-        halves = [half for word in words(-(-(wanted - len(found)) // 2)) for half in (word & 0xFFFFFFFF, word >> 32)]
-        found += [half * n >> 32 for half in halves if half * n % 2**32 >= 2**32 % n][: wanted - len(found)]
+        halves = [
+            half
+            for word in words(-(-(wanted - len(found)) // 2))
+            for half in (word & 0xFFFFFFFF, word >> 32)
+        ]
+        found += [half * n >> 32 for half in halves if half * n % 2**32 >= 2**32 % n][
+            : wanted - len(found)
+        ]
     return found

@@ -30,7 +30,9 @@ def totals(
     gain: dict[int, float],
     share: Sequence[float],
 ) -> list[float]:
-    """T_q = sum of c lambda m over all items of q + sum of c (g - lambda m) / pi over its judged ones."""
+    """T_q = sum of c lambda m over all items of q + sum of c (g - lambda m) / pi over its judged
+    ones.
+    """
     found = [0.0] * queries
     for at, owner in enumerate(query):
         found[owner] += c[at] * share[owner] * m[at]
@@ -40,7 +42,12 @@ def totals(
 
 
 def share(
-    query: Sequence[int], c: Sequence[float], m: Sequence[float], pi: Sequence[float], gain: dict[int, float], others: set[int]
+    query: Sequence[int],
+    c: Sequence[float],
+    m: Sequence[float],
+    pi: Sequence[float],
+    gain: dict[int, float],
+    others: set[int],
 ) -> float:
     """Lambda, fitted on the judged items of some queries that were not certain to be judged."""
     rows = [at for at in gain if query[at] in others and pi[at] < 1]
@@ -62,12 +69,19 @@ def these_queries(
     level: float,
 ) -> tuple[float, float]:
     """The normal interval with the variance of drawing the items."""
-    variance = sum((1 - pi[at]) / pi[at] ** 2 * (c[at] * (gain[at] - shares[query[at]] * m[at])) ** 2 for at in gain)
+    variance = sum(
+        (1 - pi[at]) / pi[at] ** 2 * (c[at] * (gain[at] - shares[query[at]] * m[at])) ** 2
+        for at in gain
+    )
     reach = NormalDist().inv_cdf((1 + level) / 2) * math.sqrt(variance) / len(values)
     return mean(values) - reach, mean(values) + reach
 
 
 def queries_like_these(values: Sequence[float], level: float) -> tuple[float, float]:
     """Student's interval over the totals."""
-    reach = float(stats.t.ppf((1 + level) / 2, len(values) - 1)) * stdev(values) / math.sqrt(len(values))
+    reach = (
+        float(stats.t.ppf((1 + level) / 2, len(values) - 1))
+        * stdev(values)
+        / math.sqrt(len(values))
+    )
     return mean(values) - reach, mean(values) + reach

@@ -4,7 +4,9 @@ Pairs = dict[str, tuple[float, float | None]]
 
 
 def uBpref(ranking: list[str], grades: Pairs, *, rel: float = 1, factor: float = 1) -> float:
-    """Bpref whose terms are multiplied by the second grade; source: trectools 0.0.50, get_ubpref."""
+    """Bpref whose terms are multiplied by the second grade; source: trectools 0.0.50,
+    get_ubpref.
+    """
     judged = {item: grade for item, (grade, _) in grades.items()}
     relevant = sum(grade >= rel for grade in judged.values())
     other = len(judged) - relevant

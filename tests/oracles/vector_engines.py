@@ -17,7 +17,9 @@ def nearest(query: list[float], items: list[list[float]], metric: str, k: int) -
 
 
 def bm25_lucene(query: str, texts: list[str], k1: float, b: float) -> list[float]:
-    """The score of each text: the sum over the words of idf * tf / (tf + k1 * (1 - b + b * length / mean length))."""
+    """The score of each text: the sum over the words of idf * tf / (tf + k1 * (1 - b + b * length /
+    mean length)).
+    """
     split = [re.findall(r"\w\w+", text.lower()) for text in texts]
     mean = sum(map(len, split)) / len(split)
     scores: list[float] = []

@@ -1,4 +1,6 @@
-"""Places that no command can read or write: addresses without a name, outputs in buckets, credentials that are refused."""
+"""Places that no command can read or write: addresses without a name, outputs in buckets,
+credentials that are refused.
+"""
 
 import io
 import json
@@ -14,18 +16,29 @@ from buckets import DENIED, SECRET, Bucket, bucket
 from rankwell.cli import main
 from rankwell.store import remote
 
-REFUSED = r"(access is refused|the request is refused \(status 400\)); check .*the credentials in the environment .* have expired"
+REFUSED = (
+    r"(access is refused|the request is refused \(status 400\)); check .*the credentials in "
+    r"the environment .* have expired"
+)
 READS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "search": ("search {}/base.npy {}/queries.npy -k 4 -o two/found.run", ("base.npy", "queries.npy")),
+    "search": (
+        "search {}/base.npy {}/queries.npy -k 4 -o two/found.run",
+        ("base.npy", "queries.npy"),
+    ),
     "captions": (
-        "captions --queries {}/queries.npy --gallery {}/base.npy --positives positives.json --direction t2v -o two/found",
+        "captions --queries {}/queries.npy --gallery {}/base.npy --positives positives.json "
+        "--direction t2v -o two/found",
         ("queries.npy", "base.npy"),
     ),
-    "agree": ("agree --reference {}/base.npy {}/small.npy -k 2 --samples 9 -o two/found", ("base.npy", "small.npy")),
+    "agree": (
+        "agree --reference {}/base.npy {}/small.npy -k 2 --samples 9 -o two/found",
+        ("base.npy", "small.npy"),
+    ),
     "evaluate": ("evaluate {}/qrels.txt {}/one.run -m RR -o two/found", ("qrels.txt", "one.run")),
     "evaluate, a folder": ("evaluate qrels.txt {}/runs/ -m RR -o two/found", ("runs/one.run",)),
     "encode": (
-        "encode {}/texts.jsonl --fit {}/texts.jsonl --model tfidf-svd:2 --batch-size 1 -o two/found.npy",
+        "encode {}/texts.jsonl --fit {}/texts.jsonl --model tfidf-svd:2 --batch-size 1 -o "
+        "two/found.npy",
         ("texts.jsonl",),
     ),
 }
@@ -36,13 +49,18 @@ READS: dict[str, tuple[str, tuple[str, ...]]] = {
 def inputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name, rows, dimensions in (("base", 30, 5), ("small", 30, 4), ("queries", 6, 5)):
-        np.save(f"{name}.npy", np.random.default_rng(rows).integers(1, 9, size=(rows, dimensions)).astype(np.float32))
+        np.save(
+            f"{name}.npy",
+            np.random.default_rng(rows).integers(1, 9, size=(rows, dimensions)).astype(np.float32),
+        )
     Path("positives.json").write_text(json.dumps([[query] for query in range(6)]))
     Path("qrels.txt").write_text("q1 0 d1 1\n")
     Path("runs").mkdir()
     for name in ("one.run", "runs/one.run"):
         Path(name).write_text("q1 Q0 d1 1 1.5 t\n")
-    texts = (f'{{"_id": "{row}", "text": "a word{row % 7} word{row % 5} again"}}\n' for row in range(70))
+    texts = (
+        f'{{"_id": "{row}", "text": "a word{row % 7} word{row % 5} again"}}\n' for row in range(70)
+    )
     Path("texts.jsonl").write_text("".join(texts))
 
 
@@ -55,7 +73,11 @@ def s3(monkeypatch: pytest.MonkeyPatch) -> Iterator[Bucket]:
 def typed(*words: str) -> tuple[int, str]:
     """The exit code and standard error of a command."""
     error = io.StringIO()
-    with pytest.MonkeyPatch.context() as patch, redirect_stdout(io.StringIO()), redirect_stderr(error):
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        redirect_stdout(io.StringIO()),
+        redirect_stderr(error),
+    ):
         patch.setattr("sys.argv", ["rankwell", *words])
         return main(), error.getvalue()
 
@@ -64,12 +86,15 @@ def there() -> dict[str, bytes]:
     return {str(path): path.read_bytes() for path in sorted(Path().rglob("*")) if path.is_file()}
 
 
-# ---- credentials -----------------------------------------------------------------------------------------------------------
+# ---- credentials
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("mode", DENIED)
 @pytest.mark.parametrize("job", READS)
-def test_credentials_that_are_refused_are_one_sentence_without_them(s3: Bucket, job: str, mode: str):
+def test_credentials_that_are_refused_are_one_sentence_without_them(
+    s3: Bucket, job: str, mode: str
+):
     words, names = READS[job]
     for name in names:
         s3.put(name, Path(name).read_bytes())
@@ -84,7 +109,9 @@ def test_credentials_that_are_refused_are_one_sentence_without_them(s3: Bucket, 
 
 @pytest.mark.parametrize("mode", DENIED)
 @pytest.mark.parametrize("job", [job for job in READS if "evaluate" not in job])
-def test_credentials_that_expire_after_the_plan_are_one_sentence_without_them(s3: Bucket, job: str, mode: str):
+def test_credentials_that_expire_after_the_plan_are_one_sentence_without_them(
+    s3: Bucket, job: str, mode: str
+):
     words, names = READS[job]
     for name in names:
         s3.put(name, Path(name).read_bytes())
@@ -103,7 +130,9 @@ def test_credentials_that_expire_after_the_plan_are_one_sentence_without_them(s3
 
 @pytest.mark.parametrize("mode", DENIED)
 @pytest.mark.parametrize("job", ["search", "encode", "captions", "evaluate"])
-def test_a_work_folder_that_is_refused_is_one_sentence_without_credentials(s3: Bucket, job: str, mode: str):
+def test_a_work_folder_that_is_refused_is_one_sentence_without_credentials(
+    s3: Bucket, job: str, mode: str
+):
     every = [*READS[job][0].format(".", ".").split(), "--work", "s3://bucket/work", "--shards", "2"]
     assert typed(*every, "--executor", "array")[0] == 0
     remote.forget()
@@ -124,7 +153,8 @@ def expect_one_sentence(code: int, error: str, sentence: str) -> None:
     assert SECRET not in error
 
 
-# ---- addresses -------------------------------------------------------------------------------------------------------------
+# ---- addresses
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

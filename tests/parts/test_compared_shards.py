@@ -1,4 +1,6 @@
-"""Captions and models whose vectors are folders of shards, or objects, compared in parts: the result of one process."""
+"""Captions and models whose vectors are folders of shards, or objects, compared in parts: the
+result of one process.
+"""
 
 import json
 import os
@@ -44,12 +46,19 @@ def files(tmp_path: Path) -> Path:
 def ranked(files: Path, gallery: object, **options: Any) -> Results:
     positives = json.dumps([[caption * 7 % VIDEOS] for caption in range(CAPTIONS)])
     (files / "positives.json").write_text(positives)
-    given = {"positives": str(files / "positives.json"), "protocol": "both", "intervals": "none", **options}
+    given = {
+        "positives": str(files / "positives.json"),
+        "protocol": "both",
+        "intervals": "none",
+        **options,
+    }
     return rankwell.captions(queries=str(files / "q.npy"), gallery=str(gallery), **given)
 
 
 def compared(files: Path, reference: object, **options: Any) -> Results:
-    return rankwell.agree(f"big={reference}", [str(files / "other.npy")], k="1,5", intervals="none", **options)
+    return rankwell.agree(
+        f"big={reference}", [str(files / "other.npy")], k="1,5", intervals="none", **options
+    )
 
 
 def values(result: Results) -> str:
@@ -63,7 +72,11 @@ def test_a_folder_of_shards_is_compared_in_place(files: Path):
 
     assert values(found) == values(ranked(files, files / "g.npy", details=True))
     plan = json.loads((files / "work" / "plan.json").read_text())
-    assert [name for name in plan["inputs"] if name.startswith("gallery")] == ["gallery/a.npy", "gallery/b.npy", "gallery/c.npy"]
+    assert [name for name in plan["inputs"] if name.startswith("gallery")] == [
+        "gallery/a.npy",
+        "gallery/b.npy",
+        "gallery/c.npy",
+    ]
     assert plan["boundaries"]["grids"][0]["items"] == [0, 11, 26, VIDEOS]
 
     os.utime(files / "shards" / "b.npy", (1, 1))
@@ -85,7 +98,9 @@ def test_a_bad_vector_is_named_by_its_row_in_the_whole_and_its_shard(files: Path
     vectors[27, 1] = np.nan
     np.save(files / "shards" / "c.npy", vectors)
 
-    with pytest.raises(BadScore, match=r"item vectors, row 38, row 27 of .*shards/c\.npy: number 1 is nan"):
+    with pytest.raises(
+        BadScore, match=r"item vectors, row 38, row 27 of .*shards/c\.npy: number 1 is nan"
+    ):
         ranked(files, files / "shards", shards=5)
 
 
@@ -101,7 +116,9 @@ def test_shards_of_parquet_are_copied_to_the_work_folder_and_the_first_may_be_em
     found = ranked(files, files / "tables", shards=3, work=str(files / "work"))
 
     assert values(found) == values(ranked(files, files / "g.npy"))
-    assert any(np.load(path).shape == (VIDEOS, 5) for path in (files / "work" / ".arrays").iterdir())
+    assert any(
+        np.load(path).shape == (VIDEOS, 5) for path in (files / "work" / ".arrays").iterdir()
+    )
     alone = rankwell.search(files / "q.npy", files / "g.npy", k=7)
     for options in ({}, {"shards": 4}):
         searched = rankwell.search(str(files / "q.npy"), str(files / "tables"), k=7, **options)
@@ -129,11 +146,17 @@ def test_parts_read_their_rows_of_objects_by_ranges(s3: Bucket, files: Path):
         if folder == "work":
             with pytest.raises(Unfinished):
                 ranked(files, "s3://bucket/g/", **options)
-    assert values(ranked(files, "s3://bucket/g/", **options)) == values(ranked(files, files / "g.npy"))
-    assert values(compared(files, "s3://bucket/g/", shards=2)) == values(compared(files, files / "g.npy"))
+    assert values(ranked(files, "s3://bucket/g/", **options)) == values(
+        ranked(files, files / "g.npy")
+    )
+    assert values(compared(files, "s3://bucket/g/", shards=2)) == values(
+        compared(files, files / "g.npy")
+    )
 
 
-def test_chosen_rows_of_an_object_are_those_of_the_array(s3: Bucket, monkeypatch: pytest.MonkeyPatch):
+def test_chosen_rows_of_an_object_are_those_of_the_array(
+    s3: Bucket, monkeypatch: pytest.MonkeyPatch
+):
     for name, rows in CUTS.items():
         s3.put(f"g/{name}.npy", npy(copies(VIDEOS, 2)[rows]))
     monkeypatch.setattr(reading, "_NEAR", 60)
@@ -146,7 +169,9 @@ def test_chosen_rows_of_an_object_are_those_of_the_array(s3: Bucket, monkeypatch
     assert VectorFiles("s3://bucket/g/").chosen(chosen[:0]).shape == (0, 5)
 
 
-def test_a_folder_inside_a_folder_of_shards_is_an_error_at_both_kinds_of_places(s3: Bucket, files: Path):
+def test_a_folder_inside_a_folder_of_shards_is_an_error_at_both_kinds_of_places(
+    s3: Bucket, files: Path
+):
     for place in ("g/year=1/0.npy", "g/0.npy", "runs/year=1/0.run", "runs/0.run"):
         s3.put(place, npy(copies(VIDEOS, 2)))
     (files / "shards" / "year=1").mkdir()
@@ -156,5 +181,8 @@ def test_a_folder_inside_a_folder_of_shards_is_an_error_at_both_kinds_of_places(
     for folder in (str(files / "shards"), "s3://bucket/g/", "s3://bucket/g"):
         with pytest.raises(BadInput, match=r"/year=1/ is neither a shard of vectors"):
             rankwell.search(files / "q.npy", folder, k=1)
-    with pytest.raises(BadInput, match=r"s3://bucket/runs/year=1 is a folder; expected the files of one run in one folder"):
+    with pytest.raises(
+        BadInput,
+        match=r"s3://bucket/runs/year=1 is a folder; expected the files of one run in one folder",
+    ):
         rankwell.evaluate(files / "qrels.txt", "s3://bucket/runs/")

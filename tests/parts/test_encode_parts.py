@@ -38,7 +38,15 @@ def test_parts_give_the_files_of_one_run(texts: Path, shards: int, dtype: str):
     folder = texts.parent
     run(str(texts), output=folder / "one/v.npy", fit=str(texts), dtype=dtype, **MODEL)
 
-    run(str(texts), output=folder / "parts/v.npy", fit=str(texts), dtype=dtype, shards=shards, work=str(folder / "w"), **MODEL)
+    run(
+        str(texts),
+        output=folder / "parts/v.npy",
+        fit=str(texts),
+        dtype=dtype,
+        shards=shards,
+        work=str(folder / "w"),
+        **MODEL,
+    )
 
     assert outputs(folder / "parts") == outputs(folder / "one")
     assert len(list((folder / "w").glob("*.arrays"))) == min(shards, 8)
@@ -48,26 +56,55 @@ def test_the_function_writes_the_files_of_the_command_and_returns_the_embeddings
     folder, fit = texts.parent, str(texts)
     run(str(texts), output=folder / "one/v.npy", fit=fit, **MODEL)
 
-    found = rankwell.encode(texts, folder / "parts/v.npy", fit=fit, shards=7, work=str(folder / "w"), **MODEL)
+    found = rankwell.encode(
+        texts, folder / "parts/v.npy", fit=fit, shards=7, work=str(folder / "w"), **MODEL
+    )
     again = rankwell.encode(texts, folder / "parts/v.npy", fit=fit, **MODEL)
 
     assert outputs(folder / "parts") == outputs(folder / "one")
     assert found.ids == again.ids == [f"t{row}" for row in range(250)]
     assert np.array_equal(found.vectors, np.load(folder / "one/v.npy"))
-    with pytest.raises(BadUsage, match=r"was made from other texts or in another way; name another file, or pass overwrite=True"):
+    with pytest.raises(
+        BadUsage,
+        match=r"was made from other texts or in another way; name another file, or pass "
+        r"overwrite=True",
+    ):
         rankwell.encode(texts, folder / "parts/v.npy", model="tfidf-svd:5", fit=fit)
-    assert rankwell.encode(texts, folder / "parts/v.npy", model="tfidf-svd:5", fit=fit, overwrite=True).vectors.shape == (250, 5)
+    assert rankwell.encode(
+        texts, folder / "parts/v.npy", model="tfidf-svd:5", fit=fit, overwrite=True
+    ).vectors.shape == (250, 5)
     with pytest.raises(rankwell.Unfinished, match=r"rankwell part "):
-        rankwell.encode(texts, folder / "array/v.npy", fit=fit, executor="array", work=str(folder / "array"), **MODEL)
+        rankwell.encode(
+            texts,
+            folder / "array/v.npy",
+            fit=fit,
+            executor="array",
+            work=str(folder / "array"),
+            **MODEL,
+        )
 
 
-def test_the_function_goes_on_with_the_work_folder_of_the_command_whatever_the_executor(texts: Path):
+def test_the_function_goes_on_with_the_work_folder_of_the_command_whatever_the_executor(
+    texts: Path,
+):
     folder, work = texts.parent, texts.parent / "w"
-    run(str(texts), output=folder / "v.npy", fit=str(texts), work=str(work), shards=2, executor="array", **MODEL)
+    run(
+        str(texts),
+        output=folder / "v.npy",
+        fit=str(texts),
+        work=str(work),
+        shards=2,
+        executor="array",
+        **MODEL,
+    )
     with pytest.raises(rankwell.Unfinished):
-        rankwell.encode(texts, folder / "v.npy", fit=str(texts), work=str(work), executor="array", **MODEL)
+        rankwell.encode(
+            texts, folder / "v.npy", fit=str(texts), work=str(work), executor="array", **MODEL
+        )
 
-    assert rankwell.encode(texts, folder / "v.npy", fit=str(texts), work=str(work), **MODEL).n == 250
+    assert (
+        rankwell.encode(texts, folder / "v.npy", fit=str(texts), work=str(work), **MODEL).n == 250
+    )
 
 
 @pytest.mark.parametrize("overwrite", [False, True])
@@ -103,7 +140,13 @@ def test_processes_give_the_files_of_one_run(texts: Path):
 
 def test_an_array_encodes_and_the_same_command_writes_the_file(texts: Path):
     folder = texts.parent
-    options = {"fit": str(texts), "executor": "array", "work": str(folder / "w"), "shards": 3, **MODEL}
+    options = {
+        "fit": str(texts),
+        "executor": "array",
+        "work": str(folder / "w"),
+        "shards": 3,
+        **MODEL,
+    }
     assert "sbatch --array=0-2 " in run(str(texts), output=folder / "parts/v.npy", **options).text
     compute_part(folder / "w", 1)
     assert run(str(texts), output=folder / "parts/v.npy", **options).exit_code == 5
@@ -129,7 +172,9 @@ def stopping_after(calls: int):
     return _encode
 
 
-def test_what_a_killed_run_has_left_does_not_move_the_vectors_of_parts(texts: Path, monkeypatch: pytest.MonkeyPatch):
+def test_what_a_killed_run_has_left_does_not_move_the_vectors_of_parts(
+    texts: Path, monkeypatch: pytest.MonkeyPatch
+):
     folder = texts.parent
     run(str(texts), output=folder / "one/v.npy", fit=str(texts), **MODEL)
     options = {"fit": str(texts), "shards": 3, "work": str(folder / "w"), **MODEL}
@@ -144,14 +189,27 @@ def test_what_a_killed_run_has_left_does_not_move_the_vectors_of_parts(texts: Pa
     assert outputs(folder / "parts") == outputs(folder / "one")
 
 
-def test_a_vector_that_is_not_finite_names_the_text_in_the_whole_file(texts: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_vector_that_is_not_finite_names_the_text_in_the_whole_file(
+    texts: Path, monkeypatch: pytest.MonkeyPatch
+):
     from rankwell.encoders import tfidf_svd
 
     whole = tfidf_svd.TfidfSvd.encode
-    monkeypatch.setattr(tfidf_svd.TfidfSvd, "encode", lambda self, some: whole(self, some) * np.float32(1e30))
+    monkeypatch.setattr(
+        tfidf_svd.TfidfSvd, "encode", lambda self, some: whole(self, some) * np.float32(1e30)
+    )
 
-    with pytest.raises(BadScore, match=r"texts\.jsonl: text 0 \(from 0\): .* not finite in float16"):
-        run(str(texts), output=texts.parent / "v.npy", fit=str(texts), shards=3, dtype="float16", **MODEL)
+    with pytest.raises(
+        BadScore, match=r"texts\.jsonl: text 0 \(from 0\): .* not finite in float16"
+    ):
+        run(
+            str(texts),
+            output=texts.parent / "v.npy",
+            fit=str(texts),
+            shards=3,
+            dtype="float16",
+            **MODEL,
+        )
 
 
 def test_texts_that_have_changed_are_other_work(texts: Path):
@@ -165,13 +223,23 @@ def test_texts_that_have_changed_are_other_work(texts: Path):
 
 
 @pytest.mark.parametrize(
-    ("options", "message"), [({"batch_size": 0}, "batch size 0"), ({"batch_size": 1, "shards": 0}, "--shards 0")]
+    ("options", "message"),
+    [({"batch_size": 0}, "batch size 0"), ({"batch_size": 1, "shards": 0}, "--shards 0")],
 )
-def test_numbers_below_one_are_refused_before_any_work(texts: Path, options: dict[str, int], message: str):
+def test_numbers_below_one_are_refused_before_any_work(
+    texts: Path, options: dict[str, int], message: str
+):
     work = texts.parent / "w"
 
     with pytest.raises(BadUsage, match=message):
-        run(str(texts), output=texts.parent / "v.npy", model="tfidf-svd:2", fit=str(texts), work=str(work), **options)
+        run(
+            str(texts),
+            output=texts.parent / "v.npy",
+            model="tfidf-svd:2",
+            fit=str(texts),
+            work=str(work),
+            **options,
+        )
 
     assert not work.exists()
 
@@ -180,7 +248,14 @@ def test_an_output_that_cannot_be_written_is_refused_before_any_work(texts: Path
     work = texts.parent / "w"
 
     with pytest.raises(BadUsage, match=r"s3://b/v\.npy: results are written to this machine"):
-        run(str(texts), output=Path("s3://b/v.npy"), model="tfidf-svd:2", fit=str(texts), work=str(work), executor="here")
+        run(
+            str(texts),
+            output=Path("s3://b/v.npy"),
+            model="tfidf-svd:2",
+            fit=str(texts),
+            work=str(work),
+            executor="here",
+        )
 
     assert not work.exists()
 
@@ -194,18 +269,32 @@ def test_a_dry_run_loads_no_model(texts: Path):
     assert lines == {"parts": "2", "texts": "250", "chunks": "2", "texts per part": "128"}
 
 
-@pytest.mark.parametrize("chosen", [{"executor": "array"}, {"executor": "here", "dry_run": True}], ids=["plan", "dry run"])
+@pytest.mark.parametrize(
+    "chosen",
+    [{"executor": "array"}, {"executor": "here", "dry_run": True}],
+    ids=["plan", "dry run"],
+)
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"model": "tfidf-svd:6"}, r"tfidf-svd has no words yet.*--fit CORPUS"),
-        ({"model": "tfidf-svd:six", "fit": "texts.jsonl"}, r"tfidf-svd:six; expected the number of dimensions"),
-        ({"model": "tfidf-svd:6", "fit": "texts.jsonl", "device": "cuda"}, r"NumPy on the CPU; leave the device out"),
+        (
+            {"model": "tfidf-svd:six", "fit": "texts.jsonl"},
+            r"tfidf-svd:six; expected the number of dimensions",
+        ),
+        (
+            {"model": "tfidf-svd:6", "fit": "texts.jsonl", "device": "cuda"},
+            r"NumPy on the CPU; leave the device out",
+        ),
         ({"model": "not/a/model", "dimensions": 0}, r"dimensions 0; expected a positive integer"),
     ],
 )
 def test_what_every_part_would_refuse_is_refused_by_the_command_that_plans(
-    texts: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, str | int], message: str, chosen: dict[str, str | bool]
+    texts: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    options: dict[str, str | int],
+    message: str,
+    chosen: dict[str, str | bool],
 ):
     monkeypatch.chdir(texts.parent)
 

@@ -21,7 +21,11 @@ _MOST = 64 << 20
 @pytest.fixture
 def tables(tmp_path: Path) -> Path:
     """Tables with holes, which have no blocks on the disk."""
-    for name, rows, dimensions in (("base", ITEMS, 768), ("small", ITEMS, 384), ("queries", 1000, 768)):
+    for name, rows, dimensions in (
+        ("base", ITEMS, 768),
+        ("small", ITEMS, 384),
+        ("queries", 1000, 768),
+    ):
         with (tmp_path / f"{name}.npy").open("wb") as stream:
             header = {"descr": "<f4", "fortran_order": False, "shape": (rows, dimensions)}
             np.lib.format.write_array_header_1_0(stream, header)
@@ -40,9 +44,13 @@ def forecast(command: Callable[..., Any], *places: str, **options: Any) -> dict[
     return dict(line.rsplit(None, 1) for line in output.text.splitlines())
 
 
-@pytest.mark.parametrize(("samples", "queries"), [("1000", 1000), ("1000000", 10**6), ("all", ITEMS)])
+@pytest.mark.parametrize(
+    ("samples", "queries"), [("1000", 1000), ("1000000", 10**6), ("all", ITEMS)]
+)
 def test_models_of_a_billion_items_need_no_sample(tables: Path, samples: str, queries: int):
-    costs = forecast(agree, str(tables / "small.npy"), reference=str(tables / "base.npy"), samples=samples)
+    costs = forecast(
+        agree, str(tables / "small.npy"), reference=str(tables / "base.npy"), samples=samples
+    )
 
     # The lists of both models, then the ranks of either's neighbours by the other.
     assert costs["products"] == f"{4 * queries * ITEMS:,}"
@@ -50,10 +58,14 @@ def test_models_of_a_billion_items_need_no_sample(tables: Path, samples: str, qu
 
 @pytest.mark.parametrize("ties", ["expected", "input-desc", "id-asc"])
 def test_a_billion_videos_need_no_array_of_them(tables: Path, ties: str):
-    (tables / "positives.json").write_text(json.dumps([[7 * (caption // 2)] for caption in range(1000)]))
+    (tables / "positives.json").write_text(
+        json.dumps([[7 * (caption // 2)] for caption in range(1000)])
+    )
     places = {"queries": str(tables / "queries.npy"), "gallery": str(tables / "base.npy")}
 
-    costs = forecast(captions, **places, positives=str(tables / "positives.json"), ties=ties, protocol="both")
+    costs = forecast(
+        captions, **places, positives=str(tables / "positives.json"), ties=ties, protocol="both"
+    )
 
     # Among videos only those that have captions are compared.
     assert costs["products"] == f"{2 * 1000 * ITEMS + 500 * 1000:,}"

@@ -1,4 +1,6 @@
-"""A real full disk in the middle of work in parts: one sentence, nothing half-written, and with more space the same bytes."""
+"""A real full disk in the middle of work in parts: one sentence, nothing half-written, and with
+more space the same bytes.
+"""
 
 import json
 import subprocess
@@ -25,12 +27,16 @@ class Disk:
         self.folder = folder
 
     def mount(self, size: int, *words: str) -> None:
-        """Mounts it, or with the word `remount` gives it another size. Skips the test where that is not permitted."""
+        """Mounts it, or with the word `remount` gives it another size. Skips the test where that is
+        not permitted.
+        """
         options = ",".join([*words, f"size={size}"])
         self.folder.mkdir(exist_ok=True)
         try:
             done = subprocess.run(
-                ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(self.folder)], capture_output=True, encoding="utf-8"
+                ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(self.folder)],
+                capture_output=True,
+                encoding="utf-8",
             )
         except FileNotFoundError:
             pytest.skip("there is no mount here")
@@ -51,7 +57,19 @@ def searched() -> list[str]:
     random = np.random.default_rng(0)
     np.save("base.npy", random.integers(-9, 9, size=(3000, 8)).astype(np.float32))
     np.save("queries.npy", random.normal(size=(200, 8)).astype(np.float32))
-    return ["search", "base.npy", "queries.npy", "-k", "50", "--metric", "l2", "--shards", "7", "-o", "{}/found.hdf5"]
+    return [
+        "search",
+        "base.npy",
+        "queries.npy",
+        "-k",
+        "50",
+        "--metric",
+        "l2",
+        "--shards",
+        "7",
+        "-o",
+        "{}/found.hdf5",
+    ]
 
 
 def captioned() -> list[str]:
@@ -59,7 +77,14 @@ def captioned() -> list[str]:
     np.save("captions.npy", random.integers(1, 4, size=(400, 5)).astype(np.float32))
     np.save("videos.npy", random.integers(1, 4, size=(80, 5)).astype(np.float32))
     Path("positives.json").write_text(json.dumps([[caption % 80] for caption in range(400)]))
-    tables = ["--queries", "captions.npy", "--gallery", "videos.npy", "--positives", "positives.json"]
+    tables = [
+        "--queries",
+        "captions.npy",
+        "--gallery",
+        "videos.npy",
+        "--positives",
+        "positives.json",
+    ]
     return ["captions", *tables, "--protocol", "both", "--shards", "3", "-o", "{}/found"]
 
 
@@ -67,7 +92,20 @@ def agreed() -> list[str]:
     random = np.random.default_rng(2)
     for name, dimensions in (("big", 6), ("small", 4)):
         np.save(f"{name}.npy", random.integers(1, 9, size=(600, dimensions)).astype(np.float32))
-    return ["agree", "--reference", "big.npy", "small.npy", "--samples", "300", "-k", "10", "--shards", "3", "-o", "{}/found"]
+    return [
+        "agree",
+        "--reference",
+        "big.npy",
+        "small.npy",
+        "--samples",
+        "300",
+        "-k",
+        "10",
+        "--shards",
+        "3",
+        "-o",
+        "{}/found",
+    ]
 
 
 def evaluated() -> list[str]:
@@ -78,26 +116,40 @@ def evaluated() -> list[str]:
 
 def encoded() -> list[str]:
     Path("texts.jsonl").write_text(
-        "".join(f'{{"_id": "{row}", "text": "a word{row % 61} word{row % 47}"}}\n' for row in range(250))
+        "".join(
+            f'{{"_id": "{row}", "text": "a word{row % 61} word{row % 47}"}}\n' for row in range(250)
+        )
     )
     model = ["--model", "tfidf-svd:40", "--fit", "texts.jsonl", "--batch-size", "1"]
     return ["encode", "texts.jsonl", *model, "--shards", "7", "-o", "{}/found.npy"]
 
 
 JOBS: dict[str, Callable[[], list[str]]] = {
-    "search": searched, "captions": captioned, "agree": agreed, "evaluate": evaluated, "encode": encoded, "bench": benched,
-}  # fmt: skip
+    "search": searched,
+    "captions": captioned,
+    "agree": agreed,
+    "evaluate": evaluated,
+    "encode": encoded,
+    "bench": benched,
+}
 
 
 def run(words: list[str], output: str, work: Path, *more: str) -> int:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sys.argv", ["rankwell", *(word.format(output) for word in words), "--work", str(work), *more])
+        patch.setattr(
+            "sys.argv",
+            ["rankwell", *(word.format(output) for word in words), "--work", str(work), *more],
+        )
         return main()
 
 
 def content(folder: str) -> dict[str, bytes]:
     """The files of an output by their names."""
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in Path(folder).rglob("*") if path.is_file()}
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in Path(folder).rglob("*")
+        if path.is_file()
+    }
 
 
 def done(work: Path) -> dict[str, int]:
@@ -117,9 +169,15 @@ def used(work: Path) -> int:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "job", [pytest.param(job, marks=pytest.mark.server if job in ("captions", "agree", "bench") else []) for job in JOBS]
+    "job",
+    [
+        pytest.param(job, marks=pytest.mark.server if job in ("captions", "agree", "bench") else [])
+        for job in JOBS
+    ],
 )
-def test_work_goes_on_when_there_is_space_again(disk: Disk, capsys: pytest.CaptureFixture[str], job: str):
+def test_work_goes_on_when_there_is_space_again(
+    disk: Disk, capsys: pytest.CaptureFixture[str], job: str
+):
     words = JOBS[job]()
     assert run(words, "one", Path("work")) == 0
     capsys.readouterr()
@@ -169,7 +227,16 @@ def test_a_full_disk_ends_the_processes_of_a_search(disk: Disk):
     assert run(words, "one", Path("work")) == 0
     disk.mount(used(Path("work")) * 6 // 10)
     every = [word.format("two") for word in words]
-    command = [sys.executable, "-m", "rankwell", *every, "--work", str(disk.folder / "work"), "--executor", "processes:2"]
+    command = [
+        sys.executable,
+        "-m",
+        "rankwell",
+        *every,
+        "--work",
+        str(disk.folder / "work"),
+        "--executor",
+        "processes:2",
+    ]
 
     full = subprocess.run(command, capture_output=True, encoding="utf-8")
     before = done(disk.folder / "work")

@@ -1,4 +1,6 @@
-"""Parts of files on the Hugging Face Hub: read by ranges through its file system, each as the plan has seen it."""
+"""Parts of files on the Hugging Face Hub: read by ranges through its file system, each as the plan
+has seen it.
+"""
 
 import json
 from pathlib import Path
@@ -39,8 +41,14 @@ def parquet(vectors, folder: Path) -> bytes:
     with duckdb.connect() as session:
         columns = ", ".join(f"column{number}" for number in range(vectors.shape[1]))
         table = f"read_csv('{folder}/vectors.csv', header=false)"
-        session.execute(f"CREATE TABLE v AS SELECT [{columns}]::FLOAT[{vectors.shape[1]}] AS vector FROM {table}")
-        session.execute(f"COPY v TO '{folder}/v.parquet' (FORMAT parquet, ROW_GROUP_SIZE 2048, COMPRESSION uncompressed)")
+        session.execute(
+            f"CREATE TABLE v AS SELECT [{columns}]::FLOAT[{vectors.shape[1]}] AS vector FROM "
+            f"{table}"
+        )
+        session.execute(
+            f"COPY v TO '{folder}/v.parquet' (FORMAT parquet, ROW_GROUP_SIZE 2048, "
+            "COMPRESSION uncompressed)"
+        )
     return (folder / "v.parquet").read_bytes()
 
 
@@ -59,9 +67,15 @@ def expected(queries: Path) -> bytes:
 
 @pytest.mark.parametrize(
     ("suffix", "write"),
-    [("npy", npy), pytest.param("fbin", fbin, marks=pytest.mark.slow), pytest.param("fvecs", fvecs, marks=pytest.mark.slow)],
+    [
+        ("npy", npy),
+        pytest.param("fbin", fbin, marks=pytest.mark.slow),
+        pytest.param("fvecs", fvecs, marks=pytest.mark.slow),
+    ],
 )
-def test_parts_read_a_header_and_their_rows(data: Hub, queries: Path, expected: bytes, tmp_path: Path, suffix: str, write):
+def test_parts_read_a_header_and_their_rows(
+    data: Hub, queries: Path, expected: bytes, tmp_path: Path, suffix: str, write
+):
     place = data.put(f"deep/base.{suffix}", write(VECTORS))
     with pytest.raises(Unfinished):
         search(place, queries, executor="array", shards=4, work=str(tmp_path / "work"))
@@ -73,7 +87,10 @@ def test_parts_read_a_header_and_their_rows(data: Hub, queries: Path, expected: 
 
     assert data.bytes_read(f"deep/base.{suffix}") <= len(write(VECTORS)) + 4 * 1024
     assert max(size for _, size in data.reads) <= len(write(VECTORS)) // 4
-    assert bytes_of(search(place, queries, executor="array", shards=4, work=str(tmp_path / "work"))) == expected
+    assert (
+        bytes_of(search(place, queries, executor="array", shards=4, work=str(tmp_path / "work")))
+        == expected
+    )
 
 
 @pytest.mark.slow
@@ -86,48 +103,82 @@ def test_row_groups_are_read_by_the_parts_that_need_them(data: Hub, queries: Pat
 
     found = search(place, queries, shards=2, executor="here")
 
-    assert bytes_of(found) == bytes_of(rankwell.search(np.load(queries), vectors, k=20, metric="dot"))
+    assert bytes_of(found) == bytes_of(
+        rankwell.search(np.load(queries), vectors, k=20, metric="dot")
+    )
     assert max(size for _, size in data.reads) < 0.6 * len(content)
 
 
 @pytest.mark.slow
 def test_a_folder_of_shards_is_searched_by_processes(data: Hub, queries: Path, expected: bytes):
-    for name, rows in {"part-1": slice(0, 1700), "part-10": slice(1700, 1700), "part-2": slice(1700, 4000)}.items():
+    for name, rows in {
+        "part-1": slice(0, 1700),
+        "part-10": slice(1700, 1700),
+        "part-2": slice(1700, 4000),
+    }.items():
         place = data.put(f"gallery/{name}.npy", npy(VECTORS[rows])).rpartition("/")[0]
 
     assert bytes_of(search(place, queries, shards=4, executor="processes:2")) == expected
-    assert [each.url for each in remote.objects_in(place).values()] == [f"{place}/part-{number}.npy" for number in (1, 10, 2)]
+    assert [each.url for each in remote.objects_in(place).values()] == [
+        f"{place}/part-{number}.npy" for number in (1, 10, 2)
+    ]
 
 
-def test_a_file_of_the_same_size_that_changes_after_the_plan_is_an_error(data: Hub, queries: Path, tmp_path: Path):
-    place, options = data.put("base.npy", npy(VECTORS)), {"shards": 2, "executor": "array", "work": str(tmp_path / "work")}
+def test_a_file_of_the_same_size_that_changes_after_the_plan_is_an_error(
+    data: Hub, queries: Path, tmp_path: Path
+):
+    place, options = (
+        data.put("base.npy", npy(VECTORS)),
+        {"shards": 2, "executor": "array", "work": str(tmp_path / "work")},
+    )
     with pytest.raises(Unfinished):
         search(place, queries, **options)
     data.put("base.npy", npy(VECTORS + 1))
 
     for _ in range(2):
-        with pytest.raises(BadInput, match=r"hf://datasets/owner/name/base\.npy has changed since the plan was written; restore"):
+        with pytest.raises(
+            BadInput,
+            match=r"hf://datasets/owner/name/base\.npy has changed since the plan was written; "
+            r"restore",
+        ):
             compute_part(tmp_path / "work", 1)
         with pytest.raises(
-            (BadUsage, BadInput), match=r"base\.npy(: there is no such object| has changed \(ETag \w+ then, \w+ now\))"
+            (BadUsage, BadInput),
+            match=r"base\.npy(: there is no such object| has changed \(ETag \w+ then, \w+ now\))",
         ):
             search(place, queries, **options)
         data.files.clear()
-    assert json.loads((tmp_path / "work" / "plan.json").read_text())["inputs"]["base"].keys() == {"path", "bytes", "etag"}
+    assert json.loads((tmp_path / "work" / "plan.json").read_text())["inputs"]["base"].keys() == {
+        "path",
+        "bytes",
+        "etag",
+    }
 
 
 @pytest.mark.parametrize(
     ("place", "status", "message"),
     [
-        ("hf://datasets/owner/name/none.npy", 200, "there is no such object; list what is there, and name one"),
+        (
+            "hf://datasets/owner/name/none.npy",
+            200,
+            "there is no such object; list what is there, and name one",
+        ),
         (
             "hf://datasets/owner/other/base.npy",
             200,
             "there is no such repository or revision, or it is private; check the address",
         ),
-        ("hf://datasets/owner/name@v9/base.npy", 200, "there is no such repository or revision, or it is private"),
+        (
+            "hf://datasets/owner/name@v9/base.npy",
+            200,
+            "there is no such repository or revision, or it is private",
+        ),
         ("hf://owner", 200, "expected hf://datasets/OWNER/NAME/FILE"),
-        ("hf://datasets/owner/name/base.npy", 403, "access is refused; check the token in the environment (HF_TOKEN)"),
+        (
+            "hf://datasets/owner/name/base.npy",
+            403,
+            "access is refused; check the token in the environment (HF_TOKEN)",
+        ),
     ],
 )
 def test_what_cannot_be_read_is_one_sentence(
@@ -142,7 +193,10 @@ def test_what_cannot_be_read_is_one_sentence(
     data.put("base.npy", npy(VECTORS))
     data.status = status
     output, work = queries.with_name("found.run"), queries.with_name("work")
-    monkeypatch.setattr("sys.argv", ["rankwell", "search", place, str(queries), "-o", str(output), "--work", str(work)])
+    monkeypatch.setattr(
+        "sys.argv",
+        ["rankwell", "search", place, str(queries), "-o", str(output), "--work", str(work)],
+    )
 
     assert main() == 2
 
@@ -154,5 +208,9 @@ def test_what_cannot_be_read_is_one_sentence(
 
 
 def test_a_work_folder_on_the_hub_is_refused(data: Hub, queries: Path):
-    with pytest.raises(BadUsage, match=r"work='hf://datasets/owner/name/work': the Hugging Face Hub is only read; name a folder"):
+    with pytest.raises(
+        BadUsage,
+        match=r"work='hf://datasets/owner/name/work': the Hugging Face Hub is only read; name a "
+        r"folder",
+    ):
         search(str(queries), queries, work="hf://datasets/owner/name/work")

@@ -1,4 +1,6 @@
-"""Parts of one encoding by different machines: refused unless a mixture is accepted, and then said and recorded."""
+"""Parts of one encoding by different machines: refused unless a mixture is accepted, and then said
+and recorded.
+"""
 
 import json
 import os
@@ -34,7 +36,10 @@ NEW = {**OLD, "processor": "x86_64 AVX512"}
 def texts(tmp_path: Path) -> Path:
     """250 texts: 8 chunks of 32, the last one shorter; 3 parts have 64, 96 and 90."""
     chance = random.Random(3)
-    rows = ({"_id": f"t{row}", "text": " ".join(chance.choices([f"word{n}" for n in range(60)], k=9))} for row in range(250))
+    rows = (
+        {"_id": f"t{row}", "text": " ".join(chance.choices([f"word{n}" for n in range(60)], k=9))}
+        for row in range(250)
+    )
     (tmp_path / "texts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     return tmp_path / "texts.jsonl"
 
@@ -45,16 +50,31 @@ def machine(traits: dict[str, str], noise: float = 0.0) -> Generator[None]:
     whole = tfidf_svd.TfidfSvd.encode
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(encoding, "_machine", lambda _: traits)
-        patch.setattr(tfidf_svd.TfidfSvd, "encode", lambda self, some: whole(self, some) * np.float32(1 + noise))
+        patch.setattr(
+            tfidf_svd.TfidfSvd,
+            "encode",
+            lambda self, some: whole(self, some) * np.float32(1 + noise),
+        )
         yield
 
 
 def options_of(texts: Path, **further: object) -> dict[str, object]:
-    return {"fit": str(texts), "shards": 3, "work": str(texts.parent / "w"), "executor": "array", **MODEL, **further}
+    return {
+        "fit": str(texts),
+        "shards": 3,
+        "work": str(texts.parent / "w"),
+        "executor": "array",
+        **MODEL,
+        **further,
+    }
 
 
-def computed(texts: Path, machines: dict[int, dict[str, str]], noise: float = 1e-6) -> dict[str, object]:
-    """The options of a command whose parts some machines have computed, all but the old one with an error."""
+def computed(
+    texts: Path, machines: dict[int, dict[str, str]], noise: float = 1e-6
+) -> dict[str, object]:
+    """The options of a command whose parts some machines have computed, all but the old one with an
+    error.
+    """
     options = options_of(texts)
     run(str(texts), output=texts.parent / "v.npy", **options)
     for index, traits in machines.items():
@@ -72,19 +92,34 @@ def outputs(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize(
-    ("name", "other"), [("processor", "x86_64 AVX512"), ("device", "cuda:0 NVIDIA H100 80GB HBM3"), ("versions", "numpy 2.2.0")]
+    ("name", "other"),
+    [
+        ("processor", "x86_64 AVX512"),
+        ("device", "cuda:0 NVIDIA H100 80GB HBM3"),
+        ("versions", "numpy 2.2.0"),
+    ],
 )
-def test_a_mixture_is_refused_with_both_machines_and_merged_where_it_is_accepted(texts: Path, name: str, other: str):
-    options, output = computed(texts, {0: OLD, 1: {**OLD, name: other}, 2: OLD}), texts.parent / "v.npy"
+def test_a_mixture_is_refused_with_both_machines_and_merged_where_it_is_accepted(
+    texts: Path, name: str, other: str
+):
+    options, output = (
+        computed(texts, {0: OLD, 1: {**OLD, name: other}, 2: OLD}),
+        texts.parent / "v.npy",
+    )
     before = {path.name: path.stat().st_ino for path in (texts.parent / "w").glob("part-*")}
 
-    differing = rf"part 0 was made with the {name} {OLD[name]}, part 1 with the {name} {other}.*\(--mixed\)"
+    differing = (
+        rf"part 0 was made with the {name} {OLD[name]}, part 1 with the {name} {other}.*\(--mixed\)"
+    )
     with pytest.raises(BadInput, match=differing):
         run(str(texts), output=output, **options)
     assert not output.exists()
     notes = run(str(texts), output=output, mixed=True, **options).notes
 
-    said = f"2 parts were made with the {name} {OLD[name]}, 1 part with the {name} {other}; no one machine can make it again"
+    said = (
+        f"2 parts were made with the {name} {OLD[name]}, 1 part with the {name} {other}; no one "
+        "machine can make it again"
+    )
     assert f"{output} is mixed: {said}" in notes
     assert manifest_of(output)["mixed"] == [
         {**OLD, "parts": 2, "rows": "0-63,160-249"},
@@ -97,7 +132,9 @@ def test_a_mixture_is_refused_with_both_machines_and_merged_where_it_is_accepted
     assert {path.name: path.stat().st_ino for path in (texts.parent / "w").glob("part-*")} == before
 
 
-def test_parts_of_one_machine_have_the_same_bytes_with_and_without_the_option_and_nothing_is_said(texts: Path):
+def test_parts_of_one_machine_have_the_same_bytes_with_and_without_the_option_and_nothing_is_said(
+    texts: Path,
+):
     options = computed(texts, dict.fromkeys(range(3), NEW))
     (texts.parent / "a").mkdir()
 
@@ -114,15 +151,21 @@ def test_another_model_is_refused_where_a_mixture_is_accepted(texts: Path):
     record["alike"]["model"] = "another"
     (texts.parent / "w/part-00002.json").write_text(json.dumps(record))
 
-    with pytest.raises(BadInput, match=r"part 0 was made with the model .*, part 2 with another\. Remove one"):
+    with pytest.raises(
+        BadInput, match=r"part 0 was made with the model .*, part 2 with another\. Remove one"
+    ):
         run(str(texts), output=texts.parent / "v.npy", mixed=True, **options)
 
 
-def test_vectors_that_differ_by_more_than_rounding_are_refused_where_a_mixture_is_accepted(texts: Path):
+def test_vectors_that_differ_by_more_than_rounding_are_refused_where_a_mixture_is_accepted(
+    texts: Path,
+):
     options = computed(texts, {0: OLD, 1: NEW, 2: OLD}, noise=-2.0)
 
     with pytest.raises(
-        BadInput, match=r"vectors of text 0 \(from 0\) by the machines of parts 0 and 1 have a cosine of -1\.0000"
+        BadInput,
+        match=r"vectors of text 0 \(from 0\) by the machines of parts 0 and 1 have a cosine of "
+        r"-1\.0000",
     ):
         run(str(texts), output=texts.parent / "v.npy", mixed=True, **options)
 
@@ -131,14 +174,19 @@ def test_the_status_and_the_list_of_missing_parts_name_the_mixture(texts: Path):
     options = computed(texts, {0: OLD, 2: NEW})
 
     lines = show(str(texts.parent / "w"), status=True).text.splitlines()
-    without, given = (run(str(texts), output=texts.parent / "v.npy", mixed=mixed, **options) for mixed in (False, True))
+    without, given = (
+        run(str(texts), output=texts.parent / "v.npy", mixed=mixed, **options)
+        for mixed in (False, True)
+    )
 
     assert lines[-3:] == [
         "machine  0: the processor x86_64 AVX2",
         "machine  2: the processor x86_64 AVX512",
         "mixed    by 2 kinds of machine; merging them needs --mixed",
     ]
-    assert without.notes[0].startswith("1 part was made with the processor x86_64 AVX2, 1 part with")
+    assert without.notes[0].startswith(
+        "1 part was made with the processor x86_64 AVX2, 1 part with"
+    )
     assert without.notes[0].endswith("merging them needs --mixed")
     assert [len(each.notes) for each in (without, given)] == [2, 1]
     assert without.text == given.text
@@ -152,11 +200,16 @@ def test_a_damaged_part_that_another_machine_makes_again_is_part_of_a_mixture(te
         run(str(texts), output=texts.parent / "v.npy", **options)
     run(str(texts), output=texts.parent / "v.npy", mixed=True, **options)
 
-    assert [each["rows"] for each in manifest_of(texts.parent / "v.npy")["mixed"]] == ["0-159", "160-249"]
+    assert [each["rows"] for each in manifest_of(texts.parent / "v.npy")["mixed"]] == [
+        "0-159",
+        "160-249",
+    ]
 
 
 @pytest.mark.parametrize("puts", ["refused", "unique"])
-def test_of_a_part_that_two_machines_have_made_one_is_kept(texts: Path, puts: str, monkeypatch: pytest.MonkeyPatch):
+def test_of_a_part_that_two_machines_have_made_one_is_kept(
+    texts: Path, puts: str, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr("rankwell.parts.plans.probe", lambda _: puts)
     options = computed(texts, {0: OLD, 2: OLD})
     keep = WorkFolder.keep
@@ -186,13 +239,19 @@ def test_a_file_of_a_mixture_is_what_the_same_command_has_made(texts: Path):
     before = outputs(texts.parent)
 
     notes = run(str(texts), output=output, mixed=True, **options).notes
-    with pytest.raises(BadUsage, match=r"v\.npy is there, and its vectors are of several kinds of machine; --mixed to "):
+    with pytest.raises(
+        BadUsage,
+        match=r"v\.npy is there, and its vectors are of several kinds of machine; --mixed to ",
+    ):
         run(str(texts), output=output, **options)
     with pytest.raises(BadUsage, match="was made from other texts or in another way"):
         run(str(texts), output=output, **{**options, "model": "tfidf-svd:5", "mixed": True})
 
     assert "nothing to do" in notes[-1]
-    assert "vectors by several kinds of machine, which v.manifest.json lists; no one machine can make it again" in notes[-2]
+    assert (
+        "vectors by several kinds of machine, which v.manifest.json lists; no one machine can "
+        "make it again" in notes[-2]
+    )
     assert outputs(texts.parent) == before
 
 
@@ -205,7 +264,12 @@ def test_a_file_of_other_versions_is_accepted_with_a_mixture_alone(texts: Path):
 
     with pytest.raises(BadUsage, match="in another way"):
         run(str(texts), output=output, **options)
-    assert "nothing to do" in run(str(texts), output=output, mixed=True, work=str(texts.parent / "w"), **options).notes[-1]
+    assert (
+        "nothing to do"
+        in run(
+            str(texts), output=output, mixed=True, work=str(texts.parent / "w"), **options
+        ).notes[-1]
+    )
 
 
 def test_the_function_warns_of_a_mixture_and_names_its_argument(texts: Path):
@@ -214,7 +278,9 @@ def test_the_function_warns_of_a_mixture_and_names_its_argument(texts: Path):
 
     with pytest.raises(BadInput, match=r"or accept both \(pass mixed=True\)"):
         rankwell.encode(texts, texts.parent / "v.npy", **given)
-    with pytest.warns(UserWarning, match=r"v\.npy has vectors by several kinds of machine, which v\.manifest") as warned:
+    with pytest.warns(
+        UserWarning, match=r"v\.npy has vectors by several kinds of machine, which v\.manifest"
+    ) as warned:
         found = rankwell.encode(texts, texts.parent / "v.npy", mixed=True, **given)
 
     assert warned[0].filename == __file__
@@ -222,7 +288,9 @@ def test_the_function_warns_of_a_mixture_and_names_its_argument(texts: Path):
 
 
 def test_a_mixture_needs_parts(texts: Path):
-    with pytest.raises(BadUsage, match="--mixed: one process is one machine; name the --work folder"):
+    with pytest.raises(
+        BadUsage, match="--mixed: one process is one machine; name the --work folder"
+    ):
         run(str(texts), output=texts.parent / "v.npy", fit=str(texts), mixed=True, **MODEL)
 
 
@@ -250,7 +318,9 @@ def test_a_gpu_is_recorded_by_its_name(monkeypatch: pytest.MonkeyPatch):
 
 def test_traits_too_long_for_a_record_differ_where_their_ends_differ():
     many = {f"package{number:02}": "1.0.0" for number in range(20)}
-    one, other = (encoding._machine({"versions": {**many, "zlib": end}})["versions"] for end in ("1", "2"))
+    one, other = (
+        encoding._machine({"versions": {**many, "zlib": end}})["versions"] for end in ("1", "2")
+    )
 
     assert one != other
     assert len(one) == len(other) == 120
@@ -267,7 +337,10 @@ def test_a_process_without_an_instruction_set_is_another_machine(texts: Path):
         compute_part(texts.parent / "w", index)
     subprocess.run(command, env={**os.environ, "NPY_DISABLE_CPU_FEATURES": found[-1]}, check=True)
 
-    with pytest.raises(BadInput, match=rf"part 0 was made with the processor .*{found[-1]}.*, part 1 with the processor "):
+    with pytest.raises(
+        BadInput,
+        match=rf"part 0 was made with the processor .*{found[-1]}.*, part 1 with the processor ",
+    ):
         run(str(texts), output=texts.parent / "v.npy", **options_of(texts))
 
 
@@ -282,9 +355,16 @@ def test_a_mixture_in_a_bucket_is_named_and_merged(texts: Path, s3: Bucket):
     s3.reads.clear()
     lines = show(work, status=True).text.splitlines()
     assert not [path for path, _, _ in s3.reads if path.endswith(".arrays")]
-    with pytest.raises(BadInput, match="part 0 was made with the processor x86_64 AVX2, part 1 with the processor x86_64 AVX512"):
+    with pytest.raises(
+        BadInput,
+        match="part 0 was made with the processor x86_64 AVX2, part 1 with the processor x86_64 "
+        "AVX512",
+    ):
         run(str(texts), output=output, **options)
     run(str(texts), output=output, mixed=True, **options)
 
-    assert lines[-3:-1] == ["machine  0,2: the processor x86_64 AVX2", "machine  1: the processor x86_64 AVX512"]
+    assert lines[-3:-1] == [
+        "machine  0,2: the processor x86_64 AVX2",
+        "machine  1: the processor x86_64 AVX512",
+    ]
     assert [each["rows"] for each in manifest_of(output)["mixed"]] == ["0-63,160-249", "64-159"]

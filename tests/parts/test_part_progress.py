@@ -1,4 +1,6 @@
-"""The progress of parts on one line of a terminal: how many are done, how much of the work that is, and the slowest."""
+"""The progress of parts on one line of a terminal: how many are done, how much of the work that is,
+and the slowest.
+"""
 
 import io
 import json
@@ -44,7 +46,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name, rows in (("base", 300), ("queries", 40)):
         np.save(f"{name}.npy", random.normal(size=(rows, 4)).astype(np.float32))
     Path("positives.json").write_text(json.dumps([[query] for query in range(40)]))
-    Path("texts.jsonl").write_text("".join(f'{{"_id": "{row}", "text": "a word{row % 9}"}}\n' for row in range(250)))
+    Path("texts.jsonl").write_text(
+        "".join(f'{{"_id": "{row}", "text": "a word{row % 9}"}}\n' for row in range(250))
+    )
     write_judgments(Path("qrels.txt"))
     write_shards(Path("run"), ".parquet", scattered(rows_of()))
     return tmp_path
@@ -52,8 +56,16 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 JOBS: dict[str, tuple[Any, tuple[Any, ...], dict[str, Any]]] = {
     "products": (search, ("base.npy", "queries.npy"), {"output": Path("found.hdf5"), "k": 3}),
-    "products, ranks": (captions, (), {"queries": "queries.npy", "gallery": "base.npy", "positives": "positives.json"}),
-    "texts": (encode, ("texts.jsonl",), {"output": Path("v.npy"), "model": "tfidf-svd:2", "fit": "texts.jsonl", "batch_size": 1}),
+    "products, ranks": (
+        captions,
+        (),
+        {"queries": "queries.npy", "gallery": "base.npy", "positives": "positives.json"},
+    ),
+    "texts": (
+        encode,
+        ("texts.jsonl",),
+        {"output": Path("v.npy"), "model": "tfidf-svd:2", "fit": "texts.jsonl", "batch_size": 1},
+    ),
     "bytes": (evaluate, ("qrels.txt", "run"), {"measures": ["RR"]}),
 }
 COSTS = {"products": "products", "texts": "texts", "bytes": "bytes read"}
@@ -82,10 +94,16 @@ def test_the_work_of_all_parts_is_what_a_dry_run_says(folder: Path, job: str):
 
 def test_a_bench_shows_the_bytes_that_its_cells_read(tmp_path: Path):
     bench, notes = make_bench(tmp_path / "inputs", RUNS_ALONE), Notes()
-    sizes = {path.stem: path.stat().st_size for path in (tmp_path / "inputs").rglob("*") if path.suffix in (".run", ".txt")}
+    sizes = {
+        path.stem: path.stat().st_size
+        for path in (tmp_path / "inputs").rglob("*")
+        if path.suffix in (".run", ".txt")
+    }
     total = sizes["low"] + sizes["high"] + 2 * sizes["qrels"]
 
-    rankwell.bench(bench, tmp_path / "out", executor="here", work=str(tmp_path / "work"), progress=notes)
+    rankwell.bench(
+        bench, tmp_path / "out", executor="here", work=str(tmp_path / "work"), progress=notes
+    )
 
     last = [note for name, done, _, note in notes.lines if (name, done) == ("parts", 2)][-1]
     assert last == f"{share(total, total, 'bytes')} of inputs"
@@ -104,16 +122,25 @@ class Folder:
         return self.notes
 
 
-def test_the_slowest_part_is_the_one_that_has_run_longest_by_this_clock(monkeypatch: pytest.MonkeyPatch):
+def test_the_slowest_part_is_the_one_that_has_run_longest_by_this_clock(
+    monkeypatch: pytest.MonkeyPatch,
+):
     clock, shown, work, shows = SimpleNamespace(seconds=50.0), Notes(), Folder(), list[Any]()
     monkeypatch.setattr(progress_of_parts, "time", SimpleNamespace(monotonic=lambda: clock.seconds))
-    monkeypatch.setattr(progress_of_parts, "repeating", lambda act, _: nullcontext(shows.append(act)))
+    monkeypatch.setattr(
+        progress_of_parts, "repeating", lambda act, _: nullcontext(shows.append(act))
+    )
     work.notes[3] = {"host": "killed", "process": 1, "since": "yesterday"}
 
     with shown_progress(work, [1, 2, 3], shown) as end:  # pyright: ignore[reportArgumentType]
         for seconds, changes in ((2, {1: 10, 2: 20}), (63, {}), (64, {1: 11}), (70, {})):
             clock.seconds = 50.0 + seconds
-            work.notes.update({part: {"host": "here", "process": process, "since": "now"} for part, process in changes.items()})
+            work.notes.update(
+                {
+                    part: {"host": "here", "process": process, "since": "now"}
+                    for part, process in changes.items()
+                }
+            )
             shows[0]()
         clock.seconds += 3661
         end(2)
@@ -136,7 +163,8 @@ class Screen(io.StringIO):
 
 
 @pytest.mark.parametrize(
-    ("width", "shown"), [(45, "parts 3/3 12.0 of 12.0 k products"), (80, "━ 0:00:00 12.0 of 12.0 k products")]
+    ("width", "shown"),
+    [(45, "parts 3/3 12.0 of 12.0 k products"), (80, "━ 0:00:00 12.0 of 12.0 k products")],
 )
 def test_a_terminal_shows_one_line_that_fits_and_a_file_none(
     folder: Path, monkeypatch: pytest.MonkeyPatch, width: int, shown: str
@@ -147,7 +175,19 @@ def test_a_terminal_shows_one_line_that_fits_and_a_file_none(
     # Only work of a second is shown.
     times = iter(range(10_000))
     monkeypatch.setattr("time.monotonic", lambda: float(next(times)))
-    words = ["rankwell", "search", "base.npy", "queries.npy", "--overwrite", "-k", "3", "-o", "found.run", "--shards", "3"]
+    words = [
+        "rankwell",
+        "search",
+        "base.npy",
+        "queries.npy",
+        "--overwrite",
+        "-k",
+        "3",
+        "-o",
+        "found.run",
+        "--shards",
+        "3",
+    ]
     monkeypatch.setattr("sys.argv", words)
 
     for screen in screens:
@@ -155,7 +195,11 @@ def test_a_terminal_shows_one_line_that_fits_and_a_file_none(
         assert main() == 0
 
     lines = [
-        line for line in re.split(r"[\r\n]+", re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", screens[0].getvalue())) if "parts" in line
+        line
+        for line in re.split(
+            r"[\r\n]+", re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", screens[0].getvalue())
+        )
+        if "parts" in line
     ]
     assert lines
     assert all(len(line) <= width for line in lines)

@@ -1,4 +1,6 @@
-"""Parts of objects and shards: only what a part needs is read, by ranges; work folders in a bucket are those of a disk."""
+"""Parts of objects and shards: only what a part needs is read, by ranges; work folders in a bucket
+are those of a disk.
+"""
 
 import io
 import json
@@ -61,19 +63,27 @@ def test_a_folder_of_shards_is_searched_in_place(queries: Path, tmp_path: Path):
     folder = write_shards(tmp_path / "g")
 
     assert bytes_of(search(folder, queries, shards=7)) == EXPECTED
-    assert bytes_of(search(folder, write_shards(tmp_path / "q", {"a": slice(0, 9), "b": slice(9, 20)}), shards=2)) == bytes_of(
-        rankwell.search(VECTORS[:20], VECTORS, k=15, metric="l2")
-    )
+    assert bytes_of(
+        search(
+            folder, write_shards(tmp_path / "q", {"a": slice(0, 9), "b": slice(9, 20)}), shards=2
+        )
+    ) == bytes_of(rankwell.search(VECTORS[:20], VECTORS, k=15, metric="l2"))
 
 
 def test_shards_end_where_files_end_if_that_is_near(tmp_path: Path, queries: Path):
     search(write_shards(tmp_path / "g"), queries, shards=2, work=str(tmp_path / "work"))
 
-    assert json.loads((tmp_path / "work" / "plan.json").read_text())["boundaries"]["items"] == [0, 1700, 4000]
+    assert json.loads((tmp_path / "work" / "plan.json").read_text())["boundaries"]["items"] == [
+        0,
+        1700,
+        4000,
+    ]
 
 
 @pytest.mark.parametrize(("suffix", "write"), [("npy", npy), ("fbin", fbin), ("fvecs", fvecs)])
-def test_a_part_reads_its_rows_of_an_object_and_a_header(s3: Bucket, queries: Path, tmp_path: Path, suffix: str, write):
+def test_a_part_reads_its_rows_of_an_object_and_a_header(
+    s3: Bucket, queries: Path, tmp_path: Path, suffix: str, write
+):
     place = s3.put(f"base.{suffix}", content := write(VECTORS))
     with pytest.raises(Unfinished):
         search(place, queries, shards=4, executor="array", work=str(tmp_path / "work"))
@@ -88,7 +98,10 @@ def test_a_part_reads_its_rows_of_an_object_and_a_header(s3: Bucket, queries: Pa
     assert all(asked is not None for name, asked, _ in s3.reads if "base" in name)
     for index in (0, 1, 3):
         compute_part(tmp_path / "work", index)
-    assert bytes_of(search(place, queries, shards=4, executor="array", work=str(tmp_path / "work"))) == EXPECTED
+    assert (
+        bytes_of(search(place, queries, shards=4, executor="array", work=str(tmp_path / "work")))
+        == EXPECTED
+    )
 
 
 def test_shards_in_a_bucket_are_read_once_and_no_more(s3: Bucket, queries: Path):
@@ -99,7 +112,9 @@ def test_shards_in_a_bucket_are_read_once_and_no_more(s3: Bucket, queries: Path)
     assert bytes_of(found) == EXPECTED
     read = sum(size for name, _, size in s3.reads if name.startswith("/bucket/gallery/part-"))
     assert VECTORS.nbytes <= read <= VECTORS.nbytes + 5 * 1024
-    assert all(asked is not None for name, asked, _ in s3.reads if name.startswith("/bucket/gallery/"))
+    assert all(
+        asked is not None for name, asked, _ in s3.reads if name.startswith("/bucket/gallery/")
+    )
 
 
 @pytest.mark.slow
@@ -113,17 +128,29 @@ def test_a_million_queries_that_fit_the_memory_read_the_gallery_once(s3: Bucket,
         s3.put(f"gallery/{shard}.npy", npy(gallery[5000 * shard : 5000 * (shard + 1)]))
     s3.reads.clear()
 
-    found = search("s3://bucket/gallery/", tmp_path / "queries.npy", k=10, shards=2, memory="4G", work=str(tmp_path / "work"))
+    found = search(
+        "s3://bucket/gallery/",
+        tmp_path / "queries.npy",
+        k=10,
+        shards=2,
+        memory="4G",
+        work=str(tmp_path / "work"),
+    )
 
     read = sum(size for name, _, size in s3.reads if name.startswith("/bucket/gallery/"))
     assert gallery.nbytes <= read <= 1.05 * gallery.nbytes
-    assert json.loads((tmp_path / "work" / "plan.json").read_text())["boundaries"]["queries"] == [0, 1_000_000]
+    assert json.loads((tmp_path / "work" / "plan.json").read_text())["boundaries"]["queries"] == [
+        0,
+        1_000_000,
+    ]
     some = rankwell.search(asked[::1000], gallery, k=10, metric="l2")
     assert found.positions[::1000].tobytes() == some.positions.tobytes()
     assert found.scores[::1000].tobytes() == some.scores.tobytes()
 
 
-def test_row_groups_of_parquet_are_read_by_the_parts_that_need_them(s3: Bucket, queries: Path, tmp_path: Path):
+def test_row_groups_of_parquet_are_read_by_the_parts_that_need_them(
+    s3: Bucket, queries: Path, tmp_path: Path
+):
     duckdb = pytest.importorskip("duckdb")
     pytest.importorskip("fsspec")
     rng = np.random.default_rng(0)
@@ -131,9 +158,16 @@ def test_row_groups_of_parquet_are_read_by_the_parts_that_need_them(s3: Bucket, 
     np.save(tmp_path / "all.npy", vectors)
     table = "SELECT 'item-' || i AS id, v AS vector, repeat('x', 40) || i AS text FROM rows"
     with duckdb.connect() as session:
-        session.register("found", {"i": np.arange(40_000), **{f"c{at}": vectors[:, at] for at in range(8)}})
-        session.execute(f"CREATE TABLE rows AS SELECT i, [{', '.join(f'c{at}' for at in range(8))}]::FLOAT[] AS v FROM found")
-        session.execute(f"COPY ({table} ORDER BY i) TO '{tmp_path}/b.parquet' (ROW_GROUP_SIZE 10240)")
+        session.register(
+            "found", {"i": np.arange(40_000), **{f"c{at}": vectors[:, at] for at in range(8)}}
+        )
+        session.execute(
+            "CREATE TABLE rows AS SELECT i, "
+            f"[{', '.join(f'c{at}' for at in range(8))}]::FLOAT[] AS v FROM found"
+        )
+        session.execute(
+            f"COPY ({table} ORDER BY i) TO '{tmp_path}/b.parquet' (ROW_GROUP_SIZE 10240)"
+        )
     content = (tmp_path / "b.parquet").read_bytes()
     one, two = tmp_path / "one", tmp_path / "two"
     s3.put("g/a.parquet", content)
@@ -153,7 +187,9 @@ def test_ids_of_shards_are_checked_and_named(tmp_path: Path, queries: Path):
     folder = write_shards(tmp_path / "g")
     for name, rows in SHARDS.items():
         if rows.start < rows.stop:
-            (folder / f"{name}.ids.txt").write_text("".join(f"item-{row}\n" for row in range(rows.start, rows.stop)))
+            (folder / f"{name}.ids.txt").write_text(
+                "".join(f"item-{row}\n" for row in range(rows.start, rows.stop))
+            )
     (folder / "part-10.ids.json").write_text("[]")
 
     found = search(folder, queries, shards=5)
@@ -162,7 +198,10 @@ def test_ids_of_shards_are_checked_and_named(tmp_path: Path, queries: Path):
     ]
 
     (folder / "part-2.ids.txt").write_text("".join(f"item-{row}\n" for row in range(1699, 3999)))
-    with pytest.raises(DuplicateItem, match=r"id 'item-1699' appears in .*part-1\.ids\.txt and in .*part-2\.ids\.txt"):
+    with pytest.raises(
+        DuplicateItem,
+        match=r"id 'item-1699' appears in .*part-1\.ids\.txt and in .*part-2\.ids\.txt",
+    ):
         search(folder, queries, shards=5)
     (folder / "part-2.ids.txt").unlink()
     with pytest.raises(BadInput, match=r"part-1\.npy has ids and .*part-2\.npy none"):
@@ -170,10 +209,15 @@ def test_ids_of_shards_are_checked_and_named(tmp_path: Path, queries: Path):
 
 
 @pytest.mark.parametrize("excluded", [True, False])
-def test_ids_and_vectors_of_a_bucket_may_exclude_the_query_itself(s3: Bucket, tmp_path: Path, excluded: bool):
+def test_ids_and_vectors_of_a_bucket_may_exclude_the_query_itself(
+    s3: Bucket, tmp_path: Path, excluded: bool
+):
     place = put_shards(s3)
     for name, rows in SHARDS.items():
-        s3.put(f"gallery/{name}.ids.json", json.dumps([f"{row}" for row in range(rows.start, rows.stop)]).encode())
+        s3.put(
+            f"gallery/{name}.ids.json",
+            json.dumps([f"{row}" for row in range(rows.start, rows.stop)]).encode(),
+        )
     np.save(tmp_path / "q.npy", VECTORS[:9])
     (tmp_path / "q.ids.txt").write_text("".join(f"{row}\n" for row in range(9)))
 
@@ -184,8 +228,16 @@ def test_ids_and_vectors_of_a_bucket_may_exclude_the_query_itself(s3: Bucket, tm
 
 
 BAD_SHARDS = {
-    "other dimensions": (VECTORS[:5, :4], BadInput, r"part-3\.npy has 4 dimensions, .*part-1\.npy 8; shards are alike"),
-    "other numbers": (VECTORS[:5].astype(np.float64), BadInput, r"part-3\.npy has float64 numbers, .*part-1\.npy float32"),
+    "other dimensions": (
+        VECTORS[:5, :4],
+        BadInput,
+        r"part-3\.npy has 4 dimensions, .*part-1\.npy 8; shards are alike",
+    ),
+    "other numbers": (
+        VECTORS[:5].astype(np.float64),
+        BadInput,
+        r"part-3\.npy has float64 numbers, .*part-1\.npy float32",
+    ),
     "nan": (
         np.where(np.arange(40).reshape(5, 8) == 13, np.nan, VECTORS[:5]),
         BadScore,
@@ -198,20 +250,26 @@ BAD_SHARDS = {
 def test_a_bad_shard_is_named(tmp_path: Path, queries: Path, case: str):
     vectors, error, message = BAD_SHARDS[case]
     folder = write_shards(tmp_path / "g")
-    np.save(folder / "part-3.npy", vectors if case == "other numbers" else vectors.astype(np.float32))
+    np.save(
+        folder / "part-3.npy", vectors if case == "other numbers" else vectors.astype(np.float32)
+    )
 
     with pytest.raises(error, match=message):
         search(folder, queries, shards=3)
 
 
-def test_an_object_that_changes_between_plan_and_part_is_an_error(s3: Bucket, queries: Path, tmp_path: Path):
+def test_an_object_that_changes_between_plan_and_part_is_an_error(
+    s3: Bucket, queries: Path, tmp_path: Path
+):
     place = s3.put("base.npy", npy(VECTORS))
     with pytest.raises(Unfinished):
         search(place, queries, shards=2, executor="array", work=str(tmp_path / "work"))
     plan = json.loads((tmp_path / "work" / "plan.json").read_text())
     s3.put("base.npy", npy(VECTORS + 1))
 
-    with pytest.raises(BadInput, match=r"s3://bucket/base\.npy has changed since the plan was written; restore it"):
+    with pytest.raises(
+        BadInput, match=r"s3://bucket/base\.npy has changed since the plan was written; restore it"
+    ):
         compute_part(tmp_path / "work", 1)
     with pytest.raises(BadUsage, match=r"base\.npy has changed \(ETag \w+ then, \w+ now\)"):
         search(place, queries, shards=2, executor="array", work=str(tmp_path / "work"))
@@ -238,7 +296,9 @@ def test_what_can_only_be_read_whole_is_refused_by_name(s3: Bucket, queries: Pat
     s3.put("turned.npy", npy(np.asfortranarray(VECTORS)))
 
     for name in ("base.npz", "turned.npy"):
-        with pytest.raises(BadInput, match=rf"s3://bucket/{name} can only be read whole; save its vectors as \.npy"):
+        with pytest.raises(
+            BadInput, match=rf"s3://bucket/{name} can only be read whole; save its vectors as \.npy"
+        ):
             search(f"s3://bucket/{name}", queries, shards=2)
 
 
@@ -249,7 +309,9 @@ WORK = "s3://bucket/work"
 
 
 def in_bucket(queries: Path, **options) -> bytes:
-    return bytes_of(search(queries.parent / "base.npy", queries, work=WORK, **{"shards": 3, **options}))
+    return bytes_of(
+        search(queries.parent / "base.npy", queries, work=WORK, **{"shards": 3, **options})
+    )
 
 
 @pytest.fixture
@@ -258,7 +320,9 @@ def base(queries: Path) -> Path:
     return queries
 
 
-def test_a_work_folder_in_a_bucket_has_plan_parts_and_records_and_no_credential(s3: Bucket, base: Path):
+def test_a_work_folder_in_a_bucket_has_plan_parts_and_records_and_no_credential(
+    s3: Bucket, base: Path
+):
     assert in_bucket(base) == EXPECTED
 
     place = place_of(WORK)
@@ -270,7 +334,9 @@ def test_a_work_folder_in_a_bucket_has_plan_parts_and_records_and_no_credential(
     assert b"id-of-the-test" not in written
 
 
-def test_parts_in_a_bucket_that_are_done_are_not_computed_again_and_damaged_ones_are(s3: Bucket, base: Path):
+def test_parts_in_a_bucket_that_are_done_are_not_computed_again_and_damaged_ones_are(
+    s3: Bucket, base: Path
+):
     in_bucket(base)
     place = place_of(WORK)
     tags = {name: remote.look(f"{WORK}/{name}", anew=True) for name in place.listing()}
@@ -297,7 +363,9 @@ def test_an_array_works_through_a_bucket(s3: Bucket, base: Path):
 def test_other_work_in_a_bucket_is_refused(s3: Bucket, base: Path):
     in_bucket(base)
 
-    with pytest.raises(BadUsage, match=r"s3://bucket/work holds the plan of other work: k was 15, is 4"):
+    with pytest.raises(
+        BadUsage, match=r"s3://bucket/work holds the plan of other work: k was 15, is 4"
+    ):
         in_bucket(base, k=4)
     s3.put("thesis.tex", b"x")
     with pytest.raises(BadUsage, match=r"s3://bucket has no plan, but other files"):
@@ -306,12 +374,17 @@ def test_other_work_in_a_bucket_is_refused(s3: Bucket, base: Path):
         bytes_of(search(base.parent / "base.npy", base, work="hf://datasets/a/b", shards=2))
 
 
-def test_two_drivers_on_a_bucket_are_refused_and_a_dead_one_is_not(s3: Bucket, base: Path, monkeypatch: pytest.MonkeyPatch):
+def test_two_drivers_on_a_bucket_are_refused_and_a_dead_one_is_not(
+    s3: Bucket, base: Path, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(places, "_BEAT", 0.05)
     monkeypatch.setattr(places, "_DEAD", 1.5)
     in_bucket(base)
 
-    with place_of(WORK).locked(), pytest.raises(BadUsage, match=r"is being worked on by process \d+ on "):
+    with (
+        place_of(WORK).locked(),
+        pytest.raises(BadUsage, match=r"is being worked on by process \d+ on "),
+    ):
         in_bucket(base)
     place_of(WORK).replace(".driver.json", b'{"host": "elsewhere", "process": 1, "beat": 7}')
     assert in_bucket(base) == EXPECTED
@@ -327,7 +400,13 @@ def test_a_service_that_overwrites_gives_each_part_its_name_and_refuses_two_dige
     place = place_of(WORK)
     assert json.loads(place.read("plan.json") or b"")["puts"] == "unique"
     record = json.loads(
-        place.read(name := next(each for each in place.listing() if each.startswith("part-00000.") and each.endswith("json")))
+        place.read(
+            name := next(
+                each
+                for each in place.listing()
+                if each.startswith("part-00000.") and each.endswith("json")
+            )
+        )
         or b""
     )
     other = "part-00000.0123456789abcdef"
@@ -354,7 +433,10 @@ def test_a_server_that_fails_now_and_then_gives_the_right_bytes(s3: Bucket, base
 
 @pytest.mark.parametrize(
     ("mode", "message"),
-    [("whole", "answers a request for a range with the whole object"), ("expired", "access is refused; check the credentials")],
+    [
+        ("whole", "answers a request for a range with the whole object"),
+        ("expired", "access is refused; check the credentials"),
+    ],
 )
 def test_a_server_that_always_fails_is_one_error_without_credentials(
     s3: Bucket, base: Path, tmp_path: Path, mode: str, message: str
@@ -370,4 +452,6 @@ def test_a_server_that_always_fails_is_one_error_without_credentials(
         compute_part(tmp_path / "work", 1)
 
     assert SECRET not in str(caught.value)
-    assert SECRET.encode() not in b"".join(each.read_bytes() for each in (tmp_path / "work").iterdir())
+    assert SECRET.encode() not in b"".join(
+        each.read_bytes() for each in (tmp_path / "work").iterdir()
+    )

@@ -1,4 +1,6 @@
-"""Search in parts: the bytes of one process, however the items are cut, and the same errors for the same mistakes."""
+"""Search in parts: the bytes of one process, however the items are cut, and the same errors for the
+same mistakes.
+"""
 
 import json
 import os
@@ -27,7 +29,9 @@ SHARDS = (1, 2, 7, 31, 250)
 
 
 def copies(n: int, d: int, seed: int = 0):
-    """Small whole numbers, so that many scores tie; a tenth of the vectors are exact copies of others, far from them."""
+    """Small whole numbers, so that many scores tie; a tenth of the vectors are exact copies of
+    others, far from them.
+    """
     rng = np.random.default_rng(seed)
     vectors = rng.integers(1, 4, size=(n, d)).astype(np.float32)
     vectors[-n // 10 :] = vectors[: len(vectors[-n // 10 :])]
@@ -42,8 +46,12 @@ def files(tmp_path: Path) -> Path:
 
 
 def with_ids(folder: Path) -> None:
-    (folder / "base.ids.txt").write_text("".join(f"item-{row}\n" for row in range(700)), encoding="utf-8")
-    (folder / "queries.ids.txt").write_text("".join(f"item-{row * 20}\n" for row in range(23)), encoding="utf-8")
+    (folder / "base.ids.txt").write_text(
+        "".join(f"item-{row}\n" for row in range(700)), encoding="utf-8"
+    )
+    (folder / "queries.ids.txt").write_text(
+        "".join(f"item-{row * 20}\n" for row in range(23)), encoding="utf-8"
+    )
 
 
 def search(folder: Path, **options) -> TopK:
@@ -57,12 +65,16 @@ def bytes_of(found: TopK) -> bytes:
 @pytest.mark.parametrize(
     ("metric", "shards"),
     [
-        pytest.param(metric, shards, marks=[pytest.mark.slow] if shards == 250 and metric != "cosine" else [])
+        pytest.param(
+            metric, shards, marks=[pytest.mark.slow] if shards == 250 and metric != "cosine" else []
+        )
         for metric in METRICS
         for shards in SHARDS
     ],
 )
-def test_shards_give_the_bytes_of_one_process_with_ties_and_copies_across_them(files: Path, metric: str, shards: int):
+def test_shards_give_the_bytes_of_one_process_with_ties_and_copies_across_them(
+    files: Path, metric: str, shards: int
+):
     one = search(files, k=12, metric=metric)
 
     found = search(files, k=12, metric=metric, work=str(files / "work"), shards=shards)
@@ -72,7 +84,9 @@ def test_shards_give_the_bytes_of_one_process_with_ties_and_copies_across_them(f
 
 @pytest.mark.parametrize("metric", METRICS)
 def test_shards_give_the_lists_of_exact_arithmetic(files: Path, metric: str):
-    items, queries = (np.load(files / f"{name}.npy").astype(int).tolist() for name in ("base", "queries"))
+    items, queries = (
+        np.load(files / f"{name}.npy").astype(int).tolist() for name in ("base", "queries")
+    )
 
     found = search(files, k=12, metric=metric, shards=7)
 
@@ -83,9 +97,16 @@ def test_shards_give_the_lists_of_exact_arithmetic(files: Path, metric: str):
 
 @pytest.mark.parametrize(
     ("name", "content"),
-    [("base.npy", npy), ("base.fbin", fbin), ("base.fvecs", fvecs), ("base.npy", lambda rows: npy(np.asfortranarray(rows)))],
+    [
+        ("base.npy", npy),
+        ("base.fbin", fbin),
+        ("base.fvecs", fvecs),
+        ("base.npy", lambda rows: npy(np.asfortranarray(rows))),
+    ],
 )
-def test_small_ranges_have_the_vectors_of_large_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, content):
+def test_small_ranges_have_the_vectors_of_large_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, content
+):
     (tmp_path / name).write_bytes(content(copies(50, 6)))
     files = VectorFiles(str(tmp_path / name))
 
@@ -119,7 +140,9 @@ def test_a_shard_may_be_empty(files: Path):
 def test_more_than_64_lists_merge_in_two_levels(files: Path, monkeypatch: pytest.MonkeyPatch):
     levels: list[int] = []
     write = kind._write_level
-    monkeypatch.setattr(kind, "_write_level", lambda group, *rest: (levels.append(len(group)), write(group, *rest)))
+    monkeypatch.setattr(
+        kind, "_write_level", lambda group, *rest: (levels.append(len(group)), write(group, *rest))
+    )
 
     found = search(files, k=12, shards=130, work=str(files / "work"))
 
@@ -128,7 +151,9 @@ def test_more_than_64_lists_merge_in_two_levels(files: Path, monkeypatch: pytest
     assert not [each.name for each in (files / "work").iterdir() if each.name.startswith(".merged")]
 
 
-def test_positions_and_distances_are_never_in_memory_as_a_whole(files: Path, monkeypatch: pytest.MonkeyPatch):
+def test_positions_and_distances_are_never_in_memory_as_a_whole(
+    files: Path, monkeypatch: pytest.MonkeyPatch
+):
     pytest.importorskip("h5py")
     blocks: list[int] = []
     write = truth.write_ground_truth
@@ -139,7 +164,13 @@ def test_positions_and_distances_are_never_in_memory_as_a_whole(files: Path, mon
     monkeypatch.setattr(truth, "write_ground_truth", _looked_at)
     monkeypatch.setattr(kind, "_MERGED_BYTES", 50_000)
 
-    with_fields(command)(str(files / "base.npy"), str(files / "queries.npy"), k=12, output=files / "x.hdf5", shards=31)
+    with_fields(command)(
+        str(files / "base.npy"),
+        str(files / "queries.npy"),
+        k=12,
+        output=files / "x.hdf5",
+        shards=31,
+    )
 
     assert sum(blocks) == 23
     assert max(blocks) == 2
@@ -147,7 +178,9 @@ def test_positions_and_distances_are_never_in_memory_as_a_whole(files: Path, mon
 
 def test_a_name_of_no_format_is_refused_before_any_work(files: Path):
     with pytest.raises(
-        UnknownName, match=r"x\.foo' names no format that can be written; known are csv.*distances \(\.hdf5, \.h5\)\."
+        UnknownName,
+        match=r"x\.foo' names no format that can be written; known are csv.*distances \(\.hdf5, "
+        r"\.h5\)\.",
     ):
         with_fields(command)("none.npy", "none.npy", k=2, output=files / "x.foo")
 
@@ -171,7 +204,10 @@ def test_the_query_itself_is_excluded_whichever_shard_has_it(files: Path, named:
     found = search(files, k=9, exclude="self", shards=7)
 
     assert bytes_of(found) == bytes_of(search(files, k=9, exclude="self"))
-    assert found.ranking().offsets.tolist() == search(files, k=9, exclude="self").ranking().offsets.tolist()
+    assert (
+        found.ranking().offsets.tolist()
+        == search(files, k=9, exclude="self").ranking().offsets.tolist()
+    )
 
 
 def test_groups_are_excluded_in_every_shard(files: Path):
@@ -179,11 +215,15 @@ def test_groups_are_excluded_in_every_shard(files: Path):
     (files / "queries.txt").write_text("".join(f"{row % 5}\n" for row in range(23)))
     groups = {"base_groups": str(files / "base.txt"), "query_groups": str(files / "queries.txt")}
 
-    assert bytes_of(search(files, k=200, shards=7, **groups)) == bytes_of(search(files, k=200, **groups))
+    assert bytes_of(search(files, k=200, shards=7, **groups)) == bytes_of(
+        search(files, k=200, **groups)
+    )
 
 
 @pytest.mark.parametrize("suffix", ["run", "hdf5"])
-def test_the_file_that_the_command_writes_has_the_same_bytes(files: Path, suffix: str, monkeypatch: pytest.MonkeyPatch):
+def test_the_file_that_the_command_writes_has_the_same_bytes(
+    files: Path, suffix: str, monkeypatch: pytest.MonkeyPatch
+):
     if suffix == "hdf5":
         pytest.importorskip("h5py")
     monkeypatch.setattr(kind, "_MERGED_BYTES", 50_000)  # two queries at a time
@@ -202,7 +242,9 @@ def test_ids_that_are_not_utf8_keep_their_bytes(files: Path):
 
     found = search(files, k=1, shards=3)
 
-    assert found.item_names[int(found.positions[0, 0])] == decode_id(b"\xff%d" % found.positions[0, 0])
+    assert found.item_names[int(found.positions[0, 0])] == decode_id(
+        b"\xff%d" % found.positions[0, 0]
+    )
 
 
 def test_only_the_ids_of_winners_become_strings(files: Path):
@@ -221,12 +263,15 @@ def test_an_id_twice_is_the_same_error_as_in_one_process(files: Path, shards: in
     lines[650], lines[30] = lines[7], lines[6]
     (files / "base.ids.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
-    with pytest.raises(DuplicateItem, match=r"id 'item-6' appears in rows 6 and 30; expected different ids"):
+    with pytest.raises(
+        DuplicateItem, match=r"id 'item-6' appears in rows 6 and 30; expected different ids"
+    ):
         search(files, k=3, shards=shards)
 
 
 @pytest.mark.parametrize(
-    ("lines", "message"), [(["a"] * 3, "3 ids for 700 vectors"), ([*map(str, range(699)), ""], "row 699 has nothing")]
+    ("lines", "message"),
+    [(["a"] * 3, "3 ids for 700 vectors"), ([*map(str, range(699)), ""], "row 699 has nothing")],
 )
 def test_wrong_ids_are_found_before_any_work(files: Path, lines: list[str], message: str):
     (files / "base.ids.txt").write_text("".join(f"{line}\n" for line in lines))
@@ -251,7 +296,9 @@ def test_a_zero_query_of_a_later_pass_names_its_row(files: Path):
     vectors[20] = 0
     np.save(files / "queries.npy", vectors)
 
-    with pytest.raises(BadInput, match=r"query vectors, .*queries\.npy, row 20: the vector is zero"):
+    with pytest.raises(
+        BadInput, match=r"query vectors, .*queries\.npy, row 20: the vector is zero"
+    ):
         search(files, k=3, memory="20k")
 
 
@@ -267,15 +314,23 @@ def test_other_dimensions_are_refused_before_any_work(files: Path):
 def test_vectors_that_are_read_whole_are_refused_by_name(files: Path):
     np.savez(files / "base.npz", vectors=copies(30, 6))
 
-    with pytest.raises(BadUsage, match=r"base\.npz can only be read whole; save its vectors as \.npy"):
+    with pytest.raises(
+        BadUsage, match=r"base\.npz can only be read whole; save its vectors as \.npy"
+    ):
         rankwell.search(str(files / "queries.npy"), str(files / "base.npz"), shards=2)
 
 
 def test_arrays_are_searched_in_one_piece_and_refused_in_parts():
     vectors = copies(30, 6)
 
-    assert rankwell.search(vectors[:3], vectors, k=1, metric="l2").positions.tolist() == [[0], [1], [2]]
-    with pytest.raises(BadUsage, match="parts are computed from files; this is an ndarray; save it"):
+    assert rankwell.search(vectors[:3], vectors, k=1, metric="l2").positions.tolist() == [
+        [0],
+        [1],
+        [2],
+    ]
+    with pytest.raises(
+        BadUsage, match="parts are computed from files; this is an ndarray; save it"
+    ):
         rankwell.search(vectors, vectors, k=1, executor="here")
 
 
@@ -292,7 +347,15 @@ def test_shards_have_a_thousand_items_for_each_of_a_list_where_there_are_enough(
 def kind_options(files: Path, **others) -> dict[str, object]:
     names = ("base_ids", "queries_ids", "base_groups", "queries_groups", "device")
     places = {name: str(files / f"{name}.npy") for name in ("base", "queries")}
-    return {**dict.fromkeys(names), **places, "k": 10, "metric": "dot", "exclude": "none", "backend": "numpy", **others}
+    return {
+        **dict.fromkeys(names),
+        **places,
+        "k": 10,
+        "metric": "dot",
+        "exclude": "none",
+        "backend": "numpy",
+        **others,
+    }
 
 
 def test_a_dry_run_of_a_billion_vectors_reads_none_of_them(tmp_path: Path):
@@ -304,7 +367,11 @@ def test_a_dry_run_of_a_billion_vectors_reads_none_of_them(tmp_path: Path):
 
     run = with_fields(command)
     output = run(
-        str(tmp_path / "base.npy"), str(tmp_path / "queries.npy"), output=tmp_path / "x.hdf5", dry_run=True, memory="64G"
+        str(tmp_path / "base.npy"),
+        str(tmp_path / "queries.npy"),
+        output=tmp_path / "x.hdf5",
+        dry_run=True,
+        memory="64G",
     )
 
     lines = dict(line.rsplit(None, 1) for line in output.text.splitlines())

@@ -1,4 +1,6 @@
-"""Parts that need all the first ones: a second plan in the folder of the first, on every executor."""
+"""Parts that need all the first ones: a second plan in the folder of the first, on every
+executor.
+"""
 
 import json
 from functools import partial
@@ -40,18 +42,30 @@ def second(inputs: PartInputs, files, place) -> SecondRound | None:
 
 @pytest.fixture(autouse=True)
 def kinds(monkeypatch: pytest.MonkeyPatch) -> None:
-    kind = partial(PartKind, files=lambda _: {}, cut=cut, merge=lambda inputs, files, folder: numbers(files))
-    for each in (kind("squares", "Squares", part=squares, second=second), kind("shares", "Shares of their sum", part=shares)):
+    kind = partial(
+        PartKind, files=lambda _: {}, cut=cut, merge=lambda inputs, files, folder: numbers(files)
+    )
+    for each in (
+        kind("squares", "Squares", part=squares, second=second),
+        kind("shares", "Shares of their sum", part=shares),
+    ):
         monkeypatch.setitem(KINDS._entries, each.name, each)
 
 
 def work_out(folder: Path, first: int = 1, executor: str | None = None) -> PartOutcome:
-    return carry_out("squares", {"first": first}, PartOptions(executor=executor, work=str(folder)), "rankwell test")
+    return carry_out(
+        "squares",
+        {"first": first},
+        PartOptions(executor=executor, work=str(folder)),
+        "rankwell test",
+    )
 
 
 def test_a_second_round_follows_when_all_first_parts_are_there(tmp_path: Path):
     assert work_out(tmp_path / "work").result == [1, 2, 5, 0, 8, 16]
-    assert json.loads((tmp_path / "work" / "second" / "plan.json").read_text())["options"] == {"total": 8}
+    assert json.loads((tmp_path / "work" / "second" / "plan.json").read_text())["options"] == {
+        "total": 8
+    }
 
 
 def test_there_is_none_where_none_is_needed(tmp_path: Path):
@@ -71,7 +85,10 @@ def test_an_array_is_submitted_twice(tmp_path: Path):
     assert (planned.missing, "--array=0-2" in planned.text) == (None, True)
     assert between.missing == (0, 1, 2)
     assert f"rankwell part {folder}/second --threads" in between.text
-    assert between.notes == (f"{folder}/second: 3 of 3 parts are missing: 0-2; submit them, then run this command again.",)
+    assert between.notes == (
+        f"{folder}/second: 3 of 3 parts are missing: 0-2; submit them, then run this command "
+        "again.",
+    )
     assert work_out(folder, executor="array").result == [1, 2, 5, 0, 8, 16]
 
 
@@ -89,5 +106,8 @@ def test_a_second_round_of_other_parts_is_refused(tmp_path: Path):
     plan = tmp_path / "work" / "second" / "plan.json"
     plan.write_text(plan.read_text().replace('"total": 8', '"total": 9'))
 
-    with pytest.raises(BadUsage, match=r"second holds the plan of other work: total was 9, is 8\. Name another work folder"):
+    with pytest.raises(
+        BadUsage,
+        match=r"second holds the plan of other work: total was 9, is 8\. Name another work folder",
+    ):
         work_out(tmp_path / "work")

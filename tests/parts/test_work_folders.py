@@ -1,4 +1,6 @@
-"""Work folders: their files are whole, of this plan, and of unchanged inputs; all else is refused or made again."""
+"""Work folders: their files are whole, of this plan, and of unchanged inputs; all else is refused
+or made again.
+"""
 
 import errno
 import json
@@ -41,11 +43,19 @@ PARTS = [f"part-0000{index}.{suffix}" for index in range(3) for suffix in ("json
 def test_a_finished_folder_has_the_plan_the_parts_and_their_records_and_nothing_else(files: Path):
     search(files)
 
-    records = [json.loads((files / "work" / name).read_text()) for name in PARTS if name.endswith("json")]
+    records = [
+        json.loads((files / "work" / name).read_text()) for name in PARTS if name.endswith("json")
+    ]
     assert names(files / "work") == [*PARTS, "plan.json"]
     assert [record["part"] for record in records] == [0, 1, 2]
-    assert [record["digest"] for record in records] == [Source(files / "work" / each["file"]).digest() for each in records]
-    assert all((files / "work" / name).stat().st_size <= MOST_RECORD for name in PARTS if name.endswith("json"))
+    assert [record["digest"] for record in records] == [
+        Source(files / "work" / each["file"]).digest() for each in records
+    ]
+    assert all(
+        (files / "work" / name).stat().st_size <= MOST_RECORD
+        for name in PARTS
+        if name.endswith("json")
+    )
 
 
 def test_parts_that_are_done_are_not_computed_again(files: Path):
@@ -65,14 +75,18 @@ def test_parts_that_are_done_are_not_computed_again(files: Path):
         ({"shards": 4}, "it has 3 parts, this has 4"),
     ],
 )
-def test_a_folder_of_other_work_is_refused_with_what_differs(files: Path, options: dict[str, object], message: str):
+def test_a_folder_of_other_work_is_refused_with_what_differs(
+    files: Path, options: dict[str, object], message: str
+):
     search(files)
 
     with pytest.raises(BadUsage, match=message):
         search(files, **options)
 
 
-def test_a_path_with_dots_names_the_same_input_and_a_long_path_is_shown_where_it_differs(files: Path):
+def test_a_path_with_dots_names_the_same_input_and_a_long_path_is_shown_where_it_differs(
+    files: Path,
+):
     (files / ("a" * 60)).mkdir()
     shutil.copy(files / "base.npy", files / ("a" * 60) / "base.npy")
     (files / "base.npy").rename(files / ("a" * 60) / "other.npy")
@@ -81,7 +95,9 @@ def test_a_path_with_dots_names_the_same_input_and_a_long_path_is_shown_where_it
 
     rankwell.search(str(files / "queries.npy"), str(long / "base.npy"), **given)
     rankwell.search(str(files / "queries.npy"), str(long / ".." / long.name / "base.npy"), **given)
-    with pytest.raises(BadUsage, match=r"base was '…a{19}/base\.npy', is '…a{19}/other\.npy'\. Name"):
+    with pytest.raises(
+        BadUsage, match=r"base was '…a{19}/base\.npy', is '…a{19}/other\.npy'\. Name"
+    ):
         rankwell.search(str(files / "queries.npy"), str(long / "other.npy"), **given)
 
 
@@ -101,14 +117,18 @@ def test_a_link_to_itself_is_not_a_work_folder(files: Path):
         search(files, "loop")
 
 
-def test_a_plan_that_cannot_be_read_is_not_called_missing(files: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_plan_that_cannot_be_read_is_not_called_missing(
+    files: Path, monkeypatch: pytest.MonkeyPatch
+):
     search(files)
 
     def _refuse(path: Path) -> bytes:
         raise PermissionError(errno.EACCES, "Permission denied", str(path))
 
     monkeypatch.setattr(Path, "read_bytes", _refuse)
-    with pytest.raises(BadInput, match=r"plan\.json cannot be opened \(Permission denied\); check who may read it"):
+    with pytest.raises(
+        BadInput, match=r"plan\.json cannot be opened \(Permission denied\); check who may read it"
+    ):
         search(files)
 
 
@@ -137,7 +157,9 @@ def test_parts_that_read_other_bytes_of_one_input_are_refused(files: Path):
     record["inputs"]["queries 0-5"] = "0" * 32
     (files / "work" / "part-00002.json").write_text(json.dumps(record))
 
-    with pytest.raises(BadInput, match=r"queries\.npy, 0-5: parts 0 and 2 read different bytes of it"):
+    with pytest.raises(
+        BadInput, match=r"queries\.npy, 0-5: parts 0 and 2 read different bytes of it"
+    ):
         search(files)
 
 
@@ -153,7 +175,9 @@ def test_a_damaged_plan_is_refused(files: Path, content: bytes):
 def test_a_plan_of_another_version_is_refused(files: Path):
     search(files)
     path = files / "work" / "plan.json"
-    path.write_text(path.read_text().replace(f'"rankwell": "{rankwell.__version__}"', '"rankwell": "9.9"'))
+    path.write_text(
+        path.read_text().replace(f'"rankwell": "{rankwell.__version__}"', '"rankwell": "9.9"')
+    )
 
     with pytest.raises(BadUsage, match=r"the plan is of rankwell 9\.9"):
         search(files)
@@ -161,7 +185,9 @@ def test_a_plan_of_another_version_is_refused(files: Path):
         compute_part(files / "work", 0)
 
 
-def test_a_place_that_refuses_no_second_put_gives_each_content_its_name(files: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_place_that_refuses_no_second_put_gives_each_content_its_name(
+    files: Path, monkeypatch: pytest.MonkeyPatch
+):
     def no_links(*_: object) -> None:
         raise OSError(errno.EPERM, "Operation not permitted")
 
@@ -170,13 +196,17 @@ def test_a_place_that_refuses_no_second_put_gives_each_content_its_name(files: P
 
     assert search(files) == expected
     assert json.loads((files / "work" / "plan.json").read_text())["puts"] == "unique"
-    assert all(len(name.split(".")) == 3 for name in names(files / "work") if name.startswith("part"))
+    assert all(
+        len(name.split(".")) == 3 for name in names(files / "work") if name.startswith("part")
+    )
     (files / "work" / names(files / "work")[0]).unlink()
     assert search(files) == expected
 
 
 def test_two_digests_of_one_part_are_an_error(files: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(places, "link_new", lambda *_: (_ for _ in ()).throw(OSError(errno.EPERM, "no links")))
+    monkeypatch.setattr(
+        places, "link_new", lambda *_: (_ for _ in ()).throw(OSError(errno.EPERM, "no links"))
+    )
     search(files)
     folder = files / "work"
     record = next(folder.glob("part-00000.*.json"))

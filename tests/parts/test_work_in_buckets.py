@@ -1,4 +1,6 @@
-"""Every command whose work folder is in a bucket: the bytes of one process, in two rounds, after a kill, and with damage."""
+"""Every command whose work folder is in a bucket: the bytes of one process, in two rounds, after a
+kill, and with damage.
+"""
 
 import errno
 import hashlib
@@ -27,7 +29,9 @@ from rankwell.store import remote
 WORK = "s3://bucket/work"
 ROUNDS = ("captions", "agree", "evaluate")
 """Jobs of two rounds."""
-some_rounds = pytest.mark.parametrize("job", [pytest.param("captions", marks=pytest.mark.slow), "evaluate"])
+some_rounds = pytest.mark.parametrize(
+    "job", [pytest.param("captions", marks=pytest.mark.slow), "evaluate"]
+)
 
 
 class Job:
@@ -45,7 +49,9 @@ Start = Callable[[str], Job]
 
 @pytest.fixture(scope="module")
 def begun(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[Path, list[str]]]:
-    """A folder with the inputs of a job and its result by one process, `one`, and the words of its command."""
+    """A folder with the inputs of a job and its result by one process, `one`, and the words of its
+    command.
+    """
     made: dict[str, tuple[Path, list[str]]] = {}
 
     def _begun(job: str) -> tuple[Path, list[str]]:
@@ -54,9 +60,17 @@ def begun(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[Pat
             with pytest.MonkeyPatch.context() as patch:
                 patch.chdir(folder)
                 words = [*JOBS[job](), *(["--intervals", "none"] if job in ROUNDS else [])]
-                words = ["2" if word == "3" and words[at - 1] == "--shards" else word for at, word in enumerate(words)]
+                words = [
+                    "2" if word == "3" and words[at - 1] == "--shards" else word
+                    for at, word in enumerate(words)
+                ]
                 shards = words.index("--shards") if "--shards" in words else len(words)
-                assert typed(*(word.format("one") for word in [*words[:shards], *words[shards + 2 :]]))[0] == 0
+                assert (
+                    typed(
+                        *(word.format("one") for word in [*words[:shards], *words[shards + 2 :]])
+                    )[0]
+                    == 0
+                )
             made[job] = folder, words
         return made[job]
 
@@ -64,7 +78,12 @@ def begun(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[Pat
 
 
 @pytest.fixture
-def start(s3: Bucket, begun: Callable[[str], tuple[Path, list[str]]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Start:
+def start(
+    s3: Bucket,
+    begun: Callable[[str], tuple[Path, list[str]]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Start:
     """Copies the inputs of a job here."""
 
     def _start(job: str) -> Job:
@@ -93,25 +112,37 @@ def compute_all(place: WorkPlace) -> None:
         compute_part(place.name, index)
 
 
-# ---- the bytes of one process ----------------------------------------------------------------------------------------------
+# ---- the bytes of one process
+# ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("job", [job for job in JOBS if job != "search"])
-def test_a_work_folder_in_a_bucket_gives_the_bytes_of_one_process_and_holds_no_credential(s3: Bucket, start: Start, job: str):
+def test_a_work_folder_in_a_bucket_gives_the_bytes_of_one_process_and_holds_no_credential(
+    s3: Bucket, start: Start, job: str
+):
     run = start(job)
 
     code, _, error = run()
 
     assert code == 0, error
     assert files("two") == files("one")
-    places = [place_of(WORK), *([second(), place_of(WORK).inside(".arrays")] if job in ROUNDS else [])]
+    places = [
+        place_of(WORK),
+        *([second(), place_of(WORK).inside(".arrays")] if job in ROUNDS else []),
+    ]
     assert all(place.listing() for place in places)
-    written = b"".join(place.file(name).read_bytes() for place in places for name in place.listing())
+    written = b"".join(
+        place.file(name).read_bytes() for place in places for name in place.listing()
+    )
     assert SECRET.encode() not in written
     assert b"id-of-the-test" not in written
     status = typed("part", WORK, "--status")[1]
     assert "missing  none\n" in status
-    assert (f"second   {WORK}/second: {parts(second())} of" in status) if job in ROUNDS else "/second" not in status
+    assert (
+        (f"second   {WORK}/second: {parts(second())} of" in status)
+        if job in ROUNDS
+        else "/second" not in status
+    )
 
 
 def test_judgments_runs_and_parts_may_all_be_in_one_bucket(s3: Bucket, start: Start):
@@ -122,7 +153,9 @@ def test_judgments_runs_and_parts_may_all_be_in_one_bucket(s3: Bucket, start: St
 
     def _evaluate(work: str, **options: str) -> Results:
         measures = ["RR", "nDCG@10"]
-        return rankwell.evaluate("s3://bucket/qrels.txt", "s3://bucket/run/", measures, work=work, shards=3, **options)
+        return rankwell.evaluate(
+            "s3://bucket/qrels.txt", "s3://bucket/run/", measures, work=work, shards=3, **options
+        )
 
     with pytest.raises(Unfinished) as planned:
         _evaluate(WORK, executor="array")
@@ -133,15 +166,23 @@ def test_judgments_runs_and_parts_may_all_be_in_one_bucket(s3: Bucket, start: St
     for each, is_folder in ((planned, False), (beside, True)):
         manifest = str(each.value).partition("# Kubernetes\n")[2]
         assert ("workingDir: /data" in manifest, "volumes: [" in manifest) == (is_folder, is_folder)
-        assert ("envFrom: [{secretRef: {name: bucket, optional: true}}]" in manifest) is not is_folder
+        assert (
+            "envFrom: [{secretRef: {name: bucket, optional: true}}]" in manifest
+        ) is not is_folder
     assert found.summary == rankwell.evaluate("qrels.txt", "run", ["RR", "nDCG@10"]).summary
     assert arrays()
 
 
-def test_embeddings_that_can_only_be_read_whole_are_copied_into_the_bucket(s3: Bucket, start: Start):
+def test_embeddings_that_can_only_be_read_whole_are_copied_into_the_bucket(
+    s3: Bucket, start: Start
+):
     start("captions")
     np.savez("videos.npz", np.load("videos.npy"))
-    given: dict[str, Any] = {"queries": "captions.npy", "positives": "positives.json", "direction": "t2v"}
+    given: dict[str, Any] = {
+        "queries": "captions.npy",
+        "positives": "positives.json",
+        "direction": "t2v",
+    }
 
     found = rankwell.captions(gallery="videos.npz", work=WORK, shards=3, **given)
 
@@ -151,7 +192,8 @@ def test_embeddings_that_can_only_be_read_whole_are_copied_into_the_bucket(s3: B
     assert tables["gallery"][0].startswith(f"{WORK}/.arrays/")
 
 
-# ---- two rounds ------------------------------------------------------------------------------------------------------------
+# ---- two rounds
+# --------------------------------------------------------------------------------------------------
 
 
 @some_rounds
@@ -163,7 +205,10 @@ def test_an_array_through_a_bucket_is_submitted_twice(s3: Bucket, start: Start, 
     compute_all(place_of(WORK))
     code, between, notes = run("--executor", "array")
     assert (code, f"rankwell part {WORK}/second --threads" in between) == (5, True)
-    assert f"{WORK}/second: {parts(second())} of {parts(second())} parts are missing" in notes.replace("\n", " ")
+    assert (
+        f"{WORK}/second: {parts(second())} of {parts(second())} parts are missing"
+        in notes.replace("\n", " ")
+    )
     compute_all(second())
 
     assert run("--executor", "array")[0] == 0
@@ -171,7 +216,9 @@ def test_an_array_through_a_bucket_is_submitted_twice(s3: Bucket, start: Start, 
 
 
 @some_rounds
-def test_damaged_parts_of_both_rounds_are_made_again_and_no_others_and_foreign_ones_refused(s3: Bucket, start: Start, job: str):
+def test_damaged_parts_of_both_rounds_are_made_again_and_no_others_and_foreign_ones_refused(
+    s3: Bucket, start: Start, job: str
+):
     run = start(job)
     run()
     whole: dict[tuple[str, str], bytes] = {}
@@ -186,13 +233,20 @@ def test_damaged_parts_of_both_rounds_are_made_again_and_no_others_and_foreign_o
 
     assert files("two") == files("one")
     assert {each: place_of(each[0]).file(each[1]).read_bytes() for each in whole} == whole
-    put = {name.rpartition(".")[0] for name in s3.puts if ".driver" not in name and "running" not in name}
+    put = {
+        name.rpartition(".")[0]
+        for name in s3.puts
+        if ".driver" not in name and "running" not in name
+    }
     assert put == {"work/part-00001", "work/second/part-00001", "work/second/part-00000"}
 
     second().replace("part-00001.json", place_of(WORK).read("part-00001.json") or b"")
     code, _, error = run()
     assert code == 2
-    assert f"{WORK}/second/part-00001.json is part 1 of another plan; remove it and part-00001." in error.replace("\n", " ")
+    assert (
+        f"{WORK}/second/part-00001.json is part 1 of another plan; remove it and part-00001."
+        in error.replace("\n", " ")
+    )
 
 
 def test_other_work_is_refused_and_leaves_no_array(s3: Bucket, start: Start):
@@ -216,11 +270,15 @@ def test_an_array_of_the_bucket_that_has_changed_is_refused_by_parts(s3: Bucket,
     code, _, error = typed("part", WORK, "0")
 
     assert code == 2
-    assert f"{WORK}/.arrays/{name} has changed since the plan was written" in error.replace("\n", " ")
+    assert f"{WORK}/.arrays/{name} has changed since the plan was written" in error.replace(
+        "\n", " "
+    )
 
 
 @pytest.mark.parametrize("job", ["captions", "encode"])
-def test_no_space_for_drafts_of_a_bucket_is_one_sentence(s3: Bucket, start: Start, monkeypatch: pytest.MonkeyPatch, job: str):
+def test_no_space_for_drafts_of_a_bucket_is_one_sentence(
+    s3: Bucket, start: Start, monkeypatch: pytest.MonkeyPatch, job: str
+):
     def _full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -230,12 +288,15 @@ def test_no_space_for_drafts_of_a_bucket_is_one_sentence(s3: Bucket, start: Star
         code, _, error = run()
 
     assert code == 2
-    assert error.replace("\n", " ").endswith("No space left on device; free some space, and run the command again. ")
+    assert error.replace("\n", " ").endswith(
+        "No space left on device; free some space, and run the command again. "
+    )
     assert run()[0] == 0
     assert files("two") == files("one")
 
 
-# ---- services that overwrite -----------------------------------------------------------------------------------------------
+# ---- services that overwrite
+# -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("job", ["agree", "evaluate", "encode"])
@@ -250,7 +311,10 @@ def test_a_service_that_overwrites_names_parts_of_both_rounds_by_their_content(
     assert files("two") == files("one")
     place = second() if job in ROUNDS else place_of(WORK)
     assert read_plan(place).puts == "unique"
-    record = json.loads(place.read(next(name for name in place.listing("part-00000.") if name.endswith(".json"))) or b"")
+    record = json.loads(
+        place.read(next(name for name in place.listing("part-00000.") if name.endswith(".json")))
+        or b""
+    )
     content = place.file(record["file"]).read_bytes() + b"x"
     other = f"part-00000.0123456789abcdef{Path(record['file']).suffix}"
     digest = "sha256:" + hashlib.sha256(content).hexdigest()
@@ -264,12 +328,16 @@ def test_a_service_that_overwrites_names_parts_of_both_rounds_by_their_content(
     assert "are one part with two digests" in error.replace("\n", " ")
 
 
-# ---- kills, failures and signs of life -------------------------------------------------------------------------------------
+# ---- kills, failures and signs of life
+# -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("job", "executor", "part", "later"),
-    [("captions", "processes:2", "part-00001", "part-00007"), ("evaluate", "here", "second/part-00000", "second/part-00001")],
+    [
+        ("captions", "processes:2", "part-00001", "part-00007"),
+        ("evaluate", "here", "second/part-00000", "second/part-00001"),
+    ],
 )
 def test_a_killed_command_goes_on_with_the_parts_in_the_bucket(
     s3: Bucket, start: Start, job: str, executor: str, part: str, later: str
@@ -298,9 +366,14 @@ def test_the_failure_of_a_part_of_the_second_round_is_noted_in_the_bucket(
     compute_all(place_of(WORK))
     run("--executor", "array")
     with monkeypatch.context() as patch:
-        patch.setattr("rankwell.parts.comparing.count_pairs", lambda *_, **__: (_ for _ in ()).throw(MemoryError()))
+        patch.setattr(
+            "rankwell.parts.comparing.count_pairs",
+            lambda *_, **__: (_ for _ in ()).throw(MemoryError()),
+        )
         code, _, error = typed("part", f"{WORK}/second", "1")
-    second().replace("part-00000.running.json", b'{"host": "elsewhere", "process": 7, "since": "now"}')
+    second().replace(
+        "part-00000.running.json", b'{"host": "elsewhere", "process": 7, "since": "now"}'
+    )
 
     status = typed("part", f"{WORK}/second", "--status")[1]
 
@@ -309,10 +382,14 @@ def test_the_failure_of_a_part_of_the_second_round_is_noted_in_the_bucket(
     assert "failed   1: part 1 needs more memory" in status
     assert "running  0: elsewhere, process 7, since now" in status
     assert "missing  0-1\n" in status
-    assert "part 1 failed: part 1 needs more memory" in run("--executor", "array")[2].replace("\n", " ")
+    assert "part 1 failed: part 1 needs more memory" in run("--executor", "array")[2].replace(
+        "\n", " "
+    )
 
 
-def test_a_cell_that_failed_is_forgotten_in_the_bucket_and_tried_again(s3: Bucket, start: Start, monkeypatch: pytest.MonkeyPatch):
+def test_a_cell_that_failed_is_forgotten_in_the_bucket_and_tried_again(
+    s3: Bucket, start: Start, monkeypatch: pytest.MonkeyPatch
+):
     run = start("bench")
     with monkeypatch.context() as patch:
         patch.setattr("rankwell.experiments.parts.cells.evaluate_cell", lambda *_: "no luck")

@@ -1,8 +1,10 @@
-"""Canonical form of everything a command writes: named lines of text that are equal where, and only where, the content is equal.
+"""Canonical form of everything a command writes: named lines of text that are equal where, and only
+where, the content is equal.
 
-A file becomes a list of `(name, value)` pairs: JSON one pair per scalar, in the file's own order, and its layout; CSV and
-Parquet one pair per column; charts their Vega-Lite specification; a page its data. Long values become digests, each in two forms:
-over the text as it is, and over the text with all floats rounded to nine digits, which survives another machine's last bit.
+A file becomes a list of `(name, value)` pairs: JSON one pair per scalar, in the file's own order,
+and its layout; CSV and Parquet one pair per column; charts their Vega-Lite specification; a page
+its data. Long values become digests, each in two forms: over the text as it is, and over the text
+with all floats rounded to nine digits, which survives another machine's last bit.
 """
 
 import base64
@@ -30,7 +32,9 @@ KEPT = re.compile(r"\bcounts\.|schema_version")
 """Names that stay where others become part of a digest, because they may change."""
 
 ALWAYS_DIGESTS = "rules.measures"
-"""Definitions and sources of measures, which stand in every manifest; the goldens of `measures` have them once in full."""
+"""Definitions and sources of measures, which stand in every manifest; the goldens of `measures`
+have them once in full.
+"""
 
 VARYING = re.compile(
     r"(^|\.)(seconds\w*|\w*_seconds|seconds|date|hostname|record_digest|peak_memory_mib|machine\.\w+|versions\.\w+|processors|experiment_id|python)"
@@ -70,9 +74,11 @@ def _short(text: str) -> str:
 
 
 def shorten(pairs: Sequence[Pair], *, brief: bool = False) -> list[str]:
-    """Lines `name: value`; long values as digests, and of long files one digest for each first or second part of the names.
+    """Lines `name: value`; long values as digests, and of long files one digest for each first or
+    second part of the names.
 
-    brief: a digest for each first part of the names however short, for what other files say as well.
+    brief: a digest for each first part of the names however short, for what other files say as
+    well.
     """
     pairs = [(name, "<varies>" if VARYING.search(name) else value) for name, value in pairs]
     if FULL:
@@ -84,7 +90,10 @@ def shorten(pairs: Sequence[Pair], *, brief: bool = False) -> list[str]:
 
 def _shortened(pairs: list[Pair], depth: int) -> list[str]:
     lines = [f"{name}: {_cut(value)}" for name, value in pairs]
-    if len(lines) == 1 or (sum(map(len, lines)) <= LONGEST_FILE / (depth + 1) and not pairs[0][0].startswith(ALWAYS_DIGESTS)):
+    if len(lines) == 1 or (
+        sum(map(len, lines)) <= LONGEST_FILE / (depth + 1)
+        and not pairs[0][0].startswith(ALWAYS_DIGESTS)
+    ):
         return lines
     if depth == 2:
         return _digested(pairs, 2)
@@ -105,7 +114,14 @@ def _digested(pairs: list[Pair], parts: int) -> list[str]:
     kept = [f"{name}: {_cut(value)}" for name, value in pairs if KEPT.search(name)]
     kept = kept if sum(map(len, kept)) <= LONGEST_KEPT else []
     rest = [f"{name}: {value}" for name, value in pairs if not kept or not KEPT.search(name)]
-    return [*([f"{_prefix(pairs[0][0], parts)}: {len(rest)} lines {digest(chr(10).join(rest))}"] if rest else []), *kept]
+    return [
+        *(
+            [f"{_prefix(pairs[0][0], parts)}: {len(rest)} lines {digest(chr(10).join(rest))}"]
+            if rest
+            else []
+        ),
+        *kept,
+    ]
 
 
 def _prefix(name: str, parts: int) -> str:
@@ -113,15 +129,22 @@ def _prefix(name: str, parts: int) -> str:
 
 
 def _cut(value: str, longest: int | None = None) -> str:
-    return value if len(value) <= (longest or LONGEST_VALUE) else f"{len(value)} characters {digest(value)}"
+    return (
+        value
+        if len(value) <= (longest or LONGEST_VALUE)
+        else f"{len(value)} characters {digest(value)}"
+    )
 
 
-# ---- kinds of files -------------------------------------------------------------------------------------------------------
+# ---- kinds of files
+# --------------------------------------------------------------------------------------------------
 
 
 def of_file(path: Path, clean: Callable[[str], str]) -> list[str]:
     """The canonical lines of a file; `clean` takes paths and versions out of texts."""
-    reader = _READERS.get("".join(path.suffixes[-2:]) if path.name.endswith(".ids.txt") else path.suffix.lower())
+    reader = _READERS.get(
+        "".join(path.suffixes[-2:]) if path.name.endswith(".ids.txt") else path.suffix.lower()
+    )
     content = path.read_bytes()
     if path.name == "report.html":
         return shorten(_page(clean(content.decode())))
@@ -135,7 +158,9 @@ def of_file(path: Path, clean: Callable[[str], str]) -> list[str]:
 
 
 def of_text(text: str) -> list[str]:
-    """The lines of a text, or its first and digests of forty at a time where it is long; JSON by its values."""
+    """The lines of a text, or its first and digests of forty at a time where it is long; JSON by
+    its values.
+    """
     if text[:1] in ("{", "[") and (pairs := of_json(text)) is not None:
         return shorten(pairs)
     lines = text.split("\n")
@@ -159,7 +184,9 @@ class _Raw(str):
 
 
 def of_json(text: str) -> list[Pair] | None:
-    """Every scalar with its path, in order, and the layout: what stands between keys and scalars. None for what is not JSON."""
+    """Every scalar with its path, in order, and the layout: what stands between keys and scalars.
+    None for what is not JSON.
+    """
     try:
         content = json.loads(text, parse_float=_Raw, parse_int=_Raw, parse_constant=_Raw)
     except ValueError:
@@ -170,19 +197,27 @@ def of_json(text: str) -> list[Pair] | None:
 
 def _flat(path: str, content: Any) -> list[Pair]:
     if isinstance(content, dict) and content:
-        return [pair for key, value in content.items() for pair in _flat(f"{path}.{key}" if path else key, value)]
+        return [
+            pair
+            for key, value in content.items()
+            for pair in _flat(f"{path}.{key}" if path else key, value)
+        ]
     if _is_table(content):
         names = list(content[0])
         return [(f"{path}.{name}", _listed([row[name] for row in content])) for name in names]
     if isinstance(content, list) and any(isinstance(each, (dict, list)) for each in content):
-        return [pair for place, each in enumerate(content) for pair in _flat(f"{path}[{place}]", each)]
+        return [
+            pair for place, each in enumerate(content) for pair in _flat(f"{path}[{place}]", each)
+        ]
     return [(path, _scalar(content) if not isinstance(content, list) else _listed(content))]
 
 
 def _is_table(content: Any) -> bool:
     rows = content if isinstance(content, list) and len(content) > 1 else []
     return bool(rows) and all(
-        isinstance(row, dict) and list(row) == list(rows[0]) and not any(isinstance(cell, dict) for cell in row.values())
+        isinstance(row, dict)
+        and list(row) == list(rows[0])
+        and not any(isinstance(cell, dict) for cell in row.values())
         for row in rows
     )
 
@@ -204,7 +239,9 @@ def _scalar(value: Any) -> str:
 
 
 def _without_pictures(text: str) -> str:
-    """Pictures in the text by their size and pixels: how they are packed differs between versions of Pillow's libraries."""
+    """Pictures in the text by their size and pixels: how they are packed differs between versions
+    of Pillow's libraries.
+    """
     if "data:image/" not in text:
         return text
     return _DATA_URL.sub(lambda found: f"<{found[1]} {_pixels(base64.b64decode(found[2]))}>", text)
@@ -215,7 +252,10 @@ def _pixels(content: bytes) -> str:
 
     with Image.open(io.BytesIO(content)) as picture:
         pixels = hashlib.sha256(picture.convert("RGBA").tobytes()).hexdigest()[:16]
-        return f"{picture.width}x{picture.height}, {getattr(picture, 'n_frames', 1)} frames, exact {pixels}"
+        return (
+            f"{picture.width}x{picture.height}, {getattr(picture, 'n_frames', 1)} frames, exact "
+            f"{pixels}"
+        )
 
 
 def _json(path: Path, clean: Callable[[str], str]) -> list[Pair]:
@@ -224,16 +264,26 @@ def _json(path: Path, clean: Callable[[str], str]) -> list[Pair]:
     if pairs is None:
         return [(str(place), line) for place, line in enumerate(text.split("\n"), 1)]
     if path.name == "manifest.json":
-        return [_checked(path.parent / pair[0][6:], pair) if pair[0].startswith("files.") else pair for pair in pairs]
+        return [
+            _checked(path.parent / pair[0][6:], pair) if pair[0].startswith("files.") else pair
+            for pair in pairs
+        ]
     if path.name.endswith(".manifest.json"):
         array = path.with_name(path.name.removesuffix(".manifest.json") + ".npy")
-        return [_checked(array, pair) if pair[0] in ("vectors", "scores") else pair for pair in pairs]
+        return [
+            _checked(array, pair) if pair[0] in ("vectors", "scores") else pair for pair in pairs
+        ]
     return pairs
 
 
 def _checked(file: Path, pair: Pair) -> Pair:
-    """A file's digest in a manifest, by whether it is right: bytes of Parquet, PNG and vectors depend on versions of libraries."""
-    right = file.is_file() and pair[1].strip('"') == f"sha256:{hashlib.sha256(file.read_bytes()).hexdigest()}"
+    """A file's digest in a manifest, by whether it is right: bytes of Parquet, PNG and vectors
+    depend on versions of libraries.
+    """
+    right = (
+        file.is_file()
+        and pair[1].strip('"') == f"sha256:{hashlib.sha256(file.read_bytes()).hexdigest()}"
+    )
     return pair[0], "right" if right else "WRONG DIGEST"
 
 
@@ -249,7 +299,10 @@ def _delimited(path: Path, clean: Callable[[str], str]) -> list[Pair]:
     if not rows or {len(row) for row in rows} != {len(rows[0])}:
         return [("text", text)]
     varies = any(VARYING.search(name) for name in rows[0])
-    columns = [(name, json.dumps([row[place] for row in rows[1:]], ensure_ascii=False)) for place, name in enumerate(rows[0])]
+    columns = [
+        (name, json.dumps([row[place] for row in rows[1:]], ensure_ascii=False))
+        for place, name in enumerate(rows[0])
+    ]
     return columns if varies else [*columns, ("bytes", digest(text))]
 
 

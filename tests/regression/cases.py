@@ -12,9 +12,16 @@ from regression.permitted import PERMITTED
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 CALLS = {f"python/{name}": call for name, call in cases_python.CASES.items()}
-_FILES = [import_module(f"regression.{file.stem}") for file in sorted(Path(__file__).parent.glob("cases_*.py"))]
-LINES: dict[str, str] = {name: line for file in _FILES if file is not cases_python for name, line in file.CASES.items()}
-"""Command lines by case, of every file `cases_*.py`; a function `write` of such a file writes inputs of its own."""
+_FILES = [
+    import_module(f"regression.{file.stem}")
+    for file in sorted(Path(__file__).parent.glob("cases_*.py"))
+]
+LINES: dict[str, str] = {
+    name: line for file in _FILES if file is not cases_python for name, line in file.CASES.items()
+}
+"""Command lines by case, of every file `cases_*.py`; a function `write` of such a file writes
+inputs of its own.
+"""
 CASES = (*LINES, *CALLS)
 _SLOW = r"^demo/agree$|^bench/(again|jobs)$|^clips/convention-all$|^captions/.*-more$|^(?!evaluate/).*format-(latex|html|md|tsv|jsonl)$"
 SLOW = frozenset(name for name in CASES if re.search(_SLOW, name))
@@ -39,7 +46,12 @@ class Runner:
     def __enter__(self) -> "Runner":
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self._stack.close()
 
     def absent(self, name: str) -> str:
@@ -47,8 +59,15 @@ class Runner:
         if name.startswith("shared/") and not SHARED.is_dir():
             return "the real data of ../shared/data is not here"
         if name.startswith("demo/") and not comparing.same_environment():
-            return "the goldens of demos hold for the versions of Python and Pillow that environment.json names"
-        missing = [package for package, cases in _EXTRAS.items() if re.search(cases, name) and find_spec(package) is None]
+            return (
+                "the goldens of demos hold for the versions of Python and Pillow that "
+                "environment.json names"
+            )
+        missing = [
+            package
+            for package, cases in _EXTRAS.items()
+            if re.search(cases, name) and find_spec(package) is None
+        ]
         return f"could not import {missing[0]!r}" if missing else ""
 
     def run(self, name: str) -> running.Parts:
@@ -62,11 +81,19 @@ class Runner:
 
     def check(self, name: str) -> list[str]:
         """What differs from the golden."""
-        anew = any(isinstance(change, comparing.Anew) and change.touches(name) for change in PERMITTED)
+        anew = any(
+            isinstance(change, comparing.Anew) and change.touches(name) for change in PERMITTED
+        )
         path = comparing.path_of(name, anew=anew)
         if not path.is_file():
             return [f"{path.name} is missing: python tools/goldens.py write '^{name}$'"]
-        return comparing.differences(name, comparing.read(path), self.run(name), PERMITTED, exact=comparing.same_environment())
+        return comparing.differences(
+            name,
+            comparing.read(path),
+            self.run(name),
+            PERMITTED,
+            exact=comparing.same_environment(),
+        )
 
 
 def build(folder: Path) -> None:

@@ -1,4 +1,6 @@
-"""Command lines about questions and answers, grids over systems that answer them, and benches over every command."""
+"""Command lines about questions and answers, grids over systems that answer them, and benches over
+every command.
+"""
 
 from regression.cases_runs import CONVENTIONS, FORMATS
 
@@ -22,20 +24,30 @@ def _answers() -> dict[str, str]:
         "rows": "answers answers/rows.jsonl answers/texts.json -c squad2",
         "nq": "answers answers/nq.jsonl answers/nq_given.json -c nq-open -q",
         "trivia": "answers answers/trivia.json answers/texts.json -c triviaqa -q",
-        "kilt": "answers answers/kilt.jsonl answers/kilt_given.jsonl --retrieved answers/kilt_given.jsonl -c kilt -q",
-        "kilt-folder": "answers answers/kilt.jsonl answers/kilt_given.jsonl --retrieved answers/kilt_given.jsonl -c kilt -o out",
+        "kilt": "answers answers/kilt.jsonl answers/kilt_given.jsonl --retrieved "
+        "answers/kilt_given.jsonl -c kilt -q",
+        "kilt-folder": "answers answers/kilt.jsonl answers/kilt_given.jsonl --retrieved "
+        "answers/kilt_given.jsonl -c kilt -o out",
         "dpr": f"{dpr} -c dpr -o out",
         "dpr-gold": "answers answers/dpr.json --retrieved answers/dpr.json -c dpr",
         "k": f"{base} -k 2 --retriever-k 3",
-        "measures": f"{base} -m reader_top1_f1 -m recall -m AnswerEM@1 -m \"AnswerF1(over='mean')@3\" -m AP -q",
+        "measures": f"{base} -m reader_top1_f1 -m recall -m AnswerEM@1 -m "
+        "\"AnswerF1(over='mean')@3\" -m "
+        "AP -q",
         "na-threshold": f"{texts} -c squad2 --na-probs answers/na.json --na-threshold 0.5",
         "na-official": f"{texts} -c squad2 --na-probs answers/na.json --na-ties official",
         "na-whole": f"{texts} -c squad2 --na-probs answers/na.json --na-ties whole -o out",
-        "context-share": f"{base} --relevance context --corpus answers/corpus.tsv --context-share 0.3",
-        "context-similarity": f"{base} --relevance context --corpus answers/corpus.tsv --context-similarity words --context-threshold 0.4",
+        "context-share": f"{base} --relevance context --corpus answers/corpus.tsv "
+        "--context-share 0.3",
+        "context-similarity": f"{base} --relevance context --corpus answers/corpus.tsv "
+        "--context-similarity words "
+        "--context-threshold 0.4",
         "right": f"{base} --right reader_top1_f1 --hardest 5",
         "hardest-0": f"{base} --hardest 0 -o out",
-        "formats-named": f"answers {GOLD} {RANKED} --gold-format squad --predictions-format ranked --retrieved answers/found.run --retrieved-format trec --isolated answers/isolated.jsonl --isolated-format ranked",
+        "formats-named": f"answers {GOLD} {RANKED} --gold-format squad --predictions-format "
+        "ranked --retrieved "
+        "answers/found.run --retrieved-format trec --isolated answers/isolated.jsonl "
+        "--isolated-format ranked",
         "t": f"{base} --intervals t -f csv",
         "none": f"{base} --intervals none --seed 3",
         "per-query": f"{base} -q",
@@ -47,11 +59,15 @@ def _answers() -> dict[str, str]:
         cases[f"language-{language}"] = f"{texts} -c mlqa --language {language} -q -f csv"
     for rule in ("document", "dpr", "kilt", "lower", "raw", "context"):
         cases[f"relevance-{rule}"] = f"{base} --relevance {rule} --corpus answers/corpus.tsv -q"
-        cases[f"relevance-{rule}-folder"] = f"{dpr} --relevance {rule} -c rankwell -m Success@1 -m AP -m nDCG@5 -o out"
+        cases[f"relevance-{rule}-folder"] = (
+            f"{dpr} --relevance {rule} -c rankwell -m Success@1 -m AP -m nDCG@5 -o out"
+        )
     for rule in ("id-desc", "id-asc", "input", "optimistic", "pessimistic", "error"):
         cases[f"ties-{rule}"] = f"{base} --ties {rule} -o out"
     for rule in ("error", "first", "best", "keep"):
-        cases[f"duplicates-{rule}"] = f"answers {GOLD} --retrieved answers/doubled.run --duplicates {rule} -q"
+        cases[f"duplicates-{rule}"] = (
+            f"answers {GOLD} --retrieved answers/doubled.run --duplicates {rule} -q"
+        )
     for rule in ("zero", "empty", "skip", "error"):
         cases[f"missing-{rule}"] = f"{base} --missing {rule} -q -f csv"
         cases[f"missing-{rule}-squad"] = f"{texts} -c squad2 --missing {rule}"
@@ -74,15 +90,20 @@ def _answers() -> dict[str, str]:
         "squad2",
         "triviaqa",
     ]
-    cases["convention-refused"] = "\n".join(f"{base} -c {name}" for name in CONVENTIONS if name not in own)
+    cases["convention-refused"] = "\n".join(
+        f"{base} -c {name}" for name in CONVENTIONS if name not in own
+    )
     for name in own:
         cases[f"convention-{name}"] = f"{base} -c {name}\n{dpr} -c {name}"
         cases[f"convention-{name}-texts"] = (
-            f"answers answers/answerable.json answers/better.json -c {name} --missing empty -q -f csv\n"
-            f"answers answers/answerable.json answers/ranked.jsonl --retrieved answers/found.run -c {name} -q"
+            f"answers answers/answerable.json answers/better.json -c {name} --missing empty "
+            "-q -f csv\n"
+            "answers answers/answerable.json answers/ranked.jsonl --retrieved "
+            f"answers/found.run -c {name} -q"
         )
         cases[f"convention-{name}-folder"] = (
-            f"answers answers/answerable.json answers/ranked.jsonl --retrieved answers/found.run -c {name} --missing zero -o out"
+            "answers answers/answerable.json answers/ranked.jsonl --retrieved "
+            f"answers/found.run -c {name} --missing zero -o out"
         )
     return {f"answers/{name}": lines for name, lines in cases.items()}
 
@@ -91,7 +112,8 @@ def _grids() -> dict[str, str]:
     grid = "answers grid answers/grid.toml -o out"
     cases = {
         "plain": f"{grid}\n{grid}",
-        "jobs": f"{grid} --jobs 2\nconvert experiment answers/former_grid.toml answers/converted.toml",
+        "jobs": f"{grid} --jobs 2\nconvert experiment answers/former_grid.toml "
+        "answers/converted.toml",
         "fresh": f"{grid} --fresh -f json --overwrite",
         "files": "answers grid answers/files.toml -f json",
     }
@@ -101,13 +123,24 @@ def _grids() -> dict[str, str]:
 def _benches() -> dict[str, str]:
     bench = "bench bench.toml -o out"
     array = f"{bench} --only 'runs/*' --executor array --work work --threads 1 --gpus 2"
-    shown = ("--baseline one", "--mean --intervals --side-by-side", "--no-mean --no-intervals --no-side-by-side", "-m AP -m P@5")
-    again = f"cp b.run runs/bench/one.run\n{bench} --dry-run\n{bench} --only 'runs/*'\n{bench} --force --only 'videos/one'"
+    shown = (
+        "--baseline one",
+        "--mean --intervals --side-by-side",
+        "--no-mean --no-intervals --no-side-by-side",
+        "-m AP -m P@5",
+    )
+    again = (
+        f"cp b.run runs/bench/one.run\n{bench} --dry-run\n{bench} --only 'runs/*'\n{bench} "
+        "--force --only 'videos/one'"
+    )
     cases = {
-        "whole": "\n".join([f"{bench} --dry-run", bench, *(f"{bench} -f {name}" for name in (*FORMATS, "html"))]),
+        "whole": "\n".join(
+            [f"{bench} --dry-run", bench, *(f"{bench} -f {name}" for name in (*FORMATS, "html"))]
+        ),
         "jobs": f"{bench} --only 'runs/*' --only 'numbers/*' --jobs 2 --overwrite",
         "pages": f"{bench} --only 'runs/*' --pages",
-        "parts": f"{bench} --only 'runs/*' --executor here\n{bench} --executor here --memory 1G\n{bench} --executor here --stall 60",
+        "parts": f"{bench} --only 'runs/*' --executor here\n{bench} --executor here --memory "
+        f"1G\n{bench} --executor here --stall 60",
         "array": f"{array}\npart work --status\n{array}",
         "again": "\n".join([bench, again, *(f"{bench} {options}" for options in shown)]),
     }

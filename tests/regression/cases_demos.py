@@ -1,4 +1,6 @@
-"""The demos, whole: what they draw, write and print. They take seconds each, and depend on the versions of Python and Pillow."""
+"""The demos, whole: what they draw, write and print. They take seconds each, and depend on the
+versions of Python and Pillow.
+"""
 
 CASES = {
     "demo/runs": "demo -o out --seed 0 --overwrite",

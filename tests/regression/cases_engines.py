@@ -1,4 +1,6 @@
-"""Command lines of engines; the list of them has the versions of this machine and is in tests/engines/test_conformance.py."""
+"""Command lines of engines; the list of them has the versions of this machine and is in
+tests/engines/test_conformance.py.
+"""
 
 from pathlib import Path
 
@@ -14,6 +16,8 @@ def write(folder: Path) -> None:
 CASES = {
     "engines/check": "engines check sqlite-fts5 --option words=all",
     "engines/check-json": "engines check sqlite-fts5 --format json",
-    "engines/check-failing": "engines check textwrap:wrap --queries engine_queries.tsv --query-vectors engine_queries.npy",
+    "engines/check-failing": "engines check textwrap:wrap --queries engine_queries.tsv "
+    "--query-vectors "
+    "engine_queries.npy",
     "engines/check-unknown": "engines check sqlite",
 }

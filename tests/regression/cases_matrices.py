@@ -3,22 +3,33 @@
 from regression.cases_runs import CONVENTIONS, FORMATS, MATRIX_TIES
 
 PAIRS = """AO@5 Continuity@3 EpsRecall@5 EpsRecall(eps=0.1)@5 Jaccard@5 Margin@5 MedR_first MnR_first Overlap@5 RBO@5 RBO(p=0.8,kind='min')@5
-RBO(ties='shared')@5 Spearman@5 SpearmanUnion@5 TauAP@5 Trustworthiness@3 nDCG@5 AP RR P@5 R@5""".replace("\n", " ")
+RBO(ties='shared')@5 Spearman@5 SpearmanUnion@5 TauAP@5 Trustworthiness@3 nDCG@5 AP RR P@5 R@5""".replace(
+    "\n", " "
+)
 
 
 def _captions() -> dict[str, str]:
     base = "captions captions/tied.npy --positives captions/positives.json"
     clear = "captions captions/clear.npy --positives captions/positives.json"
-    vectors = "captions --queries captions/queries.npy --gallery captions/gallery.npy --positives captions/positives.json"
+    vectors = (
+        "captions --queries captions/queries.npy --gallery captions/gallery.npy --positives "
+        "captions/positives.json"
+    )
     real = (
-        "captions --queries captions/float_queries.npy --gallery captions/float_gallery.npy --positives captions/positives.json"
+        "captions --queries captions/float_queries.npy --gallery captions/float_gallery.npy "
+        "--positives captions/positives.json"
     )
     ids = "--query-ids captions/captions.ids.txt --item-ids captions/videos.ids.txt"
-    many = "-m R@1 -m R@5 -m MedR -m MedRLow -m MedRFloor -m MnR -m AP -m nDCG@5 -m RR -m P@2 -m ERR@3 -m RBP -m Success@3"
+    many = (
+        "-m R@1 -m R@5 -m MedR -m MedRLow -m MedRFloor -m MnR -m AP -m nDCG@5 -m RR -m P@2 -m "
+        "ERR@3 -m RBP -m Success@3"
+    )
     cases = {
         "plain": base,
         "clear": clear,
-        "two": "captions captions/tied.npy captions/other.npy --positives captions/positives.json -o out --overwrite",
+        "two": "captions captions/tied.npy captions/other.npy --positives "
+        "captions/positives.json -o "
+        "out --overwrite",
         "diagonal": "captions captions/square.npy",
         "parts": f"{vectors} --executor here --work work --shards 3 --memory 1G --threads 1",
         "parts-dry-run": f"{vectors} --executor processes:2 --gpus 1 --stall 60 --dry-run",
@@ -26,7 +37,9 @@ def _captions() -> dict[str, str]:
         "counts": "captions captions/clear.npy --positives counts:captions/counts.txt",
         "counts-number": "captions captions/clear.npy --positives counts:3",
         "groups": "captions captions/clear.npy --positives groups:captions/groups.txt",
-        "several": "captions captions/tied.npy --positives captions/several.json -m AP -m nDCG@5 -m R@5 -m RR -m MnR -q",
+        "several": "captions captions/tied.npy --positives captions/several.json -m AP -m "
+        "nDCG@5 -m R@5 "
+        "-m RR -m MnR -q",
         "by-id": f"captions captions/tied.npy --positives captions/by_id.json {ids} -q",
         "qrels": f"captions captions/tied.npy --positives captions/qrels.csv {ids} -o out",
         "vectors": vectors,
@@ -41,7 +54,8 @@ def _captions() -> dict[str, str]:
         "check": f"{base} --check 70.08 --check 41.7 --check 12.5",
         "seed": f"{base} --seed 5",
         "dual-softmax": f"{base} --transform 'dual-softmax(temperature=0.5)' -o out",
-        "querybank": f"{base} --transform 'querybank(beta=20)' --bank captions/bank.npy --direction t2v -q",
+        "querybank": f"{base} --transform 'querybank(beta=20)' --bank captions/bank.npy "
+        "--direction t2v -q",
         "gaps-folder": "captions captions/tied.npy --positives captions/gaps.json -o out",
         "none-right": "captions captions/square.npy --positives captions/nothing.json",
     }
@@ -51,15 +65,21 @@ def _captions() -> dict[str, str]:
     for direction in ("both", "t2v", "v2t"):
         cases[f"{direction}"] = f"{base} --direction {direction} -o out"
         for protocol in ("among-captions", "among-videos", "both") if direction != "t2v" else ():
-            cases[f"{direction}-{protocol}"] = f"{base} --direction {direction} --protocol {protocol} -o out"
+            cases[f"{direction}-{protocol}"] = (
+                f"{base} --direction {direction} --protocol {protocol} -o out"
+            )
     for ties in MATRIX_TIES:
         cases[f"ties-{ties}"] = (
-            f"{base} --ties {ties} {'-m R@1 -m R@5 -m MedR -m MnR' if ties in ('averaged', 'multiplied') else many} -f json -q"
+            f"{base} --ties {ties} "
+            f"{'-m R@1 -m R@5 -m MedR -m MnR' if ties in ('averaged', 'multiplied') else many} "
+            "-f json -q"
         )
         cases[f"ties-{ties}-folder"] = f"{base} --ties {ties} -o out"
         cases[f"ties-{ties}-vectors"] = f"{vectors} --ties {ties} --protocol both"
     for rule in ("empty", "skip", "error"):
-        cases[f"gaps-{rule}"] = f"captions captions/tied.npy --positives captions/gaps.json --no-relevant {rule} -q"
+        cases[f"gaps-{rule}"] = (
+            f"captions captions/tied.npy --positives captions/gaps.json --no-relevant {rule} -q"
+        )
     for intervals in ("bootstrap", "t", "none"):
         cases[f"intervals-{intervals}"] = f"{base} --intervals {intervals} -f csv"
     for name in FORMATS:
@@ -67,19 +87,34 @@ def _captions() -> dict[str, str]:
         cases[f"format-{name}-per-query"] = f"{base} -f {name} -q"
     for name in CONVENTIONS:
         cases[f"convention-{name}"] = f"{base} -c {name}"
-    for name in ("rankwell", "hgr", "mmt", "frozen", "clip4clip", "clip4clip-multi", "vse", "lavis"):
+    for name in (
+        "rankwell",
+        "hgr",
+        "mmt",
+        "frozen",
+        "clip4clip",
+        "clip4clip-multi",
+        "vse",
+        "lavis",
+    ):
         cases[f"convention-{name}-more"] = (
             f"{clear} -c {name} --protocol both --no-relevant skip\n"
             f"captions captions/tied.npy --positives captions/several.json -c {name} -q -f csv\n"
-            f"captions captions/tied.npy --positives captions/gaps.json -c {name} --no-relevant skip --ties input -o out"
+            f"captions captions/tied.npy --positives captions/gaps.json -c {name} "
+            "--no-relevant skip --ties input -o out"
         )
-        cases[f"convention-{name}-folder"] = f"{base} -c {name} -o out\ncaptions captions/square.npy -c {name}"
+        cases[f"convention-{name}-folder"] = (
+            f"{base} -c {name} -o out\ncaptions captions/square.npy -c {name}"
+        )
     return {f"captions/{name}": lines for name, lines in cases.items()}
 
 
 def _agree() -> dict[str, str]:
     base = "agree --reference vectors/teacher.npy vectors/near.npy vectors/far.npy --samples all"
-    real = "agree --reference vectors/real.npy noisy=vectors/noisy.npy short=vectors/short.npy --samples all"
+    real = (
+        "agree --reference vectors/real.npy noisy=vectors/noisy.npy short=vectors/short.npy "
+        "--samples all"
+    )
     cases = {
         "plain": base,
         "real": real,
@@ -89,9 +124,11 @@ def _agree() -> dict[str, str]:
         "runs-folder": "agree --reference a.run b.run -k 5 -m RBO -m Jaccard@3 -m AP -o out",
         "parts": f"{base} -k 2 --executor here --work work --shards 3 --memory 1G --threads 1",
         "parts-dry-run": f"{base} -k 2 --executor processes:2 --gpus 1 --stall 60 --dry-run",
-        "sample": "agree --reference vectors/teacher.npy vectors/near.npy --samples 15 --seed 3 -k 1,3",
+        "sample": "agree --reference vectors/teacher.npy vectors/near.npy --samples 15 --seed "
+        "3 -k 1,3",
         "all": f"{base} -k 1,5 --all",
-        "sample-again": "agree --reference vectors/teacher.npy vectors/near.npy --n-samples 15 --k-values 1 3",
+        "sample-again": "agree --reference vectors/teacher.npy vectors/near.npy --n-samples 15 "
+        "--k-values 1 3",
         "gold-depth": f"{base} --gold-depth 3 -m nDCG -m AP -m R",
         "measures": f'{base} -k 5 -m "{PAIRS}"',
         "measures-real": f'{real} -k 5 -m "{PAIRS}" -q -f csv',
@@ -129,11 +166,18 @@ def _pairs() -> dict[str, str]:
         "st": f"{base} -c st -o out",
         "t": f"{base} --intervals t -f csv",
         "none": f"{base} --intervals none --seed 3",
-        "reference": "pairs --reference vectors/real.npy --candidate vectors/noisy.npy --candidate vectors/short.npy -o out",
-        "reference-drawn": "pairs --reference vectors/teacher.npy --candidate vectors/near.npy --pairs 50 --seed 2",
-        "sides": "pairs --left vectors/real.npy --right vectors/noisy.npy --scores vectors/forty.txt --metric cosine --metric dot "
+        "reference": "pairs --reference vectors/real.npy --candidate vectors/noisy.npy --candidate "
+        "vectors/short.npy -o out",
+        "reference-drawn": "pairs --reference vectors/teacher.npy --candidate vectors/near.npy "
+        "--pairs 50 --seed "
+        "2",
+        "sides": "pairs --left vectors/real.npy --right vectors/noisy.npy --scores "
+        "vectors/forty.txt "
+        "--metric cosine --metric dot "
         "--metric euclidean --metric manhattan -c st",
-        "sides-exact": "pairs --left vectors/teacher.npy --right vectors/near.npy --scores vectors/forty.txt --metric dot",
+        "sides-exact": "pairs --left vectors/teacher.npy --right vectors/near.npy --scores "
+        "vectors/forty.txt "
+        "--metric dot",
     }
     for name in FORMATS:
         cases[f"format-{name}"] = f"{base} -f {name}"
@@ -151,7 +195,8 @@ def _search() -> dict[str, str]:
         "json": f"{base} {ids} -o out/run.json",
         "hdf5": f"{base} -o out/run.hdf5",
         "self": f"{base} {ids} --exclude self -o out/run.csv",
-        "groups": f"{base} {ids} --base-groups vectors/base_groups.txt --query-groups vectors/asked_groups.txt -o out/run.csv",
+        "groups": f"{base} {ids} --base-groups vectors/base_groups.txt --query-groups "
+        "vectors/asked_groups.txt -o out/run.csv",
         "real": "search vectors/real.npy vectors/noisy.npy -k 5 -o out/run.csv",
         "all": "search vectors/base.npy vectors/asked.npy -o out/run.csv --overwrite",
     }
@@ -161,7 +206,9 @@ def _search() -> dict[str, str]:
     for backend in ("numpy", "torch", "faiss"):
         cases[f"backend-{backend}"] = f"{base} --backend {backend} -o out/run.csv"
     cases["device"] = f"{base} --backend torch --device cpu -o out/run.csv"
-    cases["dry-run"] = f"{base} --executor processes:4 --memory 4k --gpus 1 --stall 60 --dry-run -o out/run.csv"
+    cases["dry-run"] = (
+        f"{base} --executor processes:4 --memory 4k --gpus 1 --stall 60 --dry-run -o out/run.csv"
+    )
     cases["parts"] = f"{base} --executor here --work work --shards 3 --threads 1 -o out/run.csv"
     array = f"{base} --executor array:2 --work work --shards 3 -o out/run.csv"
     elements = "\n".join(f"part work {index} --threads 1" for index in (0, 2))
@@ -179,17 +226,26 @@ def _encode() -> dict[str, str]:
         "texts-title": f"{texts} --title --dimensions 2 --no-normalize --batch-size 4",
         "texts-normal": f"{texts} --title --dimensions 3 --normalize",
         "parts": f"{texts} --batch-size 1 --executor here --work work --shards 3 --threads 1",
-        "mixed": f"{texts} --mixed\n{texts} --batch-size 1 --executor here --work work --shards 2 --threads 1 --mixed",
-        "dry-run": f"{texts} --batch-size 1 --executor processes:9 --gpus 1 --stall 60 --dry-run\n{texts} --executor here --memory 1G",
+        "mixed": f"{texts} --mixed\n{texts} --batch-size 1 --executor here --work work --shards 2 "
+        "--threads 1 --mixed",
+        "dry-run": f"{texts} --batch-size 1 --executor processes:9 --gpus 1 --stall 60 "
+        f"--dry-run\n{texts} --executor here --memory 1G",
         "images-size": images.format("small-grey") + " --batch-size 2",
         "images-cache": images.format("colour-histogram")
         + " --cache kept\n"
         + images.format("colour-histogram")
         + " --cache kept --overwrite",
         "images-callable": images.format("goldens_vectors:mean") + " --normalize",
-        "images-table": "encode images museum/table.csv --root museum --model small-grey -o out/images.npy",
+        "images-table": "encode images museum/table.csv --root museum --model small-grey -o "
+        "out/images.npy",
     }
-    for model in ("colour-histogram", "colour-histogram:3", "small-grey", "small-grey:8x6", "colours-and-shapes"):
+    for model in (
+        "colour-histogram",
+        "colour-histogram:3",
+        "small-grey",
+        "small-grey:8x6",
+        "colours-and-shapes",
+    ):
         cases[f"images-{model.replace(':', '-')}"] = images.format(model)
     return {f"encode/{name}": lines for name, lines in cases.items()}
 

@@ -1,4 +1,6 @@
-"""Calls of the public functions with what the command line cannot say: arrays, dictionaries, frames, callables, live engines."""
+"""Calls of the public functions with what the command line cannot say: arrays, dictionaries,
+frames, callables, live engines.
+"""
 
 import json
 from collections.abc import Callable, Iterable, Mapping
@@ -27,7 +29,10 @@ def shown(result: Any, *tables: str) -> Found:
 
 def _runs() -> tuple[dict[str, Any], dict[str, Any]]:
     judgments = json.loads(Path("qrels.json").read_text(encoding="utf-8"))
-    return judgments, {"first": json.loads(Path("runs/a.json").read_text(encoding="utf-8")), "second": _trec("b.run")}
+    return judgments, {
+        "first": json.loads(Path("runs/a.json").read_text(encoding="utf-8")),
+        "second": _trec("b.run"),
+    }
 
 
 def _trec(path: str) -> dict[str, dict[str, float]]:
@@ -48,10 +53,17 @@ def _frames(**options: Any) -> Found:
 
     judgments, runs = _runs()
     frame = pd.DataFrame(
-        [(q, d, s) for q, each in runs["first"].items() for d, s in each.items()], columns=["query", "item", "score"]
+        [(q, d, s) for q, each in runs["first"].items() for d, s in each.items()],
+        columns=["query", "item", "score"],
     )
-    result = rw.evaluate(judgments, frame, "nDCG@5 AP", details=True, texts={"q1": "first"}, **options)
-    return {**shown(result), "frame": result.to_pandas().to_csv(), "values": result.to_polars("per_query").write_csv()}
+    result = rw.evaluate(
+        judgments, frame, "nDCG@5 AP", details=True, texts={"q1": "first"}, **options
+    )
+    return {
+        **shown(result),
+        "frame": result.to_pandas().to_csv(),
+        "values": result.to_polars("per_query").write_csv(),
+    }
 
 
 def _captions(name: str = "tied", **options: Any) -> Found:
@@ -68,19 +80,34 @@ def _captions_masked() -> Found:
     mask = np.array(json.loads(Path("captions/mask.json").read_text()), dtype=bool)
     texts = Path("captions/texts.txt").read_text().splitlines()
     return shown(
-        rw.captions(np.load("captions/tied.npy"), "counts:3", mask=mask, texts=texts, details=True, convention="clip4clip-multi")
+        rw.captions(
+            np.load("captions/tied.npy"),
+            "counts:3",
+            mask=mask,
+            texts=texts,
+            details=True,
+            convention="clip4clip-multi",
+        )
     )
 
 
 def _q2m() -> Found:
     scores = np.load("captions/tied.npy")
-    positives = {name: json.loads(Path(f"captions/{name}.json").read_text()) for name in ("positives", "several", "gaps")}
-    return {name: [float(each) for each in rw.eval_q2m(scores, lists)] for name, lists in positives.items()}
+    positives = {
+        name: json.loads(Path(f"captions/{name}.json").read_text())
+        for name in ("positives", "several", "gaps")
+    }
+    return {
+        name: [float(each) for each in rw.eval_q2m(scores, lists)]
+        for name, lists in positives.items()
+    }
 
 
 def _clips(**options: Any) -> Found:
     names = Path("clips/ids.txt").read_text().split()
-    result = rw.evaluate_clips("clips/table.csv", np.load("clips/vectors.npy"), ids=names, details=True, **options)
+    result = rw.evaluate_clips(
+        "clips/table.csv", np.load("clips/vectors.npy"), ids=names, details=True, **options
+    )
     return shown(result, "by_group", "by_keyword")
 
 
@@ -109,12 +136,21 @@ class _Engine:
 
 
 def _clips_live() -> Found:
-    result = rw.evaluate_clips("clips/table.csv", mode="text", queries="clips/queries.csv", engine=_Engine(), convention="alfa")
+    result = rw.evaluate_clips(
+        "clips/table.csv",
+        mode="text",
+        queries="clips/queries.csv",
+        engine=_Engine(),
+        convention="alfa",
+    )
     return shown(result, "by_group", "by_keyword")
 
 
 def _instances(name: str = "scores", **options: Any) -> Found:
-    ids = {each: Path(f"images/{each}.ids.txt").read_text().split() for each in ("queries", "references")}
+    ids = {
+        each: Path(f"images/{each}.ids.txt").read_text().split()
+        for each in ("queries", "references")
+    }
     result = rw.evaluate_instances(
         "images/table.csv",
         scores=np.load(f"images/{name}.npy"),
@@ -128,7 +164,10 @@ def _instances(name: str = "scores", **options: Any) -> Found:
 def _instances_of_vectors(**options: Any) -> Found:
     names = Path("images/all.ids.txt").read_text().split()
     return shown(
-        rw.evaluate_instances("images/table.csv", embeddings=np.load("images/all.npy"), ids=names, **options), "by_instance"
+        rw.evaluate_instances(
+            "images/table.csv", embeddings=np.load("images/all.npy"), ids=names, **options
+        ),
+        "by_instance",
     )
 
 
@@ -151,14 +190,18 @@ def _agree_measures() -> Found:
 
 def _answers(**options: Any) -> Found:
     predictions = json.loads(Path("answers/texts.json").read_text())
-    return shown(rw.evaluate_answers("answers/gold.json", predictions, convention="squad2", **options))
+    return shown(
+        rw.evaluate_answers("answers/gold.json", predictions, convention="squad2", **options)
+    )
 
 
 def _answers_and_lists() -> Found:
     questions = rw.read_questions("answers/gold.json")
     predictions = rw.read_predictions("answers/ranked.jsonl", questions=questions.table)
     retrieved = rw.read_ranking("answers/found.run")
-    result = rw.evaluate_answers(questions.table, predictions.table, retrieved=retrieved, ties="optimistic", details=True)
+    result = rw.evaluate_answers(
+        questions.table, predictions.table, retrieved=retrieved, ties="optimistic", details=True
+    )
     return {**shown(result), "notes of files": [*questions.notes, *predictions.notes]}
 
 
@@ -166,13 +209,25 @@ def _lists() -> Found:
     reference, candidate = [7, 23, 156, 89, 42, 3], [7, 89, 12, 23, 99, 156]
     graded = {7: 0.9, 23: 0.8, 156: 0.8, 89: 0.1}
     measures = ["Recall@5", "NDCG@5", "MRR@5", "MAP@5"]
-    pairs = ["Overlap@5", "Jaccard@5", "RBO@6", "AO@6", "TauAP@6", "Spearman@6", "SpearmanUnion@6", "MnR_first"]
+    pairs = [
+        "Overlap@5",
+        "Jaccard@5",
+        "RBO@6",
+        "AO@6",
+        "TauAP@6",
+        "Spearman@6",
+        "SpearmanUnion@6",
+        "MnR_first",
+    ]
     found = {
         f"{each} {depth}": rw.compare_lists(reference, candidate, each, gold_depth=depth)
         for each in measures
         for depth in (None, 3)
     }
-    found |= {f"{each} rankwell": rw.compare_lists(reference, candidate, each, convention="rankwell") for each in pairs}
+    found |= {
+        f"{each} rankwell": rw.compare_lists(reference, candidate, each, convention="rankwell")
+        for each in pairs
+    }
     found |= {f"{each} graded": rw.compare_lists(graded, candidate, each) for each in measures}
     return {name: float(value) for name, value in found.items()}
 
@@ -191,8 +246,13 @@ def _compare(**options: Any) -> Found:
 
 
 def rows_of(rows: Iterable[Any]) -> list[Any]:
-    """Rows as mappings where they are named tuples or data classes: what they are called changes, their fields do not."""
-    return [row._asdict() if hasattr(row, "_asdict") else vars(row) if hasattr(row, "__dict__") else row for row in rows]
+    """Rows as mappings where they are named tuples or data classes: what they are called changes,
+    their fields do not.
+    """
+    return [
+        row._asdict() if hasattr(row, "_asdict") else vars(row) if hasattr(row, "__dict__") else row
+        for row in rows
+    ]
 
 
 def _chart(spec: Any) -> str:
@@ -202,9 +262,25 @@ def _chart(spec: Any) -> str:
 def _fuse() -> Found:
     _, runs = _runs()
     found = {}
-    for method in ("rrf", "isr", "log-isr", "borda", "combsum", "combmnz", "combanz", "combmin", "combmax", "combmed"):
+    for method in (
+        "rrf",
+        "isr",
+        "log-isr",
+        "borda",
+        "combsum",
+        "combmnz",
+        "combanz",
+        "combmin",
+        "combmax",
+        "combmed",
+    ):
         fused = rw.fuse(runs, method=method)
-        found[method] = [fused.queries, fused.offsets.tolist(), list(fused.items), fused.scores.tolist()]
+        found[method] = [
+            fused.queries,
+            fused.offsets.tolist(),
+            list(fused.items),
+            fused.scores.tolist(),
+        ]
     return found
 
 
@@ -212,7 +288,13 @@ def _tune() -> Found:
     judgments, runs = _runs()
     runs["third"] = _trec("c.run")
     tuned = rw.tune_fusion(
-        runs, judgments, measure="AP", methods=("rrf", "combsum"), normalise=("min-max", "rank"), step=0.25, folds=3
+        runs,
+        judgments,
+        measure="AP",
+        methods=("rrf", "combsum"),
+        normalise=("min-max", "rank"),
+        step=0.25,
+        folds=3,
     )
     return {
         "describe": tuned.describe(),
@@ -224,18 +306,38 @@ def _tune() -> Found:
 
 def _retrieve() -> Found:
     """A function that finds words, of which one query fails and one is without judgments."""
-    items = {"a": "command line parsing", "b": "event scheduler", "c": "parse a date", "d": "scheduler of a command"}
+    items = {
+        "a": "command line parsing",
+        "b": "event scheduler",
+        "c": "parse a date",
+        "d": "scheduler of a command",
+    }
 
     def search(query: str, k: int) -> list[tuple[str, float]]:
         if query == "out of order":
             raise RuntimeError("out of order")
-        shared = {item: sum(word in text.split() for word in query.split()) for item, text in items.items()}
-        return sorted(((item, float(n)) for item, n in shared.items() if n), key=lambda pair: (-pair[1], pair[0]))[:k]
+        shared = {
+            item: sum(word in text.split() for word in query.split())
+            for item, text in items.items()
+        }
+        return sorted(
+            ((item, float(n)) for item, n in shared.items() if n),
+            key=lambda pair: (-pair[1], pair[0]),
+        )[:k]
 
     queries = {"q1": "parse a command", "q2": "scheduler", "q3": "out of order", "q4": "date"}
     judged = {"q1": {"a": 2, "c": 1}, "q2": {"b": 1}, "q3": {"d": 1}}
     result = rw.retrieve(
-        search, queries, items=items, qrels=judged, measures="nDCG@3 RR R@3", k=3, rounds=2, warm_up=1, allow_failures=2, seed=3
+        search,
+        queries,
+        items=items,
+        qrels=judged,
+        measures="nDCG@3 RR R@3",
+        k=3,
+        rounds=2,
+        warm_up=1,
+        allow_failures=2,
+        seed=3,
     )
     result.save("live_out")
     return shown(result, "tables")
@@ -248,7 +350,10 @@ def _bench() -> Found:
         "summary": results.summary,
         "notes": results.notes,
         "failed": len(results.failed),
-        **{name: results.render(name) for name in ("table", "md", "csv", "tsv", "json", "jsonl", "latex", "html")},
+        **{
+            name: results.render(name)
+            for name in ("table", "md", "csv", "tsv", "json", "jsonl", "latex", "html")
+        },
         "frame": results.to_pandas().to_csv(),
         "chart": _chart(results.chart()),
     }
@@ -259,13 +364,25 @@ def _views() -> Found:
     found: dict[str, Any] = {}
     for ties in ("id-desc", "id-asc", "input", "expected", "optimistic", "pessimistic"):
         view = rw.judged_rankings(judgments, runs["first"], ties=ties)
-        counts = {name: getattr(view, name).tolist() for name in ("above", "tied", "before", "retrieved")}
+        counts = {
+            name: getattr(view, name).tolist() for name in ("above", "tied", "before", "retrieved")
+        }
         found[ties] = {"queries": list(view.queries), "items": list(view.items), **counts}
     return found
 
 
 def _measures() -> Found:
-    names = ("nDCG@10", "AP(rel=2)@100", "P@5", "RBP(p=0.5)", "R@20", "alpha_nDCG@10", "AnswerF1@1", "RBO(p=0.8)@10", "MedR")
+    names = (
+        "nDCG@10",
+        "AP(rel=2)@100",
+        "P@5",
+        "RBP(p=0.5)",
+        "R@20",
+        "alpha_nDCG@10",
+        "AnswerF1@1",
+        "RBO(p=0.8)@10",
+        "MedR",
+    )
     return {name: str(rw.parse_measure(name)) for name in names}
 
 
@@ -273,7 +390,10 @@ def _pytrec_eval() -> Found:
     from rankwell.compat import pytrec_eval
 
     judgments, runs = _runs()
-    whole = {query: {item: max(grade, 0) for item, grade in graded.items()} for query, graded in judgments.items()}
+    whole = {
+        query: {item: max(grade, 0) for item, grade in graded.items()}
+        for query, graded in judgments.items()
+    }
     evaluator = pytrec_eval.RelevanceEvaluator(whole, pytrec_eval.supported_measures)
     found = evaluator.evaluate(runs["first"])
     return {query: dict(sorted(values.items())) for query, values in sorted(found.items())}
@@ -283,7 +403,9 @@ def _written() -> Found:
     ranking = rw.Ranking.from_dict(_runs()[1]["second"])
     for name in ("run", "csv", "tsv", "json", "parquet"):
         rw.write_run(ranking, f"written.{name}")
-        rw.write_judgments(rw.read_judgments("qrels.txt"), f"judgments.{'qrels' if name == 'run' else name}")
+        rw.write_judgments(
+            rw.read_judgments("qrels.txt"), f"judgments.{'qrels' if name == 'run' else name}"
+        )
     return {}
 
 
@@ -292,18 +414,31 @@ CASES: dict[str, Call] = {
     "evaluate-t": partial(_evaluate, intervals="t"),
     "evaluate-expected": partial(_evaluate, ties="expected", intervals="none"),
     "evaluate-trec_eval9": partial(_evaluate, convention="trec_eval9"),
-    "evaluate-skip": partial(_evaluate, no_relevant="skip", unjudged="skip", queries="both", exclude_self=True, min_grade=2),
+    "evaluate-skip": partial(
+        _evaluate,
+        no_relevant="skip",
+        unjudged="skip",
+        queries="both",
+        exclude_self=True,
+        min_grade=2,
+    ),
     "evaluate-frame": _frames,
     "captions": _captions,
     "captions-clear": partial(_captions, "clear", convention="mmt", intervals="t"),
-    "captions-expected": partial(_captions, ties="expected", measures="R@1 AP nDCG@5 ERR@3", details=True),
+    "captions-expected": partial(
+        _captions, ties="expected", measures="R@1 AP nDCG@5 ERR@3", details=True
+    ),
     "captions-string": partial(_captions, convention="vse", k="1,2"),
     "captions-vectors": _captions_of_vectors,
-    "captions-vectors-l2": partial(_captions_of_vectors, metric="l2", convention="frozen", protocol="both"),
+    "captions-vectors-l2": partial(
+        _captions_of_vectors, metric="l2", convention="frozen", protocol="both"
+    ),
     "captions-mask": _captions_masked,
     "eval_q2m": _q2m,
     "clips": _clips,
-    "clips-graded": partial(_clips, relevance="graded", weights="relevant", groups=["object type"], k=(2, 3)),
+    "clips-graded": partial(
+        _clips, relevance="graded", weights="relevant", groups=["object type"], k=(2, 3)
+    ),
     "clips-expected": partial(_clips, ties="expected", measures=["ERR@3", "AP"]),
     "clips-after": partial(_clips, self_rule="after", convention="alfa"),
     "clips-text": _clips_by_text,
@@ -311,10 +446,15 @@ CASES: dict[str, Call] = {
     "clips-live": _clips_live,
     "instances": _instances,
     "instances-market": partial(_instances, convention="market1501", details=True),
-    "instances-expected": partial(_instances, ties="expected", measures="AP P@1 cmc@2 ERR@3", exclude=["camera"]),
+    "instances-expected": partial(
+        _instances, ties="expected", measures="AP P@1 cmc@2 ERR@3", exclude=["camera"]
+    ),
     "instances-vectors": _instances_of_vectors,
     "instances-oxford": partial(
-        _instances_of_vectors, convention="oxford", no_relevant="skip", transforms="query-expansion(k=2,alpha=1)"
+        _instances_of_vectors,
+        convention="oxford",
+        no_relevant="skip",
+        transforms="query-expansion(k=2,alpha=1)",
     ),
     "agree": _agree,
     "agree-measures": _agree_measures,
@@ -324,7 +464,9 @@ CASES: dict[str, Call] = {
     "answers-lists": _answers_and_lists,
     "compare_lists": _lists,
     "compare_values": _compare,
-    "compare_values-t": partial(_compare, test="t", correction="bh", intervals="t", baseline="first"),
+    "compare_values-t": partial(
+        _compare, test="t", correction="bh", intervals="t", baseline="first"
+    ),
     "retrieve": _retrieve,
     "fuse": _fuse,
     "tune_fusion": _tune,

@@ -1,4 +1,6 @@
-"""Command lines of live engines, most of which end before anything is asked; the others ask an engine of the world."""
+"""Command lines of live engines, most of which end before anything is asked; the others ask an
+engine of the world.
+"""
 
 from pathlib import Path
 
@@ -8,7 +10,9 @@ _BASE = "retrieve sqlite-fts5 --items live/docs.tsv --queries live/asked.tsv"
 _OWN = "--queries live/asked.tsv --qrels live/judged.txt -m RR --rounds 2 --warm-up 1"
 CASES = {
     "retrieve/function": f"retrieve live_engine:search {_OWN} -o out",
-    "retrieve/sweep": f"retrieve live_engine:FAMILY {_OWN} --items live/docs.tsv --build shape=wide --sweep depth=1,2 -f md",
+    "retrieve/sweep": f"retrieve live_engine:FAMILY {_OWN} --items live/docs.tsv --build "
+    "shape=wide --sweep "
+    "depth=1,2 -f md",
     "retrieve/bench": "bench live/bench.toml -o out",
     "retrieve/no-queries": "retrieve sqlite-fts5 --items live/docs.tsv",
     "retrieve/unknown-engine": "retrieve sqlite-fts --items live/docs.tsv --queries live/asked.tsv",
@@ -20,11 +24,15 @@ CASES = {
     "retrieve/no-common-query": f"{_BASE} --qrels live/others.txt",
     "retrieve/rounds": f"{_BASE} --rounds 0 --warm-up 5 --retries 1 -k 5",
     "retrieve/rate": f"{_BASE} --rate 0 --clients 3 --timeout 5",
-    "retrieve/load": "retrieve qdrant:http://192.0.2.1:6333 --query-vectors live/vectors.npy --item-vectors live/vectors.npy --rate 5 --allow-load other.example --server-pid 1",
+    "retrieve/load": "retrieve qdrant:http://192.0.2.1:6333 --query-vectors live/vectors.npy "
+    "--item-vectors "
+    "live/vectors.npy --rate 5 --allow-load other.example --server-pid 1",
     "retrieve/requests": f"{_BASE} --most-requests 3 --most-seconds 60 --allow-failures 1",
     "retrieve/recall": f"{_BASE} --recall 2 --cost p99 --truth none --intervals t --seed 3",
     "retrieve/filter": f"{_BASE} --filter colour --duplicates first",
-    "retrieve/encoder": "retrieve live_engine:near --items live/words.tsv --queries live/asked.tsv --qrels live/judged.txt -m RR --rounds 2 --warm-up 1 --encoder tfidf-svd:2 -o out",
+    "retrieve/encoder": "retrieve live_engine:near --items live/words.tsv --queries "
+    "live/asked.tsv --qrels "
+    "live/judged.txt -m RR --rounds 2 --warm-up 1 --encoder tfidf-svd:2 -o out",
     "retrieve/needless-encoder": f"{_BASE} --encoder tfidf-svd:2",
     "retrieve/collapse": f"{_BASE} --collapse document -o out --overwrite",
 }

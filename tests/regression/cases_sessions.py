@@ -10,13 +10,23 @@ def write(folder: Path) -> None:
     """Sessions of the queries, with places and without, and second grades of most items."""
     random = Random(60)
     rows = [(query, f"s{place // 3}", place % 3 + 1) for place, query in enumerate(QUERIES)]
-    (folder / "sessions.csv").write_text("query,session\n" + "".join(f"{query},{session}\n" for query, session, _ in rows))
+    (folder / "sessions.csv").write_text(
+        "query,session\n" + "".join(f"{query},{session}\n" for query, session, _ in rows)
+    )
     random.shuffle(rows)
     (folder / "places.csv").write_text(
-        "query,session,position\n" + "".join(f"{query},{session},{n}\n" for query, session, n in rows)
+        "query,session,position\n"
+        + "".join(f"{query},{session},{n}\n" for query, session, n in rows)
     )
-    (folder / "torn.csv").write_text("query,session\n" + "".join(f"{query},{session}\n" for query, session, _ in rows[:5]))
-    second = [f"{query} 0 {item} {random.randint(0, 3)}\n" for query in QUERIES for item in ITEMS if random.random() < 0.8]
+    (folder / "torn.csv").write_text(
+        "query,session\n" + "".join(f"{query},{session}\n" for query, session, _ in rows[:5])
+    )
+    second = [
+        f"{query} 0 {item} {random.randint(0, 3)}\n"
+        for query in QUERIES
+        for item in ITEMS
+        if random.random() < 0.8
+    ]
     (folder / "second.txt").write_text("".join(second), encoding="utf-8")
 
 
@@ -25,8 +35,10 @@ SESSIONS = "-m 'SessionDCG@10 SessionRBP(b=0.5)'"
 FOLDS = "captions captions/clear.npy --positives counts:3"
 CASES = {
     "evaluate/sessions": f"{BASE} {SESSIONS} --sessions sessions.csv:session",
-    "evaluate/sessions-places": f"{BASE} {SESSIONS} --sessions places.csv:session,position -q -f json",
-    "evaluate/sessions-folder": f"{BASE} {SESSIONS} --sessions sessions.csv:session -o out\nreport out\ncompare out",
+    "evaluate/sessions-places": f"{BASE} {SESSIONS} --sessions places.csv:session,position -q "
+    "-f json",
+    "evaluate/sessions-folder": f"{BASE} {SESSIONS} --sessions sessions.csv:session -o "
+    "out\nreport out\ncompare out",
     "evaluate/sessions-torn": f"{BASE} {SESSIONS} --sessions torn.csv:session",
     "evaluate/sessions-unnamed": f"{BASE} {SESSIONS}",
     "evaluate/second": f"{BASE} -m 'Bpref uBpref uBpref(factor=0.25)' --other-judgments second.txt",

@@ -1,4 +1,6 @@
-"""Goldens as files, and whether what a case leaves equals its golden but for what `permitted.py` lists."""
+"""Goldens as files, and whether what a case leaves equals its golden but for what `permitted.py`
+lists.
+"""
 
 import difflib
 import hashlib
@@ -17,7 +19,9 @@ _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 
 @dataclass(frozen=True, kw_only=True)
 class Change:
-    """A difference from the goldens that is meant. cases, parts: patterns of the names that it touches, searched for."""
+    """A difference from the goldens that is meant. cases, parts: patterns of the names that it
+    touches, searched for.
+    """
 
     reason: str
     cases: str = ""
@@ -35,7 +39,9 @@ class Change:
         return lines
 
     def near(self, line: str) -> float | None:
-        """How far the numbers of this golden line may be off, relative to the larger of 1 and their size."""
+        """How far the numbers of this golden line may be off, relative to the larger of 1 and their
+        size.
+        """
         return None
 
 
@@ -83,10 +89,13 @@ class Near(Change):
 
 @dataclass(frozen=True, kw_only=True)
 class Anew(Change):
-    """Cases that mean something else now: their goldens lie beside the old ones as NAME.anew.golden, which stay to be read."""
+    """Cases that mean something else now: their goldens lie beside the old ones as
+    NAME.anew.golden, which stay to be read.
+    """
 
 
-# ---- files ----------------------------------------------------------------------------------------------------------------
+# ---- files
+# --------------------------------------------------------------------------------------------------
 
 
 def path_of(case: str, *, anew: bool = False) -> Path:
@@ -95,7 +104,9 @@ def path_of(case: str, *, anew: bool = False) -> Path:
 
 def write(path: Path, parts: Parts) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    text = "".join(f"{_HEAD}{name}\n" + "".join(f"{line}\n" for line in lines) for name, lines in parts.items())
+    text = "".join(
+        f"{_HEAD}{name}\n" + "".join(f"{line}\n" for line in lines) for name, lines in parts.items()
+    )
     path.write_bytes(text.encode("utf-8", "surrogateescape"))
 
 
@@ -110,7 +121,8 @@ def read(path: Path) -> Parts:
     return parts
 
 
-# ---- environments ---------------------------------------------------------------------------------------------------------
+# ---- environments
+# --------------------------------------------------------------------------------------------------
 
 
 @cache
@@ -122,9 +134,13 @@ def environment() -> dict[str, str]:
     import numpy as np
 
     simd = np.show_config(mode="dicts")["SIMD Extensions"]  # pyright: ignore[reportArgumentType]
-    # Processors with the same extensions differ in the last bits of approximate reciprocals, on which logarithms are built.
+    # Processors with the same extensions differ in the last bits of approximate reciprocals, on
+    # which logarithms are built.
     numbers = np.random.default_rng(0).random(4096) * 100
-    last_bits = b"".join(function(numbers).tobytes() for function in (np.log, np.log2, np.exp, np.sqrt, np.sin, np.reciprocal))
+    last_bits = b"".join(
+        function(numbers).tobytes()
+        for function in (np.log, np.log2, np.exp, np.sqrt, np.sin, np.reciprocal)
+    )
     packages = {name: version(name) for name in ("numpy", "duckdb", "pillow")}
     return {
         "python": platform.python_version(),
@@ -140,10 +156,13 @@ def same_environment() -> bool:
     return json.loads((GOLDENS / "environment.json").read_text()) == environment()
 
 
-# ---- comparison -----------------------------------------------------------------------------------------------------------
+# ---- comparison
+# --------------------------------------------------------------------------------------------------
 
 
-def differences(case: str, golden: Parts, found: Parts, permitted: Sequence[Change], *, exact: bool) -> list[str]:
+def differences(
+    case: str, golden: Parts, found: Parts, permitted: Sequence[Change], *, exact: bool
+) -> list[str]:
     """A readable account of every part that differs; empty where nothing does."""
     said = [f"part {name!r} is missing" for name in golden if name not in found]
     said += [f"part {name!r} is new" for name in found if name not in golden]
@@ -155,12 +174,17 @@ def differences(case: str, golden: Parts, found: Parts, permitted: Sequence[Chan
         for change in changes:
             old, new = change.old(old), change.new(new)
         if not _same(old, new, changes, exact):
-            said += [f"part {name!r}:", *list(difflib.unified_diff(old, new, "golden", "found", lineterm="", n=1))[2:]]
+            said += [
+                f"part {name!r}:",
+                *list(difflib.unified_diff(old, new, "golden", "found", lineterm="", n=1))[2:],
+            ]
     return said
 
 
 def _same(old: list[str], new: list[str], changes: Sequence[Change], exact: bool) -> bool:
-    return len(old) == len(new) and all(_same_line(*pair, changes, exact) for pair in zip(old, new, strict=True))
+    return len(old) == len(new) and all(
+        _same_line(*pair, changes, exact) for pair in zip(old, new, strict=True)
+    )
 
 
 def _same_line(old: str, new: str, changes: Sequence[Change], exact: bool) -> bool:
@@ -175,7 +199,9 @@ def _same_line(old: str, new: str, changes: Sequence[Change], exact: bool) -> bo
 
 
 def _near_form(line: str) -> str:
-    """The line without digests and lengths of exact values, whose last digits may be one more or less; digests of rounded ones stay."""
+    """The line without digests and lengths of exact values, whose last digits may be one more or
+    less; digests of rounded ones stay.
+    """
     return re.sub(r"(\d+ characters )?exact [0-9a-f]{16}", "", line)
 
 

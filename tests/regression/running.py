@@ -1,4 +1,6 @@
-"""Runs cases: command lines in a folder of drawn inputs, in this process, and what they print and write as canonical parts."""
+"""Runs cases: command lines in a folder of drawn inputs, in this process, and what they print and
+write as canonical parts.
+"""
 
 import contextlib
 import io
@@ -30,7 +32,9 @@ def command_line() -> int:
 
 
 class Workspace:
-    """A folder with inputs, in which cases run one after the other; whatever a case writes or changes is undone after it."""
+    """A folder with inputs, in which cases run one after the other; whatever a case writes or
+    changes is undone after it.
+    """
 
     def __init__(self, folder: Path, build: Callable[[Path], None]) -> None:
         self.folder = folder.resolve()
@@ -41,7 +45,8 @@ class Workspace:
         self._folders = {path.name for path in self.folder.iterdir()}
 
     def run(self, lines: str, *, ticking: bool = True) -> Parts:
-        """Runs one command a line and returns their output streams, exit codes and, at the end, the files that they wrote.
+        """Runs one command a line and returns their output streams, exit codes and, at the end, the
+        files that they wrote.
 
         ticking: whether measured times and memory are replaced, see `_measurements`.
         """
@@ -52,23 +57,33 @@ class Workspace:
                 if words[0] == "cp":
                     shutil.copyfile(words[1], words[2])
                     continue
-                code, out, err = in_process(words) if words[0] != "<" else _with_input(Path(words[1]), words[2:])
+                code, out, err = (
+                    in_process(words) if words[0] != "<" else _with_input(Path(words[1]), words[2:])
+                )
                 parts[f"{place} $ rankwell {line}"] = [f"exit {code}"]
                 parts[f"{place} stdout"] = canonical.of_text(self._clean(out))
-                parts[f"{place} stderr"] = canonical.of_text(self._clean(err if code in (0, 1, 4) else _first_word(err)))
+                parts[f"{place} stderr"] = canonical.of_text(
+                    self._clean(err if code in (0, 1, 4) else _first_word(err))
+                )
         return parts | self._written()
 
     def call(self, function: Callable[[], Mapping[str, Any]]) -> Parts:
         """Calls a function in the folder; it returns named values, or files it wrote."""
         with _surroundings(self.folder), _measurements():
             found = function()
-        return {name: canonical.of_text(self._clean(show(value))) for name, value in found.items()} | self._written()
+        return {
+            name: canonical.of_text(self._clean(show(value))) for name, value in found.items()
+        } | self._written()
 
     def _written(self) -> Parts:
-        """The canonical lines of every new or changed file; new ones are removed, changed ones restored."""
+        """The canonical lines of every new or changed file; new ones are removed, changed ones
+        restored.
+        """
         now = self._state()
         changed = [name for name in sorted(now) if now[name] != self._before.get(name)]
-        parts = {f"file {name}": canonical.of_file(self.folder / name, self._clean) for name in changed}
+        parts = {
+            f"file {name}": canonical.of_file(self.folder / name, self._clean) for name in changed
+        }
         for name in changed:
             if name not in self._before:
                 (self.folder / name).unlink()
@@ -91,7 +106,11 @@ class Workspace:
                 for entry in entries:
                     if entry.is_dir(follow_symlinks=False):
                         # The plans and records of work folders have times and hosts.
-                        folders += [] if entry.name in ("__pycache__", "work") else [(f"{within}{entry.name}/", entry.path)]
+                        folders += (
+                            []
+                            if entry.name in ("__pycache__", "work")
+                            else [(f"{within}{entry.name}/", entry.path)]
+                        )
                     elif not entry.is_dir():
                         stat = entry.stat()
                         found[f"{within}{entry.name}"] = (stat.st_size, stat.st_mtime_ns)
@@ -99,7 +118,12 @@ class Workspace:
 
     def _clean(self, text: str) -> str:
         version = rankwell.__version__
-        for before, after in (("rankwell ", ""), ("version=", ""), ('version": "', '"'), ('rankwell": "', '"')):
+        for before, after in (
+            ("rankwell ", ""),
+            ("version=", ""),
+            ('version": "', '"'),
+            ('rankwell": "', '"'),
+        ):
             text = text.replace(f"{before}{version}{after}", f"{before}<version>{after}")
         text = re.sub(r'(rapidfuzz(?:=|": "))[0-9.]+', r"\1<version>", text)
         return text.replace(str(self.folder), "<folder>")
@@ -107,24 +131,41 @@ class Workspace:
 
 def in_process(words: list[str]) -> tuple[int, str, str]:
     """Exit code, standard output and standard error of a command line."""
-    out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", "surrogateescape", newline="", write_through=True) for _ in range(2))
+    out, err = (
+        io.TextIOWrapper(io.BytesIO(), "utf-8", "surrogateescape", newline="", write_through=True)
+        for _ in range(2)
+    )
     before, sys.argv = sys.argv, ["rankwell", *words]
     try:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             code = command_line()
     finally:
         sys.argv = before
-    said, complained = (each.buffer.getvalue().decode("utf-8", "surrogateescape") for each in (out, err))
+    said, complained = (
+        each.buffer.getvalue().decode("utf-8", "surrogateescape") for each in (out, err)
+    )
     return code, said, complained
 
 
 def _with_input(file: Path, words: list[str]) -> tuple[int, str, str]:
     """The same of a process of its own that reads the file as its standard input."""
     here = str(Path(rankwell.__file__).resolve().parent.parent)
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [here, os.environ.get("PYTHONPATH", "")]))}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(filter(None, [here, os.environ.get("PYTHONPATH", "")])),
+    }
     with file.open("rb") as stream:
-        done = subprocess.run([sys.executable, "-m", "rankwell", *words], stdin=stream, capture_output=True, env=environment)
-    return done.returncode, done.stdout.decode("utf-8", "surrogateescape"), done.stderr.decode("utf-8", "surrogateescape")
+        done = subprocess.run(
+            [sys.executable, "-m", "rankwell", *words],
+            stdin=stream,
+            capture_output=True,
+            env=environment,
+        )
+    return (
+        done.returncode,
+        done.stdout.decode("utf-8", "surrogateescape"),
+        done.stderr.decode("utf-8", "surrogateescape"),
+    )
 
 
 def _first_word(err: str) -> str:
@@ -148,13 +189,23 @@ def _cell(value: Any) -> str:
         return "{" + ", ".join(f"{key!r}: {_cell(each)}" for key, each in value.items()) + "}"
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(map(_cell, value)) + "]"
-    return repr(value.item() if hasattr(value, "item") and getattr(value, "size", 1) == 1 else value)
+    return repr(
+        value.item() if hasattr(value, "item") and getattr(value, "size", 1) == 1 else value
+    )
 
 
 @contextlib.contextmanager
 def _surroundings(folder: Path) -> Generator[None]:
-    """The folder as the current one, a terminal of a fixed width, no network, and charts as their specifications."""
-    fixed = {"COLUMNS": "120", "LINES": "50", "NO_COLOR": "1", "TERM": "dumb", "HF_HUB_OFFLINE": "1"}
+    """The folder as the current one, a terminal of a fixed width, no network, and charts as their
+    specifications.
+    """
+    fixed = {
+        "COLUMNS": "120",
+        "LINES": "50",
+        "NO_COLOR": "1",
+        "TERM": "dumb",
+        "HF_HUB_OFFLINE": "1",
+    }
     before, here, path = {name: os.environ.get(name) for name in fixed}, Path.cwd(), list(sys.path)
     os.environ.update(fixed)
     os.chdir(folder)
@@ -172,7 +223,9 @@ def _surroundings(folder: Path) -> Generator[None]:
 
 @contextlib.contextmanager
 def specifications() -> Generator[None]:
-    """Charts are written as their Vega-Lite specifications, which say all that a picture shows, at a hundredth of the time."""
+    """Charts are written as their Vega-Lite specifications, which say all that a picture shows, at
+    a hundredth of the time.
+    """
     import json
 
     import vl_convert
@@ -189,8 +242,10 @@ def specifications() -> Generator[None]:
 
 @contextlib.contextmanager
 def _measurements() -> Generator[None]:
-    """A machine that is the same everywhere: its clock advances by 1/1024 s, which is exact, whenever rankwell reads it in a
-    thread; its peak of memory, its name and its number of processors are constant. Live engines are asked in this process."""
+    """A machine that is the same everywhere: its clock advances by 1/1024 s, which is exact,
+    whenever rankwell reads it in a thread; its peak of memory, its name and its number of
+    processors are constant. Live engines are asked in this process.
+    """
     import platform
     import resource
     import time
@@ -198,7 +253,12 @@ def _measurements() -> Generator[None]:
     from rankwell.core.kernels import workers
     from rankwell.tasks.retrieve import hosts, measuring
 
-    clock, processor, usage, ticks = time.perf_counter, time.process_time, resource.getrusage, threading.local()
+    clock, processor, usage, ticks = (
+        time.perf_counter,
+        time.process_time,
+        resource.getrusage,
+        threading.local(),
+    )
     named, kind, count, machine = platform.platform, platform.machine, os.cpu_count, workers.machine
 
     def read() -> float:
@@ -211,18 +271,30 @@ def _measurements() -> Generator[None]:
     resource.getrusage = lambda who: types.SimpleNamespace(ru_maxrss=512 * 1024)
     measuring.ProcessHost = hosts.LocalHost  # pyright: ignore[reportAttributeAccessIssue]
     platform.platform, platform.machine, os.cpu_count = lambda: "Linux", lambda: "x86_64", lambda: 2
-    workers.machine = lambda: {"system": "Linux", "processor": "x86_64", "processors": 2, "threads": 2}
+    workers.machine = lambda: {
+        "system": "Linux",
+        "processor": "x86_64",
+        "processors": 2,
+        "threads": 2,
+    }
     try:
         yield
     finally:
-        time.perf_counter, time.process_time, resource.getrusage, os.cpu_count = clock, processor, usage, count
+        time.perf_counter, time.process_time, resource.getrusage, os.cpu_count = (
+            clock,
+            processor,
+            usage,
+            count,
+        )
         platform.platform, platform.machine, workers.machine = named, kind, machine
         measuring.ProcessHost = hosts.ProcessHost
 
 
 @contextlib.contextmanager
 def workspace(build: Callable[[Path], None]) -> Generator[Workspace]:
-    """A workspace in a folder that is removed afterwards, with the modules that were imported from it."""
+    """A workspace in a folder that is removed afterwards, with the modules that were imported from
+    it.
+    """
     with tempfile.TemporaryDirectory(prefix="goldens-") as folder:
         try:
             yield Workspace(Path(folder) / "world", build)

@@ -1,6 +1,8 @@
-"""Drawn inputs of every task, the same bytes for the same Python: small, with ties, gaps and odd ids, and files in every format.
+"""Drawn inputs of every task, the same bytes for the same Python: small, with ties, gaps and odd
+ids, and files in every format.
 
-Scores are multiples of an eighth and most vectors hold 1 and -1 alone, so that products are exact on every machine.
+Scores are multiples of an eighth and most vectors hold 1 and -1 alone, so that products are exact
+on every machine.
 """
 
 import gzip
@@ -24,7 +26,10 @@ def build(folder: Path) -> None:
     _write_judgments(folder, judgments)
     _write_runs(folder, judgments)
     _write_trec(folder, judgments)
-    requirements = 'require = ["AP >= 0.1", "b:RR.ci_low > 0"]\nno_regression = "a"\ntolerance = "1%"\nmeasures = ["AP"]\n'
+    requirements = (
+        'require = ["AP >= 0.1", "b:RR.ci_low > 0"]\nno_regression = "a"\ntolerance = '
+        '"1%"\nmeasures = ["AP"]\n'
+    )
     _text(folder / "gate.toml", requirements)
     (folder / "runs/bench").mkdir()
     for name, of in (("one", "a"), ("two", "b")):
@@ -34,19 +39,25 @@ def build(folder: Path) -> None:
 
 def build_for_shared(folder: Path) -> None:
     """Vectors of the real clips, and no answers to the real questions."""
-    clips = [line.split(",")[0] for line in (folder / "shared/driving/unified_annotation.csv").read_text().splitlines()[1:]]
+    clips = [
+        line.split(",")[0]
+        for line in (folder / "shared/driving/unified_annotation.csv").read_text().splitlines()[1:]
+    ]
     worlds_matrices.save_signs(folder / "driving.npy", clips)
     _text(folder / "nothing.jsonl", '{"id": "nobody", "rank": 1, "text": null}\n')
 
 
-# ---- judgments and runs ----------------------------------------------------------------------------------------------------
+# ---- judgments and runs
+# --------------------------------------------------------------------------------------------------
 
 
 def _judgments() -> dict[str, dict[str, int]]:
     """Grades from -1 to 3; q13 has nothing relevant, q14 has nothing retrieved."""
     random = Random(1)
     scale = [-1, 0, 0, 0, 1, 1, 2, 3]
-    graded = {query: {item: random.choice(scale) for item in random.sample(ITEMS, 8)} for query in QUERIES}
+    graded = {
+        query: {item: random.choice(scale) for item in random.sample(ITEMS, 8)} for query in QUERIES
+    }
     graded["q13"] = dict.fromkeys(graded["q13"], 0)
     for query in QUERIES:
         if query != "q13" and max(graded[query].values()) < 1:
@@ -54,28 +65,52 @@ def _judgments() -> dict[str, dict[str, int]]:
     return graded
 
 
-def _run(judgments: dict[str, dict[str, int]], seed: int, *, skill: float, levels: int) -> dict[str, dict[str, float]]:
-    """Scores in steps of an eighth, of so many levels that many tie; q14 is absent, q99 unknown, q3 finds itself."""
+def _run(
+    judgments: dict[str, dict[str, int]], seed: int, *, skill: float, levels: int
+) -> dict[str, dict[str, float]]:
+    """Scores in steps of an eighth, of so many levels that many tie; q14 is absent, q99 unknown, q3
+    finds itself.
+    """
     random = Random(seed)
     found: dict[str, dict[str, float]] = {}
     for query in [*QUERIES[:-1], "q99"]:
         listed = random.sample(ITEMS, 16)
-        good = [item for item, grade in judgments.get(query, {}).items() if grade > 0 and random.random() < 0.8]
+        good = [
+            item
+            for item, grade in judgments.get(query, {}).items()
+            if grade > 0 and random.random() < 0.8
+        ]
         listed += [item for item in good if item not in listed]
-        found[query] = {item: (random.randrange(levels) + (levels * skill if item in good else 0)) / 8 for item in listed}
+        found[query] = {
+            item: (random.randrange(levels) + (levels * skill if item in good else 0)) / 8
+            for item in listed
+        }
     found["q3"]["q3"] = 50.0
     return found
 
 
 def _write_judgments(folder: Path, judgments: dict[str, dict[str, int]]) -> None:
-    rows = [(query, item, grade) for query, graded in judgments.items() for item, grade in graded.items()]
-    _text(folder / "qrels.txt", "".join(f"{query} 0 {item} {grade}\n" for query, item, grade in rows))
+    rows = [
+        (query, item, grade)
+        for query, graded in judgments.items()
+        for item, grade in graded.items()
+    ]
+    _text(
+        folder / "qrels.txt", "".join(f"{query} 0 {item} {grade}\n" for query, item, grade in rows)
+    )
     _text(
         folder / "qrels.tsv",
-        "query-id\tcorpus-id\tscore\n" + "".join(f"{query}\t{item}\t{grade}\n" for query, item, grade in rows),
+        "query-id\tcorpus-id\tscore\n"
+        + "".join(f"{query}\t{item}\t{grade}\n" for query, item, grade in rows),
     )
-    _text(folder / "qrels.csv", "query,item,grade\n" + "".join(f"{query},{item},{grade}\n" for query, item, grade in rows))
-    lines = [json.dumps({"query": query, "item": item, "grade": grade}, ensure_ascii=False) for query, item, grade in rows]
+    _text(
+        folder / "qrels.csv",
+        "query,item,grade\n" + "".join(f"{query},{item},{grade}\n" for query, item, grade in rows),
+    )
+    lines = [
+        json.dumps({"query": query, "item": item, "grade": grade}, ensure_ascii=False)
+        for query, item, grade in rows
+    ]
     _text(folder / "qrels.jsonl", "\n".join(lines) + "\n")
     _text(folder / "qrels.json", json.dumps(judgments, ensure_ascii=False))
     both = "".join(f"{query},{item},{grade},{int(grade > 1)}\n" for query, item, grade in rows)
@@ -85,11 +120,15 @@ def _write_judgments(folder: Path, judgments: dict[str, dict[str, int]]) -> None
         lines = "".join(f"{query}\t{item}\t{grade}\n" for query, item, grade in rows[:most])
         _text(folder / f"beir/qrels/{split}.tsv", "query-id\tcorpus-id\tscore\n" + lines)
     _text(
-        folder / "beir/queries.jsonl", "".join(json.dumps({"_id": query, "text": f"about {query}"}) + "\n" for query in QUERIES)
+        folder / "beir/queries.jsonl",
+        "".join(json.dumps({"_id": query, "text": f"about {query}"}) + "\n" for query in QUERIES),
     )
     random = Random(5)
     intents = [(query, random.randint(1, 3), item, int(grade > 0)) for query, item, grade in rows]
-    _text(folder / "intents.txt", "".join(f"{query} {intent} {item} {grade}\n" for query, intent, item, grade in intents))
+    _text(
+        folder / "intents.txt",
+        "".join(f"{query} {intent} {item} {grade}\n" for query, intent, item, grade in intents),
+    )
     texts = [
         {
             "_id": query,
@@ -103,7 +142,14 @@ def _write_judgments(folder: Path, judgments: dict[str, dict[str, int]]) -> None
     _text(
         folder / "corpus.jsonl",
         "".join(
-            json.dumps({"_id": item, "title": item.upper(), "text": f"{random.choice(WORDS)} {random.choice(WORDS)}"}) + "\n"
+            json.dumps(
+                {
+                    "_id": item,
+                    "title": item.upper(),
+                    "text": f"{random.choice(WORDS)} {random.choice(WORDS)}",
+                }
+            )
+            + "\n"
             for item in ITEMS[:-2]
         ),
     )
@@ -118,16 +164,36 @@ def _write_runs(folder: Path, judgments: dict[str, dict[str, int]]) -> None:
     }
     for name, run in runs.items():
         _text(folder / f"{name}.run", trec(run, name))
-    rows = [(query, item, score) for query, scores in runs["a"].items() for item, score in scores.items()]
-    _text(folder / "runs/a.csv", "query,item,score\n" + "".join(f"{query},{item},{score}\n" for query, item, score in rows))
-    _text(folder / "runs/a.tsv", "query\titem\tscore\n" + "".join(f"{query}\t{item}\t{score}\n" for query, item, score in rows))
+    rows = [
+        (query, item, score)
+        for query, scores in runs["a"].items()
+        for item, score in scores.items()
+    ]
+    _text(
+        folder / "runs/a.csv",
+        "query,item,score\n" + "".join(f"{query},{item},{score}\n" for query, item, score in rows),
+    )
+    _text(
+        folder / "runs/a.tsv",
+        "query\titem\tscore\n"
+        + "".join(f"{query}\t{item}\t{score}\n" for query, item, score in rows),
+    )
     _text(folder / "runs/a.json", json.dumps(runs["a"], ensure_ascii=False))
-    lines = [json.dumps({"query": query, "item": item, "score": score}, ensure_ascii=False) for query, item, score in rows]
+    lines = [
+        json.dumps({"query": query, "item": item, "score": score}, ensure_ascii=False)
+        for query, item, score in rows
+    ]
     _text(folder / "runs/a.jsonl", "\n".join(lines) + "\n")
-    ranked = {query: sorted(scores, key=lambda item: -scores[item]) for query, scores in runs["b"].items()}
+    ranked = {
+        query: sorted(scores, key=lambda item: -scores[item]) for query, scores in runs["b"].items()
+    }
     _text(
         folder / "runs/msmarco.tsv",
-        "".join(f"{query}\t{item}\t{rank}\n" for query, items in ranked.items() for rank, item in enumerate(items, 1)),
+        "".join(
+            f"{query}\t{item}\t{rank}\n"
+            for query, items in ranked.items()
+            for rank, item in enumerate(items, 1)
+        ),
     )
     scattered = trec(runs["a"], "a").splitlines(keepends=True)
     Random(3).shuffle(scattered)
@@ -154,11 +220,20 @@ def _write_trec(folder: Path, judgments: dict[str, dict[str, int]]) -> None:
         for group in range(random.randint(1, 2)):
             levels = {item: random.randrange(3) for item in judgments[query]}
             for sub in range(2):
-                prefs += [f"{query} g{group} s{sub} {item} {levels[item]}\n" for item in random.sample(list(levels), 5)]
-            groups += [f"{query} {group + 1} {item} {random.randrange(3)}\n" for item in random.sample(list(levels), 6)]
+                prefs += [
+                    f"{query} g{group} s{sub} {item} {levels[item]}\n"
+                    for item in random.sample(list(levels), 5)
+                ]
+            groups += [
+                f"{query} {group + 1} {item} {random.randrange(3)}\n"
+                for item in random.sample(list(levels), 6)
+            ]
     _text(folder / "prefs.txt", "".join(prefs))
     _text(folder / "groups.txt", "".join(groups))
-    _text(folder / "zscores.txt", "".join(f"{query} map 0.25 0.125\n{query} P_5 0.5 0.25\n" for query in QUERIES))
+    _text(
+        folder / "zscores.txt",
+        "".join(f"{query} map 0.25 0.125\n{query} P_5 0.5 0.25\n" for query in QUERIES),
+    )
 
 
 BENCH = """\

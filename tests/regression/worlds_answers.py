@@ -1,4 +1,6 @@
-"""Drawn questions, answers and retrieved documents in the forms that `rankwell answers` reads, and a grid over a small system."""
+"""Drawn questions, answers and retrieved documents in the forms that `rankwell answers` reads, and
+a grid over a small system.
+"""
 
 import json
 from pathlib import Path
@@ -38,7 +40,8 @@ def _documents() -> dict[str, str]:
     for place in range(8):
         words = [NAMES[place], *random.sample(NAMES, 3)]
         found[f"T{place // 2}#{place % 2}"] = (
-            f"It was {words[0]} in those days. Some say {words[1]}, others {words[2]} or {words[3]}."
+            f"It was {words[0]} in those days. Some say {words[1]}, others {words[2]} or "
+            f"{words[3]}."
         )
     return found
 
@@ -53,7 +56,9 @@ def _questions(documents: dict[str, str]) -> Questions:
         here = [name for name in NAMES if name in text]
         answers = [] if place % 5 == 4 else random.sample(here, min(len(here), 1 + place % 2))
         asked = f"What is said of {random.choice(NAMES)}?"
-        found[f"q{place:02}"] = Question(document, asked, [(each, text.index(each)) for each in answers])
+        found[f"q{place:02}"] = Question(
+            document, asked, [(each, text.index(each)) for each in answers]
+        )
     return found
 
 
@@ -62,7 +67,9 @@ def _write(path: Path, content: object) -> None:
 
 
 def _write_lines(path: Path, rows: list[object]) -> None:
-    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+    path.write_text(
+        "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8"
+    )
 
 
 def _gold(folder: Path, documents: dict[str, str], questions: Questions) -> None:
@@ -73,17 +80,26 @@ def _gold(folder: Path, documents: dict[str, str], questions: Questions) -> None
                 "id": key,
                 "question": each.text,
                 "is_impossible": not each.answers,
-                "answers": [{"text": answer, "answer_start": start} for answer, start in each.answers],
+                "answers": [
+                    {"text": answer, "answer_start": start} for answer, start in each.answers
+                ],
             }
             for key, each in questions.items()
             if each.document == name
         ]
         articles.setdefault(name.split("#")[0], []).append({"context": text, "qas": qas})
-    data: list[dict[str, Any]] = [{"title": title, "paragraphs": paragraphs} for title, paragraphs in articles.items()]
+    data: list[dict[str, Any]] = [
+        {"title": title, "paragraphs": paragraphs} for title, paragraphs in articles.items()
+    ]
     _write(folder / "gold.json", {"version": "v2.0", "data": data})
     answered = {name: each for name, each in questions.items() if each.answers}
     kept = [
-        {"title": a["title"], "paragraphs": [{**p, "qas": [q for q in p["qas"] if q["answers"]]} for p in a["paragraphs"]]}
+        {
+            "title": a["title"],
+            "paragraphs": [
+                {**p, "qas": [q for q in p["qas"] if q["answers"]]} for p in a["paragraphs"]
+            ],
+        }
         for a in data
     ]
     _write(folder / "answerable.json", {"version": "1.1", "data": kept})
@@ -95,15 +111,24 @@ def _gold(folder: Path, documents: dict[str, str], questions: Questions) -> None
                 "title": each.document.split("#")[0],
                 "context": documents[each.document],
                 "question": each.text,
-                "answers": {"text": [answer for answer, _ in each.answers], "answer_start": [start for _, start in each.answers]},
+                "answers": {
+                    "text": [answer for answer, _ in each.answers],
+                    "answer_start": [start for _, start in each.answers],
+                },
             }
             for name, each in questions.items()
         ],
     )
-    _write(folder / "nq_given.json", {str(place): each.answers[0][0] for place, each in enumerate(answered.values())})
+    _write(
+        folder / "nq_given.json",
+        {str(place): each.answers[0][0] for place, each in enumerate(answered.values())},
+    )
     _write_lines(
         folder / "nq.jsonl",
-        [{"question": f"{each.text} {name}", "answer": [a for a, _ in each.answers]} for name, each in answered.items()],
+        [
+            {"question": f"{each.text} {name}", "answer": [a for a, _ in each.answers]}
+            for name, each in answered.items()
+        ],
     )
     _write(
         folder / "trivia.json",
@@ -135,7 +160,10 @@ def _gold(folder: Path, documents: dict[str, str], questions: Questions) -> None
                 "id": name,
                 "input": each.text,
                 "output": [
-                    {"answer": answer, "provenance": [{"wikipedia_id": each.document, "title": "t"}]}
+                    {
+                        "answer": answer,
+                        "provenance": [{"wikipedia_id": each.document, "title": "t"}],
+                    }
                     for answer, _ in each.answers
                 ],
             }
@@ -153,7 +181,13 @@ def _predictions(folder: Path, questions: Questions) -> None:
         for rank in range(1, 1 + random.randint(1, 4)):
             if random.random() < 0.2:
                 ranked.append(
-                    {"id": name, "rank": rank, "text": None, "no_answer": random.randrange(9) / 8, "score": 1 / 2**rank}
+                    {
+                        "id": name,
+                        "rank": rank,
+                        "text": None,
+                        "no_answer": random.randrange(9) / 8,
+                        "score": 1 / 2**rank,
+                    }
                 )
                 continue
             text, start = random.choice([*each.answers, (random.choice(NAMES), 7)])
@@ -191,7 +225,10 @@ def _predictions(folder: Path, questions: Questions) -> None:
                 "output": [
                     {
                         "answer": random.choice(NAMES),
-                        "provenance": [{"wikipedia_id": f"T{place % 4}#{place % 2}"} for place in random.sample(range(8), 4)],
+                        "provenance": [
+                            {"wikipedia_id": f"T{place % 4}#{place % 2}"}
+                            for place in random.sample(range(8), 4)
+                        ],
                     }
                 ],
             }
@@ -200,17 +237,32 @@ def _predictions(folder: Path, questions: Questions) -> None:
         ],
     )
     texts = {
-        name: (random.choice([*(answer for answer, _ in each.answers), "the north"]) if random.random() < 0.8 else "")
+        name: (
+            random.choice([*(answer for answer, _ in each.answers), "the north"])
+            if random.random() < 0.8
+            else ""
+        )
         for name, each in questions.items()
     }
-    _write(folder / "texts.json", {name: text for name, text in texts.items() if name not in ("q07", "q09")})
     _write(
-        folder / "better.json", {name: (each.answers[0][0].upper() if each.answers else "") for name, each in questions.items()}
+        folder / "texts.json",
+        {name: text for name, text in texts.items() if name not in ("q07", "q09")},
+    )
+    _write(
+        folder / "better.json",
+        {
+            name: (each.answers[0][0].upper() if each.answers else "")
+            for name, each in questions.items()
+        },
     )
     _write(
         folder / "nbest.json",
         {
-            name: [{"text": text, "probability": 0.5}, {"text": "Lyon", "probability": 0.25}, {"text": "", "probability": 0.125}]
+            name: [
+                {"text": text, "probability": 0.5},
+                {"text": "Lyon", "probability": 0.25},
+                {"text": "", "probability": 0.125},
+            ]
             for name, text in texts.items()
         },
     )
@@ -224,23 +276,36 @@ def _retrieved(folder: Path, documents: dict[str, str], questions: Questions) ->
         if name == "q11":
             continue
         found = random.sample(list(documents), 5)
-        lines += [f"{name} Q0 {document} {rank} {random.randrange(8) / 4} x\n" for rank, document in enumerate(found, 1)]
+        lines += [
+            f"{name} Q0 {document} {rank} {random.randrange(8) / 4} x\n"
+            for rank, document in enumerate(found, 1)
+        ]
         passages.append(
             {
                 "id": name,
                 "question": each.text,
                 "answers": [answer for answer, _ in each.answers],
                 "ctxs": [
-                    {"id": document, "title": document, "text": documents[document], "score": str(9 - rank)}
+                    {
+                        "id": document,
+                        "title": document,
+                        "text": documents[document],
+                        "score": str(9 - rank),
+                    }
                     for rank, document in enumerate(found)
                 ],
             }
         )
-        doubled += [f"{name} Q0 {document} {rank} {10 - rank} x\n" for rank, document in enumerate([*found, found[0]], 1)]
+        doubled += [
+            f"{name} Q0 {document} {rank} {10 - rank} x\n"
+            for rank, document in enumerate([*found, found[0]], 1)
+        ]
     (folder / "found.run").write_text("".join(lines))
     (folder / "doubled.run").write_text("".join(doubled))
     _write(folder / "dpr.json", passages)
-    (folder / "corpus.tsv").write_text("id\ttext\n" + "".join(f"{name}\t{text}\n" for name, text in documents.items()))
+    (folder / "corpus.tsv").write_text(
+        "id\ttext\n" + "".join(f"{name}\t{text}\n" for name, text in documents.items())
+    )
 
 
 def _grid(folder: Path) -> None:

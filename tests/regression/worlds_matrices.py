@@ -1,4 +1,6 @@
-"""Drawn inputs made of arrays: captions against videos, embeddings of several models, annotated clips, labelled images."""
+"""Drawn inputs made of arrays: captions against videos, embeddings of several models, annotated
+clips, labelled images.
+"""
 
 import json
 from pathlib import Path
@@ -26,7 +28,9 @@ def build(folder: Path) -> None:
 
 def signs(seed: int, rows: int, columns: int) -> np.ndarray:
     """Vectors of 1 and -1: sums and lengths of 16 of them are exact, and many cosines are equal."""
-    return np.where(np.random.default_rng(seed).random((rows, columns)) < 0.5, -1, 1).astype(np.float32)
+    return np.where(np.random.default_rng(seed).random((rows, columns)) < 0.5, -1, 1).astype(
+        np.float32
+    )
 
 
 def save_signs(path: Path, ids: list[str]) -> None:
@@ -49,13 +53,18 @@ def _lines(path: Path, lines: list[str]) -> None:
 
 
 def _captions(folder: Path) -> None:
-    """Three captions a video; scores with ties, also within a row between right and wrong videos; some equal captions."""
+    """Three captions a video; scores with ties, also within a row between right and wrong videos;
+    some equal captions.
+    """
     folder.mkdir()
     owner = np.arange(CAPTIONS) // 3
     right = owner[:, None] == np.arange(VIDEOS)[None, :]
     tied = eighths(1, CAPTIONS, VIDEOS, 6) + right * np.float32(0.25)
     tied[4] = tied[3]
-    clear = (np.random.default_rng(2).permutation(CAPTIONS * VIDEOS).reshape(CAPTIONS, VIDEOS) / 64 + right).astype(np.float32)
+    clear = (
+        np.random.default_rng(2).permutation(CAPTIONS * VIDEOS).reshape(CAPTIONS, VIDEOS) / 64
+        + right
+    ).astype(np.float32)
     np.save(folder / "tied.npy", tied)
     np.save(folder / "clear.npy", clear)
     np.save(folder / "square.npy", eighths(3, VIDEOS, VIDEOS, 9) + np.eye(VIDEOS, dtype=np.float32))
@@ -64,28 +73,54 @@ def _captions(folder: Path) -> None:
     _json(folder / "positives.json", [[int(each)] for each in owner])
     _json(
         folder / "several.json",
-        [[int(each), (int(each) + 1) % VIDEOS] if place % 4 == 0 else [int(each)] for place, each in enumerate(owner)],
+        [
+            [int(each), (int(each) + 1) % VIDEOS] if place % 4 == 0 else [int(each)]
+            for place, each in enumerate(owner)
+        ],
     )
-    _json(folder / "gaps.json", [[] if place in (2, 9) else [int(each)] for place, each in enumerate(owner)])
+    _json(
+        folder / "gaps.json",
+        [[] if place in (2, 9) else [int(each)] for place, each in enumerate(owner)],
+    )
     names = [f"t{place}" for place in range(CAPTIONS)]
     videos = [f"v{place}" for place in range(VIDEOS)]
     _lines(folder / "captions.ids.txt", names)
     _lines(folder / "videos.ids.txt", videos)
-    _json(folder / "by_id.json", {name: [videos[each]] for name, each in zip(names, owner, strict=True)})
-    _lines(folder / "qrels.csv", ["query,item", *(f"{name},{videos[each]}" for name, each in zip(names, owner, strict=True))])
+    _json(
+        folder / "by_id.json",
+        {name: [videos[each]] for name, each in zip(names, owner, strict=True)},
+    )
+    _lines(
+        folder / "qrels.csv",
+        [
+            "query,item",
+            *(f"{name},{videos[each]}" for name, each in zip(names, owner, strict=True)),
+        ],
+    )
     _json(folder / "nothing.json", [[] for _ in range(VIDEOS)])
     _lines(folder / "counts.txt", ["3"] * VIDEOS)
     _lines(folder / "groups.txt", [str(each) for each in owner])
-    _lines(folder / "texts.txt", [f"caption {place - place % 2 if place < 6 else place} of it" for place in range(CAPTIONS)])
+    _lines(
+        folder / "texts.txt",
+        [f"caption {place - place % 2 if place < 6 else place} of it" for place in range(CAPTIONS)],
+    )
     _json(folder / "mask.json", [0 if place in (5, 6, 23) else 1 for place in range(CAPTIONS)])
     np.save(folder / "queries.npy", signs(6, CAPTIONS, 16))
     np.save(folder / "gallery.npy", signs(7, VIDEOS, 16))
-    np.save(folder / "float_queries.npy", np.random.default_rng(8).standard_normal((CAPTIONS, 6)).astype(np.float32))
-    np.save(folder / "float_gallery.npy", np.random.default_rng(9).standard_normal((VIDEOS, 6)).astype(np.float32))
+    np.save(
+        folder / "float_queries.npy",
+        np.random.default_rng(8).standard_normal((CAPTIONS, 6)).astype(np.float32),
+    )
+    np.save(
+        folder / "float_gallery.npy",
+        np.random.default_rng(9).standard_normal((VIDEOS, 6)).astype(np.float32),
+    )
 
 
 def _vectors(folder: Path) -> None:
-    """A reference and two candidates over the same items, exact ones with ties and plain floats; labels and pairs."""
+    """A reference and two candidates over the same items, exact ones with ties and plain floats;
+    labels and pairs.
+    """
     folder.mkdir()
     n = 40
     teacher = signs(21, n, 16)
@@ -95,12 +130,21 @@ def _vectors(folder: Path) -> None:
     np.save(folder / "teacher.npy", teacher)
     real = np.random.default_rng(24).standard_normal((n, 8))
     np.save(folder / "real.npy", real.astype(np.float32))
-    np.save(folder / "noisy.npy", (real + 0.4 * np.random.default_rng(25).standard_normal(real.shape)).astype(np.float32))
+    np.save(
+        folder / "noisy.npy",
+        (real + 0.4 * np.random.default_rng(25).standard_normal(real.shape)).astype(np.float32),
+    )
     np.save(folder / "short.npy", real[:, :3].astype(np.float32))
     names = [f"p{place:02}" for place in range(n)]
     _lines(folder / "ids.txt", names)
     _lines(folder / "groups.txt", [f"g{place % 13}" for place in range(n)])
-    _lines(folder / "labels.csv", ["query,item,grade", *(f"p{place:02},p{(place * 7 + 3) % n:02},1" for place in range(0, n, 2))])
+    _lines(
+        folder / "labels.csv",
+        [
+            "query,item,grade",
+            *(f"p{place:02},p{(place * 7 + 3) % n:02},1" for place in range(0, n, 2)),
+        ],
+    )
     np.save(folder / "base.npy", signs(26, 30, 16))
     np.save(folder / "asked.npy", signs(27, 6, 16))
     _lines(folder / "base_ids.txt", [f"b{place}" for place in range(30)])
@@ -108,10 +152,16 @@ def _vectors(folder: Path) -> None:
     _lines(folder / "base_groups.txt", [f"g{place % 5}" for place in range(30)])
     _lines(folder / "asked_groups.txt", [f"g{place % 3}" for place in range(6)])
     random = Random(28)
-    rows = [(random.randrange(6), random.randrange(33) / 8, random.randrange(33) / 8, "xyz"[place % 3]) for place in range(36)]
+    rows = [
+        (random.randrange(6), random.randrange(33) / 8, random.randrange(33) / 8, "xyz"[place % 3])
+        for place in range(36)
+    ]
     _lines(
         folder / "pairs.csv",
-        ["score,one,two,kind", *(f"{score},{one + score / 2},{two},{kind}" for score, one, two, kind in rows)],
+        [
+            "score,one,two,kind",
+            *(f"{score},{one + score / 2},{two},{kind}" for score, one, two, kind in rows),
+        ],
     )
     _lines(folder / "targets.txt", [str(row[0]) for row in rows])
     _lines(folder / "forty.txt", [str(random.randrange(9) / 8) for _ in range(n)])
@@ -119,7 +169,9 @@ def _vectors(folder: Path) -> None:
 
 
 def _clips(folder: Path) -> None:
-    """Annotated clips with vectors of two models, texts, a run, a schema, and an annotation table with mistakes."""
+    """Annotated clips with vectors of two models, texts, a run, a schema, and an annotation table
+    with mistakes.
+    """
     folder.mkdir()
     random = Random(31)
     cells = {
@@ -131,10 +183,20 @@ def _clips(folder: Path) -> None:
         for clip in CLIPS
     }
     cells[CLIPS[-1]] = [[], [], []]
-    rows = [",".join([clip, *(f'"{", ".join(each)}"' for each in cells[clip]), clip.split("_")[0]]) for clip in CLIPS]
+    rows = [
+        ",".join([clip, *(f'"{", ".join(each)}"' for each in cells[clip]), clip.split("_")[0]])
+        for clip in CLIPS
+    ]
     _lines(folder / "table.csv", ["slice_id,object type,actor behavior,scene type,drive", *rows])
-    odd = ['x1.mp4,"bicyclist, Bicyclists, cyclist",flying,urban,d1', "x2.mp4,,,,d2", 'x3.mp4,car,"stationary, none",Urban ,d2']
-    _lines(folder / "odd.csv", ["slice_id,object type,actor behavior,scene type,drive", *odd, *rows[:4]])
+    odd = [
+        'x1.mp4,"bicyclist, Bicyclists, cyclist",flying,urban,d1',
+        "x2.mp4,,,,d2",
+        'x3.mp4,car,"stationary, none",Urban ,d2',
+    ]
+    _lines(
+        folder / "odd.csv",
+        ["slice_id,object type,actor behavior,scene type,drive", *odd, *rows[:4]],
+    )
     _json(
         folder / "schema.json",
         {
@@ -151,7 +213,10 @@ def _clips(folder: Path) -> None:
     np.save(folder / "vectors.npy", signs(32, len(CLIPS), 16))
     _lines(folder / "vectors.ids.txt", CLIPS)
     np.save(folder / "bare.npy", signs(32, len(CLIPS), 16))
-    np.save(folder / "real.npy", np.random.default_rng(33).standard_normal((len(CLIPS), 6)).astype(np.float32))
+    np.save(
+        folder / "real.npy",
+        np.random.default_rng(33).standard_normal((len(CLIPS), 6)).astype(np.float32),
+    )
     _lines(folder / "real.ids.txt", CLIPS)
     np.save(folder / "part.npy", signs(34, len(CLIPS) - 3, 16))
     _lines(folder / "part.ids.txt", [*CLIPS[:-4], "stranger.mp4"])
@@ -163,20 +228,35 @@ def _clips(folder: Path) -> None:
         ("t4", "something else entirely", ""),
         ("t5", "urban", "urban"),
     ]
-    _lines(folder / "queries.csv", ["id,text,keywords", *(f'{name},{text},"{words}"' for name, text, words in texts)])
+    _lines(
+        folder / "queries.csv",
+        ["id,text,keywords", *(f'{name},{text},"{words}"' for name, text, words in texts)],
+    )
     _lines(folder / "queries.txt", [text for _, text, _ in texts])
     np.save(folder / "texts.npy", signs(35, len(texts), 16))
     np.save(folder / "bare_texts.npy", signs(35, len(texts), 16))
     _lines(folder / "texts.ids.txt", [name for name, _, _ in texts])
     names = [
         f"{group}: {label}"
-        for group, labels in (("object type", OBJECTS), ("actor behavior", ACTIONS), ("scene type", SCENES))
+        for group, labels in (
+            ("object type", OBJECTS),
+            ("actor behavior", ACTIONS),
+            ("scene type", SCENES),
+        )
         for label in labels
     ]
     np.save(folder / "names.npy", signs(36, len(names), 16))
-    lines = [f"{clip} Q0 {other} 1 {random.randrange(12) / 4} x" for clip in CLIPS[:-2] for other in random.sample(CLIPS, 9)]
+    lines = [
+        f"{clip} Q0 {other} 1 {random.randrange(12) / 4} x"
+        for clip in CLIPS[:-2]
+        for other in random.sample(CLIPS, 9)
+    ]
     _lines(folder / "clips.run", lines)
-    lines = [f"{name} Q0 {other} 1 {random.randrange(12) / 4} x" for name, _, _ in texts for other in random.sample(CLIPS, 9)]
+    lines = [
+        f"{name} Q0 {other} 1 {random.randrange(12) / 4} x"
+        for name, _, _ in texts
+        for other in random.sample(CLIPS, 9)
+    ]
     _lines(folder / "texts.run", lines)
     (folder.parent / "goldens_engine.py").write_text(ENGINE)
 
@@ -216,7 +296,9 @@ def mean(paths):
 
 
 def _images(folder: Path) -> None:
-    """A data set of images as a table and as JSON, with cameras, groups, distractors and instances that no reference shows."""
+    """A data set of images as a table and as JSON, with cameras, groups, distractors and instances
+    that no reference shows.
+    """
     folder.mkdir()
     labels = ["mona", "oak", "vase", "coin"]
     references = [(f"r{place}", labels[place % 4], f"c{place % 3}", "0") for place in range(14)] + [
@@ -224,16 +306,26 @@ def _images(folder: Path) -> None:
         ("wall2", "", "c1", "1"),
         ("r16", "", "c1", "0"),
     ]
-    queries = [(f"q{place}", [*labels, "lost"][place % 5], f"c{place % 2}", "0") for place in range(13)]
-    rows = [f"{name},{label},reference,{camera},{label or name},{empty}" for name, label, camera, empty in references]
+    queries = [
+        (f"q{place}", [*labels, "lost"][place % 5], f"c{place % 2}", "0") for place in range(13)
+    ]
+    rows = [
+        f"{name},{label},reference,{camera},{label or name},{empty}"
+        for name, label, camera, empty in references
+    ]
     rows += [f"{name},{label},query,{camera},{label},0" for name, label, camera, _ in queries]
     _lines(folder / "table.csv", ["image,instance,split,camera,group,contentless", *rows])
-    _lines(folder / "plain.csv", ["image,instance,split", *(",".join(row.split(",")[:3]) for row in rows)])
+    _lines(
+        folder / "plain.csv",
+        ["image,instance,split", *(",".join(row.split(",")[:3]) for row in rows)],
+    )
     _lines(folder / "queries.ids.txt", [each[0] for each in queries])
     _lines(folder / "references.ids.txt", [each[0] for each in references])
     _lines(folder / "all.ids.txt", [each[0] for each in [*references, *queries]])
     scores = eighths(41, len(queries), len(references), 7)
-    right = np.array([[query[1] == reference[1] != "" for reference in references] for query in queries])
+    right = np.array(
+        [[query[1] == reference[1] != "" for reference in references] for query in queries]
+    )
     for name, lift in (("scores", 0.25), ("better", 0.75)):
         np.save(folder / f"{name}.npy", scores + right * np.float32(lift))
         _lines(folder / f"{name}.queries.txt", [each[0] for each in queries])
@@ -242,11 +334,20 @@ def _images(folder: Path) -> None:
     np.save(folder / "all.npy", everything)
     np.save(folder / "references.npy", everything[: len(references)])
     np.save(folder / "queries.npy", everything[len(references) :])
-    real = np.random.default_rng(43).standard_normal((len(references) + len(queries), 6)).astype(np.float32)
+    real = (
+        np.random.default_rng(43)
+        .standard_normal((len(references) + len(queries), 6))
+        .astype(np.float32)
+    )
     np.save(folder / "real.npy", real)
     _lines(folder / "real.ids.txt", [each[0] for each in [*references, *queries]])
-    np.save(folder / "learn.npy", np.random.default_rng(44).standard_normal((20, 6)).astype(np.float32))
-    _json(folder / "positives.json", {each[0]: [other[0] for other in references if other[1] == each[1]] for each in queries})
+    np.save(
+        folder / "learn.npy", np.random.default_rng(44).standard_normal((20, 6)).astype(np.float32)
+    )
+    _json(
+        folder / "positives.json",
+        {each[0]: [other[0] for other in references if other[1] == each[1]] for each in queries},
+    )
     _json(
         folder / "revisited.json",
         {
@@ -265,21 +366,26 @@ def _images(folder: Path) -> None:
     )
     _json(folder / "place.json", [[place % 17, (place + 1) % 17] for place in range(len(queries))])
     (folder / "former_system.toml").write_text(
-        'name = "scores"\nnotes = "drawn"\n[training]\ntime = "2 h"\nhardware = "none"\ndata = "nothing"\n'
+        'name = "scores"\nnotes = "drawn"\n[training]\ntime = "2 h"\nhardware = "none"\ndata '
+        '= "nothing"\n'
     )
     (folder / "systems.toml").write_text(
-        '[[dataset]]\nname = "plain"\ntitle = "Plain"\ncommand = "instances"\nimages = "plain.csv"\nscores = "{system}.npy"\n'
+        '[[dataset]]\nname = "plain"\ntitle = "Plain"\ncommand = "instances"\nimages = '
+        '"plain.csv"\nscores = "{system}.npy"\n'
         'query_ids = "queries.ids.txt"\nreference_ids = "references.ids.txt"\n'
         '[[system]]\nname = "scores"\n[[system]]\nname = "better"\ntitle = "A better one"\n',
         encoding="utf-8",
     )
     (folder / "system.toml").write_text(
-        '[[system]]\nname = "scores"\nnotes = "drawn"\n[system.training]\ntime = "2 h"\nhardware = "none"\ndata = "nothing"\n'
+        '[[system]]\nname = "scores"\nnotes = "drawn"\n[system.training]\ntime = "2 '
+        'h"\nhardware = "none"\ndata = "nothing"\n'
     )
 
 
 def _pictures(folder: Path) -> None:
-    """Small pictures: references/INSTANCE/ and queries/INSTANCE/, each a pattern of its instance with marks of its own."""
+    """Small pictures: references/INSTANCE/ and queries/INSTANCE/, each a pattern of its instance
+    with marks of its own.
+    """
     from PIL import Image
 
     random = Random(51)
@@ -293,19 +399,26 @@ def _pictures(folder: Path) -> None:
     ):
         for place in range(number):
             pixels = np.zeros((24, 32, 3), dtype=np.uint8)
-            pattern = np.random.default_rng(len(instance) * 7 + ord(instance[0])).integers(0, 256, (3, 4, 3), dtype=np.uint8)
+            pattern = np.random.default_rng(len(instance) * 7 + ord(instance[0])).integers(
+                0, 256, (3, 4, 3), dtype=np.uint8
+            )
             pixels[:] = np.kron(pattern, np.ones((8, 8, 1), dtype=np.uint8))
             pixels[random.randrange(16) :, random.randrange(24) :] = random.randrange(256)
             path = folder / kind / instance / f"{place}.png"
             path.parent.mkdir(parents=True, exist_ok=True)
             Image.fromarray(pixels).save(path)
     files = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.png"))
-    rows = [f"{name},{name.split('/')[1]},{name.split('/')[0].removesuffix('s').replace('querie', 'query')}" for name in files]
+    rows = [
+        f"{name},{name.split('/')[1]},{name.split('/')[0].removesuffix('s').replace('querie', 'query')}"
+        for name in files
+    ]
     _lines(folder / "table.csv", ["image,instance,split", *rows])
     (folder.parent / "goldens_vectors.py").write_text(VECTORS)
     thumbnails = folder.parent / "pictures"
     thumbnails.mkdir()
     for place, clip in enumerate(CLIPS[:6]):
-        Image.new("RGB", (20, 12), (place * 40, 255 - place * 40, 99)).save(thumbnails / f"{clip}.png")
+        Image.new("RGB", (20, 12), (place * 40, 255 - place * 40, 99)).save(
+            thumbnails / f"{clip}.png"
+        )
     for place in range(1, 5):
         Image.new("RGB", (16, 16), (place * 60, 9, 90)).save(thumbnails / f"d{place}.png")

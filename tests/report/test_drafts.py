@@ -1,4 +1,6 @@
-"""Result folders that are written twice, at once, edited or killed: nothing but a whole result is ever read as one."""
+"""Result folders that are written twice, at once, edited or killed: nothing but a whole result is
+ever read as one.
+"""
 
 import json
 import shutil
@@ -38,7 +40,9 @@ def run(monkeypatch: pytest.MonkeyPatch, line: str) -> int:
 
 def content(folder: Path) -> dict[str, bytes]:
     """Every file of a folder, without drafts and locks."""
-    files = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
+    files = {
+        path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()
+    }
     return {name: path.read_bytes() for name, path in files.items() if not name.startswith(".")}
 
 
@@ -47,16 +51,24 @@ def state(folder: Path, **files: str) -> None:
     import hashlib
 
     manifest = json.loads((folder / "manifest.json").read_bytes())
-    manifest["files"] |= {name: f"sha256:{hashlib.sha256(text.encode()).hexdigest()}" for name, text in files.items()}
+    manifest["files"] |= {
+        name: f"sha256:{hashlib.sha256(text.encode()).hexdigest()}" for name, text in files.items()
+    }
     (folder / "manifest.json").write_text(json.dumps(manifest))
 
 
 GATE = "gate out --require AP>=0"
 
 
-@pytest.mark.parametrize("line", [GATE, "compare out other", "report out", "gate other --no-regression out"])
-@pytest.mark.parametrize("name", ["summary.json", "per_query.parquet", "summary.csv", "details.parquet"])
-def test_what_reads_a_folder_names_a_file_that_was_changed(line: str, name: str, folder: Path, monkeypatch, capsys):
+@pytest.mark.parametrize(
+    "line", [GATE, "compare out other", "report out", "gate other --no-regression out"]
+)
+@pytest.mark.parametrize(
+    "name", ["summary.json", "per_query.parquet", "summary.csv", "details.parquet"]
+)
+def test_what_reads_a_folder_names_a_file_that_was_changed(
+    line: str, name: str, folder: Path, monkeypatch, capsys
+):
     assert run(monkeypatch, "evaluate qrels.txt two.run -o other") == 0
     with (folder / "out" / name).open("ab") as stream:
         stream.write(b"\n")
@@ -83,7 +95,15 @@ def test_files_of_two_results_do_not_pass_for_one(folder: Path, monkeypatch, cap
 
 
 @pytest.mark.parametrize(
-    "text", ["{", "[]", "[" * 100_000, '{"files": [1]}', '{"files": {"a": 1}}', '{"files": {"../x": "sha256:0"}}']
+    "text",
+    [
+        "{",
+        "[]",
+        "[" * 100_000,
+        '{"files": [1]}',
+        '{"files": {"a": 1}}',
+        '{"files": {"../x": "sha256:0"}}',
+    ],
 )
 def test_a_manifest_of_another_form_is_named(text: str, folder: Path, monkeypatch, capsys):
     (folder / "out" / "manifest.json").write_text(text)
@@ -97,7 +117,10 @@ def test_an_edited_file_is_replaced_only_on_request(folder: Path, monkeypatch, c
     (folder / "out" / "summary.csv").write_text("my notes")
 
     assert run(monkeypatch, "evaluate qrels.txt one.run -o out") == 2
-    assert "out/summary.csv was not written by rankwell, or was changed since; move it" in capsys.readouterr().err
+    assert (
+        "out/summary.csv was not written by rankwell, or was changed since; move it"
+        in capsys.readouterr().err
+    )
     assert (folder / "out" / "summary.csv").read_text() == "my notes"
     assert run(monkeypatch, "evaluate qrels.txt one.run -o out --overwrite") == 0
     assert content(folder / "out") == whole
@@ -108,20 +131,29 @@ def test_a_file_that_no_result_wrote_is_replaced_only_on_request(folder: Path, m
     (folder / "mine" / "queries.parquet").write_text("mine")
 
     assert run(monkeypatch, "evaluate qrels.txt one.run -o mine") == 2
-    assert "mine holds files, and no results of rankwell (queries.parquet)" in capsys.readouterr().err
+    assert (
+        "mine holds files, and no results of rankwell (queries.parquet)" in capsys.readouterr().err
+    )
     assert (folder / "mine" / "queries.parquet").read_text() == "mine"
     assert run(monkeypatch, "evaluate qrels.txt one.run -o mine --overwrite") == 0
-    assert (folder / "mine" / "queries.parquet").read_bytes() == (folder / "out" / "queries.parquet").read_bytes()
+    assert (folder / "mine" / "queries.parquet").read_bytes() == (
+        folder / "out" / "queries.parquet"
+    ).read_bytes()
 
 
-def test_only_an_empty_folder_or_one_with_a_manifest_becomes_a_result(folder: Path, monkeypatch, capsys):
+def test_only_an_empty_folder_or_one_with_a_manifest_becomes_a_result(
+    folder: Path, monkeypatch, capsys
+):
     (folder / "mine").mkdir()
     (folder / "mine" / "notes.txt").write_text("mine")
     (folder / "mine" / "todo.txt").write_text("mine")
 
     for line in ("evaluate qrels.txt one.run -o mine", "compare qrels.txt one.run two.run -o mine"):
         assert run(monkeypatch, line) == 2
-        assert "mine holds files, and no results of rankwell (notes.txt and 1 more); name a new" in capsys.readouterr().err
+        assert (
+            "mine holds files, and no results of rankwell (notes.txt and 1 more); name a new"
+            in capsys.readouterr().err
+        )
         assert content(folder / "mine") == {"notes.txt": b"mine", "todo.txt": b"mine"}
     with pytest.raises(BadUsage, match=r"notes\.txt and 1 more"):
         rankwell.evaluate("qrels.txt", "one.run").save("mine")
@@ -144,14 +176,21 @@ def test_hidden_files_and_folders_within_claim_nothing(folder: Path, monkeypatch
     assert (folder / "mine" / ".gitignore").read_text() == "*"
 
 
-@pytest.mark.parametrize("manifest", ['{"files": {"notes.txt": "x"}}', '{"name": "a web page", "icons": []}', "not JSON"])
-def test_a_manifest_that_is_not_ours_decides_nothing_and_stays(manifest: str, folder: Path, monkeypatch, capsys):
+@pytest.mark.parametrize(
+    "manifest", ['{"files": {"notes.txt": "x"}}', '{"name": "a web page", "icons": []}', "not JSON"]
+)
+def test_a_manifest_that_is_not_ours_decides_nothing_and_stays(
+    manifest: str, folder: Path, monkeypatch, capsys
+):
     (folder / "mine").mkdir()
     (folder / "mine" / "manifest.json").write_text(manifest)
     (folder / "mine" / "notes.txt").write_text("x")
 
     assert run(monkeypatch, "evaluate qrels.txt one.run -o mine") == 2
-    assert "mine/manifest.json was not written by rankwell, or was changed since" in capsys.readouterr().err
+    assert (
+        "mine/manifest.json was not written by rankwell, or was changed since"
+        in capsys.readouterr().err
+    )
     assert (folder / "mine" / "manifest.json").read_text() == manifest
     assert (folder / "mine" / "notes.txt").read_text() == "x"
 
@@ -218,8 +257,13 @@ def test_a_comparison_without_room_for_its_page_leaves_nothing(folder: Path, mon
     assert not (folder / "both").exists()
 
 
-@pytest.mark.parametrize("step", ["rankwell.report.folder:write_parquet:0", *(f"pathlib:replace:{n}" for n in (0, 3, 6, 8, 10))])
-def test_a_killed_result_is_not_read_and_the_next_one_leaves_nothing_of_it(step: str, folder: Path, monkeypatch, capsys):
+@pytest.mark.parametrize(
+    "step",
+    ["rankwell.report.folder:write_parquet:0", *(f"pathlib:replace:{n}" for n in (0, 3, 6, 8, 10))],
+)
+def test_a_killed_result_is_not_read_and_the_next_one_leaves_nothing_of_it(
+    step: str, folder: Path, monkeypatch, capsys
+):
     whole = content(folder / "out")
     (folder / "texts.csv").write_text("id,text\nq1,first\nq2,second\n")
     line = "evaluate qrels.txt two.run -o out --query-texts texts.csv"
@@ -240,7 +284,9 @@ def test_two_writers_of_one_folder_leave_one_result(folder: Path, monkeypatch):
         assert run(monkeypatch, lines[name].replace("both", f"alone-{name}")) == 0
     program = [sys.executable, "-m", "rankwell"]
     writers = [
-        subprocess.Popen([*program, *line.split()], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        subprocess.Popen(
+            [*program, *line.split()], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+        )
         for line in lines.values()
     ]
 
@@ -260,10 +306,14 @@ with locked(Path("out")):
 """
 
 
-def test_a_folder_that_another_process_writes_stays_and_the_message_names_it(folder: Path, monkeypatch, capsys):
+def test_a_folder_that_another_process_writes_stays_and_the_message_names_it(
+    folder: Path, monkeypatch, capsys
+):
     monkeypatch.setattr("rankwell.report.drafts._PATIENCE", 0.2)
     before = content(folder / "out")
-    with subprocess.Popen([sys.executable, "-c", HOLDER], stdout=subprocess.PIPE, text=True) as holder:
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDER], stdout=subprocess.PIPE, text=True
+    ) as holder:
         assert holder.stdout is not None
         holder.stdout.readline()
         assert run(monkeypatch, "evaluate qrels.txt two.run -o out") == 2
@@ -274,15 +324,28 @@ def test_a_folder_that_another_process_writes_stays_and_the_message_names_it(fol
     assert run(monkeypatch, GATE) == 0
 
 
-DEMOS = ["demo", "demo answers", "demo clips", "demo agree", "demo captions", "demo instances", "demo retrieve", "demo study"]
+DEMOS = [
+    "demo",
+    "demo answers",
+    "demo clips",
+    "demo agree",
+    "demo captions",
+    "demo instances",
+    "demo retrieve",
+    "demo study",
+]
 
 
 @pytest.mark.parametrize("line", DEMOS)
-def test_a_demo_leaves_a_folder_that_another_process_writes(line: str, tmp_path: Path, monkeypatch, capsys):
+def test_a_demo_leaves_a_folder_that_another_process_writes(
+    line: str, tmp_path: Path, monkeypatch, capsys
+):
     monkeypatch.setattr("rankwell.report.drafts._PATIENCE", 0.2)
     monkeypatch.chdir(tmp_path)
     Path("out").mkdir()
-    with subprocess.Popen([sys.executable, "-c", HOLDER], stdout=subprocess.PIPE, text=True) as holder:
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDER], stdout=subprocess.PIPE, text=True
+    ) as holder:
         assert holder.stdout is not None
         holder.stdout.readline()
         assert run(monkeypatch, f"{line} -o out") == 2
@@ -317,7 +380,9 @@ def test_a_decorated_function_keeps_files_by_the_overwrite_of_its_call(tmp_path:
     assert (tmp_path / "a").read_text() == "ours"
 
 
-def test_the_same_inputs_are_the_same_from_another_working_directory(folder: Path, monkeypatch, capsys):
+def test_the_same_inputs_are_the_same_from_another_working_directory(
+    folder: Path, monkeypatch, capsys
+):
     (folder / "inside").mkdir()
     monkeypatch.chdir(folder / "inside")
     assert run(monkeypatch, "evaluate ../qrels.txt ../one.run -o ../out") == 0

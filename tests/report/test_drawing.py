@@ -1,4 +1,6 @@
-"""Where the address space is limited, charts are drawn by another process, or left out with a warning; figures are the same."""
+"""Where the address space is limited, charts are drawn by another process, or left out with a
+warning; figures are the same.
+"""
 
 import os
 import shlex
@@ -14,9 +16,17 @@ from rankwell.report.page.scripts import vega_bundle
 
 resource = pytest.importorskip("resource")
 RANKWELL = str(Path(sys.executable).with_name("rankwell"))
-SPEC = {"data": {"values": [{"a": 1}]}, "mark": "bar", "encoding": {"x": {"field": "a", "type": "quantitative"}}}
+SPEC = {
+    "data": {"values": [{"a": 1}]},
+    "mark": "bar",
+    "encoding": {"x": {"field": "a", "type": "quantitative"}},
+}
 GIGABYTE = 1 << 30
-LINES = ("evaluate qrels a.run -o results/one", "compare qrels a.run b.run -o results/two", "report results/one")
+LINES = (
+    "evaluate qrels a.run -o results/one",
+    "compare qrels a.run b.run -o results/two",
+    "report results/one",
+)
 
 
 def typed(folder: Path, line: str, limit: int | None = None) -> "subprocess.CompletedProcess[str]":
@@ -41,22 +51,33 @@ def typed(folder: Path, line: str, limit: int | None = None) -> "subprocess.Comp
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     rows = [(f"q{query}", f"d{item}") for query in range(12) for item in range(5)]
-    (tmp_path / "qrels").write_text("".join(f"{query} 0 {item} {int(item < 'd2')}\n" for query, item in rows))
+    (tmp_path / "qrels").write_text(
+        "".join(f"{query} 0 {item} {int(item < 'd2')}\n" for query, item in rows)
+    )
     for name, sign in (("a", 1), ("b", -1)):
-        lines = (f"{query} Q0 {item} 1 {sign * (number * 7 % 11)} x\n" for number, (query, item) in enumerate(rows))
+        lines = (
+            f"{query} Q0 {item} 1 {sign * (number * 7 % 11)} x\n"
+            for number, (query, item) in enumerate(rows)
+        )
         (tmp_path / f"{name}.run").write_text("".join(lines))
     return tmp_path
 
 
 def files(folder: Path, *suffixes: str) -> dict[str, bytes]:
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.suffix in suffixes}
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.suffix in suffixes
+    }
 
 
 def below_limit(folder: Path, limit: int, lines: tuple[str, ...]) -> None:
     for line in lines:
         done = typed(folder, line, limit)
         assert done.returncode == 0, done.stderr
-        assert done.stderr.count("rankwell: no charts are drawn: `ulimit -v` leaves this process") == 1
+        assert (
+            done.stderr.count("rankwell: no charts are drawn: `ulimit -v` leaves this process") == 1
+        )
         assert "Traceback" not in done.stderr
     assert not files(folder / "results", ".png", ".svg")
 
@@ -67,7 +88,10 @@ def test_a_folder_is_written_without_charts_where_they_find_no_memory(folder: Pa
     assert typed(folder, f"{LINES[0]} --overwrite").returncode == 0
 
     assert limited == files(folder / "results", ".csv", ".parquet")
-    assert set(files(folder / "results", ".png", ".svg")) >= {"one/intervals.png", "one/intervals.svg"}
+    assert set(files(folder / "results", ".png", ".svg")) >= {
+        "one/intervals.png",
+        "one/intervals.svg",
+    }
 
 
 @pytest.mark.slow
@@ -89,7 +113,9 @@ def test_a_limit_that_is_wide_enough_gives_the_same_pictures(monkeypatch: pytest
     assert charts.draw(SPEC) == here
 
 
-def test_one_failure_is_enough_and_a_page_says_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_one_failure_is_enough_and_a_page_says_what_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     calls: list[object] = []
 
     def _ends(*_: object, **__: object) -> "subprocess.CompletedProcess[bytes]":
@@ -99,7 +125,9 @@ def test_one_failure_is_enough_and_a_page_says_what_is_missing(tmp_path: Path, m
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(drawing, "_limit", lambda: 3_000_000_000)
     monkeypatch.setattr(drawing.subprocess, "run", _ends)
-    with pytest.warns(RankwellWarning, match=r"leaves this process 3 GB of address space.*ends \(SIGTRAP\)"):
+    with pytest.warns(
+        RankwellWarning, match=r"leaves this process 3 GB of address space.*ends \(SIGTRAP\)"
+    ):
         assert charts.write_charts(tmp_path, {"one": SPEC}) == []
     with pytest.warns(RankwellWarning):
         assert "Promise.reject" in vega_bundle()

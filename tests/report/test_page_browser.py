@@ -1,4 +1,6 @@
-"""The page in a real browser, headless and without network: it sorts, filters, opens queries, and runs nothing that it shows."""
+"""The page in a real browser, headless and without network: it sorts, filters, opens queries, and
+runs nothing that it shows.
+"""
 
 import csv
 import io
@@ -30,17 +32,26 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_long_verdict_is_a_headline_and_a_sentence_below(browser: Page, tmp_path: Path):
     claim = f"There is no significant difference between {'a' * 80} and {'b' * 80}, p = 0.1250"
-    data = world() | {"verdicts": [f"{claim}; with 30 queries a true difference of about 0.2 is significant 80 % of the time."]}
+    data = world() | {
+        "verdicts": [
+            f"{claim}; with 30 queries a true difference of about 0.2 is significant 80 % of "
+            "the time."
+        ]
+    }
     browser.open(written(tmp_path, data))
 
     assert browser.find("h1").text == f"{claim}."
-    assert browser.texts(".verdicts li") == ["With 30 queries a true difference of about 0.2 is significant 80 % of the time."]
+    assert browser.texts(".verdicts li") == [
+        "With 30 queries a true difference of about 0.2 is significant 80 % of the time."
+    ]
 
 
 def test_runs_that_share_no_query_are_not_among_the_differences(browser: Page, tmp_path: Path):
     data = world(runs=["one", "two", "three"])
     none = dict.fromkeys(("difference", "low", "high", "p", "adjusted_p"))
-    data["differences"] += [{**data["differences"][0], **none, "b": 2, "better": 0, "worse": 0, "equal": 0}]
+    data["differences"] += [
+        {**data["differences"][0], **none, "b": 2, "better": 0, "worse": 0, "equal": 0}
+    ]
     browser.open(written(tmp_path, data))
 
     assert len(browser.texts("#differences ~ .wide tbody td.number")) == 2
@@ -53,10 +64,17 @@ def test_a_query_without_a_text_has_its_id_in_the_first_line(browser: Page, tmp_
     with width_of(browser, 390):
         browser.open(written(tmp_path, data), "#queries?sort=id")
         browser.wait(lambda: browser.texts("#table tbody a.id"), "rows")
-        shown = "[...document.querySelectorAll('#table tbody .col-text')].map(each => each.getClientRects().length > 0)"
+        shown = (
+            "[...document.querySelectorAll('#table tbody .col-text')].map(each => "
+            "each.getClientRects().length > 0)"
+        )
         assert browser.run(shown) == [False, True, True, True]
-        place = "row.querySelector('.id').getBoundingClientRect().top - row.getBoundingClientRect().top"
-        first, second = browser.run(f"[...document.querySelectorAll('#table .row')].slice(0, 2).map(row => {place})")
+        place = (
+            "row.querySelector('.id').getBoundingClientRect().top - row.getBoundingClientRect().top"
+        )
+        first, second = browser.run(
+            f"[...document.querySelectorAll('#table .row')].slice(0, 2).map(row => {place})"
+        )
         assert first < second
 
 
@@ -77,8 +95,12 @@ def test_it_loads_with_its_charts_and_without_complaints(browser: Page, plain: P
     browser.wait(lambda: browser.texts(".chart svg"), "a chart")
     assert browser.find("h1").text.startswith("whole_docs is better")
     assert browser.texts("#figures, #differences, #charts, #groups, #provenance") == [
-        "Figures", "Differences", "Charts", "Groups", "How this was measured",
-    ]  # fmt: skip
+        "Figures",
+        "Differences",
+        "Charts",
+        "Groups",
+        "How this was measured",
+    ]
     assert browser.complaints() == []
 
 
@@ -87,7 +109,12 @@ def test_the_table_sorts_by_every_column_and_says_so(browser: Page, plain: Path)
     browser.open(plain, "#queries")
     assert browser.column("id") == expected_order(data, delta(data))[: len(browser.column("id"))]
     a, b = data["queries"]["values"][0]
-    keys = {"a": lambda q: -a[q], "b": lambda q: -b[q], "delta": lambda q: -delta(data)(q), "id": lambda q: q}
+    keys = {
+        "a": lambda q: -a[q],
+        "b": lambda q: -b[q],
+        "delta": lambda q: -delta(data)(q),
+        "id": lambda q: q,
+    }
 
     for name, key in keys.items():
         browser.click(f"#table thead [data-sort={name}]")
@@ -106,7 +133,10 @@ def test_filters_leave_what_passes_them_and_can_be_taken_away(browser: Page, pla
     assert set(browser.column("text")) == {text for text in data["queries"]["text"] if "1" in text}
     browser.find("#search").send_keys(Keys.ESCAPE)
     browser.click("#differ")
-    assert browser.find("#shown").text == f"{sum(delta(data)(query) != 0 for query in range(40))} of 40 queries"
+    assert (
+        browser.find("#shown").text
+        == f"{sum(delta(data)(query) != 0 for query in range(40))} of 40 queries"
+    )
     browser.pick("#attribute-0", "odd (20)")
     low = browser.find("#range-delta-from")
     low.send_keys("0.1", Keys.ENTER)
@@ -126,11 +156,14 @@ def test_dragging_over_the_histogram_filters(browser: Page, plain: Path):
     drawing = browser.find(".spread")
     width = drawing.size["width"]
 
-    ActionChains(browser.browser).move_to_element_with_offset(drawing, 2, 0).click_and_hold().move_by_offset(
-        width // 2, 0
-    ).release().perform()
+    ActionChains(browser.browser).move_to_element_with_offset(
+        drawing, 2, 0
+    ).click_and_hold().move_by_offset(width // 2, 0).release().perform()
 
-    low, high = (float(browser.find(f"#range-delta-{end}").get_attribute("value") or "nan") for end in ("from", "to"))
+    low, high = (
+        float(browser.find(f"#range-delta-{end}").get_attribute("value") or "nan")
+        for end in ("from", "to")
+    )
     passing = sum(low <= delta(data)(query) <= high for query in range(40))
     assert browser.find("#shown").text == f"{passing} of 40 queries"
     assert 0 < passing < 40
@@ -189,9 +222,13 @@ def test_a_link_restores_the_page_and_the_back_button_works(browser: Page, plain
     browser.press("j")
     assert browser.find("#detail-title").text == browser.column("text")[1]
     browser.press(Keys.ESCAPE)
-    browser.wait(lambda: browser.run("document.querySelector('#detail').hidden"), "the query closes")
+    browser.wait(
+        lambda: browser.run("document.querySelector('#detail').hidden"), "the query closes"
+    )
     browser.browser.back()
-    browser.wait(lambda: not browser.run("document.querySelector('#detail').hidden"), "the query opens again")
+    browser.wait(
+        lambda: not browser.run("document.querySelector('#detail').hidden"), "the query opens again"
+    )
     assert browser.find("#detail-title").text == browser.column("text")[1]
 
 
@@ -222,19 +259,37 @@ def test_the_keyboard_does_everything(browser: Page, plain: Path):
 
 def test_the_rows_shown_are_downloaded(browser: Page, hostile: Path):
     browser.open(hostile, "#queries?sort=id&flag=no+relevant&flag=tie+at+the+cut")
-    shown = browser.run("Array.from(document.querySelectorAll('#table tr.row'), each => Number(each.dataset.query))")
+    shown = browser.run(
+        "Array.from(document.querySelectorAll('#table tr.row'), each => Number(each.dataset.query))"
+    )
     data = world()
 
     browser.click("#save-csv")
     browser.click("#save-jsonl")
     found = {kind: browser.downloads / f"queries.{kind}" for kind in ("csv", "jsonl")}
-    browser.wait(lambda: all(path.exists() and path.stat().st_size for path in found.values()), "two downloads")
+    browser.wait(
+        lambda: all(path.exists() and path.stat().st_size for path in found.values()),
+        "two downloads",
+    )
     rows = list(csv.DictReader(io.StringIO(found["csv"].read_text(encoding="utf-8"), newline="")))
-    lines = [json.loads(line) for line in re.split("\n", found["jsonl"].read_text(encoding="utf-8")) if line]
+    lines = [
+        json.loads(line)
+        for line in re.split("\n", found["jsonl"].read_text(encoding="utf-8"))
+        if line
+    ]
 
-    assert [row["query"] for row in rows] == [line["query"] for line in lines] == [HOSTILE[query] for query in shown] != []
+    assert (
+        [row["query"] for row in rows]
+        == [line["query"] for line in lines]
+        == [HOSTILE[query] for query in shown]
+        != []
+    )
     for row, line, query in zip(rows, lines, shown, strict=True):
-        assert float(row["difference"]) == line["difference"] == pytest.approx(delta(data)(query), abs=1e-9)
+        assert (
+            float(row["difference"])
+            == line["difference"]
+            == pytest.approx(delta(data)(query), abs=1e-9)
+        )
         assert row["run_b"] == line["run_b"] == HOSTILE[0]
         assert row["measure"] == "nDCG@10"
 
@@ -252,27 +307,37 @@ def test_both_themes_are_readable_and_kept(browser: Page, plain: Path):
     fill = "getComputedStyle(document.querySelector('.chart .mark-rect path')).fill"
     dark = browser.run(fill)
     browser.press("t")
-    browser.wait(lambda: browser.run("location.hash").endswith("theme=light"), "the address keeps the theme")
+    browser.wait(
+        lambda: browser.run("location.hash").endswith("theme=light"), "the address keeps the theme"
+    )
     assert browser.run("getComputedStyle(document.body).backgroundColor") == grounds["light"]
     assert browser.run(fill) != dark
 
 
 @pytest.mark.parametrize("theme", [0, 1])
 def test_right_and_wrong_stand_out_and_differ_without_their_colours(theme: int):
-    """WCAG's contrast of 4.5 for every colour that writes on every ground that it is on; states have different shapes."""
+    """WCAG's contrast of 4.5 for every colour that writes on every ground that it is on; states
+    have different shapes.
+    """
     assets = files("rankwell.report.page") / "assets"
     style = (assets / "base.css").read_text(encoding="utf-8")
     palette = {
-        name: "rgb({}, {}, {})".format(*(int(both[theme][place : place + 2], 16) for place in (1, 3, 5)))
+        name: "rgb({}, {}, {})".format(
+            *(int(both[theme][place : place + 2], 16) for place in (1, 3, 5))
+        )
         for name, *both in re.findall(r"--([\w-]+): light-dark\((#\w{6}), (#\w{6})\)", style)
     }
     grounds = ["ground", "surface", "raised", "accent-soft", "good-soft", "bad-soft"]
     for ink in ("ink", "quiet", "accent", "good", "bad", "unknown"):
         for ground in grounds:
             dark, light = sorted(luminance(palette[each]) for each in (ink, ground))
-            assert (light + 0.05) / (dark + 0.05) >= (4.5 if ink != "unknown" or ground == "ground" else 3), (ink, ground)
+            assert (light + 0.05) / (dark + 0.05) >= (
+                4.5 if ink != "unknown" or ground == "ground" else 3
+            ), (ink, ground)
     shapes = re.findall(
-        r"^  (\w+): \(\) => \[(.*?)\],$", (assets / "dom.js").read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
+        r"^  (\w+): \(\) => \[(.*?)\],$",
+        (assets / "dom.js").read_text(encoding="utf-8"),
+        re.DOTALL | re.MULTILINE,
     )
     assert {state for state, _ in shapes} == {"relevant", "nonrelevant", "unjudged", "junk"}
     assert len({shape for _, shape in shapes}) == 4
@@ -281,7 +346,8 @@ def test_right_and_wrong_stand_out_and_differ_without_their_colours(theme: int):
 def contrast(browser: Page, selector: str) -> float:
     """The contrast of a text with the page behind it, as WCAG 2 defines it."""
     ink, ground = browser.run(
-        "[getComputedStyle(document.querySelector(arguments[0])).color, getComputedStyle(document.body).backgroundColor]",
+        "[getComputedStyle(document.querySelector(arguments[0])).color, "
+        "getComputedStyle(document.body).backgroundColor]",
         selector,
     )
     light = sorted(luminance(colour) for colour in (ink, ground))
@@ -290,7 +356,9 @@ def contrast(browser: Page, selector: str) -> float:
 
 def luminance(colour: str) -> float:
     parts = [float(part) / 255 for part in re.findall(r"[\d.]+", colour)[:3]]
-    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    linear = [
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+    ]
     return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
 
@@ -301,12 +369,19 @@ def test_nothing_that_is_shown_is_run(browser: Page, hostile: Path):
     browser.click("#table thead [data-sort=id]")
     assert set(HOSTILE[:2]) <= set(browser.column("id"))
     for text in HOSTILE[:6]:
-        browser.run("location.hash = '#queries?' + new URLSearchParams({query: arguments[0]})", text)
-        browser.wait(lambda text=text: browser.texts("#detail-title") == [f"{text} number"], f"the query {text} opens")
+        browser.run(
+            "location.hash = '#queries?' + new URLSearchParams({query: arguments[0]})", text
+        )
+        browser.wait(
+            lambda text=text: browser.texts("#detail-title") == [f"{text} number"],
+            f"the query {text} opens",
+        )
         assert set(browser.texts(".item-id")) & set(HOSTILE)
 
     assert browser.run("window.ran") is None
-    assert browser.run("document.querySelectorAll('main img, main script, main iframe').length") == 0
+    assert (
+        browser.run("document.querySelectorAll('main img, main script, main iframe').length") == 0
+    )
     assert browser.complaints() == []
 
 
@@ -325,14 +400,22 @@ def test_the_policy_stops_what_is_not_of_the_page(browser: Page, plain: Path, tm
     # A driver's own scripts may use eval; a timer's text is held to the policy.
     browser.run("new Promise(done => { setTimeout('window.ran = 3'); setTimeout(done, 20) })")
     assert browser.run("window.ran") is None
-    assert browser.run("fetch('https://example.org').then(() => 'went', () => 'refused')") == "refused"
+    assert (
+        browser.run("fetch('https://example.org').then(() => 'went', () => 'refused')") == "refused"
+    )
 
 
 def test_seven_thousand_queries_scroll_with_few_rows_built(browser: Page, tmp_path: Path):
     data = world(n=7000, listed=3)
     browser.open(written(tmp_path, data), "#queries?sort=id")
-    browser.run("window.frame = () => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
-    scroll = "(scroller => { scroller.scrollTop = arguments[0] * scroller.scrollHeight })(document.querySelector('#scroller'))"
+    browser.run(
+        "window.frame = () => new Promise(done => requestAnimationFrame(() => "
+        "requestAnimationFrame(done)))"
+    )
+    scroll = (
+        "(scroller => { scroller.scrollTop = arguments[0] * scroller.scrollHeight "
+        "})(document.querySelector('#scroller'))"
+    )
     middle = "document.elementFromPoint(640, 600).closest('tr.row')?.dataset.query"
 
     for share in (0, 0.25, 0.5, 0.75, 1):
@@ -350,8 +433,13 @@ def test_lists_beside_the_page_are_loaded_when_they_are_opened(browser: Page, tm
     data = world()
     folder = tmp_path / "report_data"
     folder.mkdir()
-    items = {str(place): {"text": text, "thumbnail": None} for place, text in enumerate(data["items"].pop("text"))}
-    (folder / "000.js").write_text(f"rankwellPart({json.dumps({'lists': data['lists'], 'items': items})});", encoding="utf-8")
+    items = {
+        str(place): {"text": text, "thumbnail": None}
+        for place, text in enumerate(data["items"].pop("text"))
+    }
+    (folder / "000.js").write_text(
+        f"rankwellPart({json.dumps({'lists': data['lists'], 'items': items})});", encoding="utf-8"
+    )
     data["parts"] = [["report_data/000.js", 0, 19], ["report_data/001.js", 20, 39]]
     data["lists"], data["items"] = {}, {"id": data["items"]["id"]}
     page = written(tmp_path, data, parted=True)
@@ -370,14 +458,18 @@ def test_a_single_run_has_one_list_and_no_differences(browser: Page, tmp_path: P
 
     assert browser.texts(".ranked .run-name") == ["bm25"]
     assert browser.column("b") == browser.column("delta") == []
-    assert [browser.run(f"document.querySelector('{each}').hidden") for each in ("#swap", "label[for=run-b]")] == [True, True]
+    assert [
+        browser.run(f"document.querySelector('{each}').hidden")
+        for each in ("#swap", "label[for=run-b]")
+    ] == [True, True]
     browser.press(Keys.ESCAPE + "sx")
     assert browser.complaints() == []
 
 
 def test_nothing_sticks_out_on_a_phone(browser: Page, hostile: Path):
     browser.browser.execute_cdp_cmd(
-        "Emulation.setDeviceMetricsOverride", {"width": 380, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+        "Emulation.setDeviceMetricsOverride",
+        {"width": 380, "height": 800, "deviceScaleFactor": 1, "mobile": False},
     )
     try:
         for address in ("#overview", "#queries", "#queries?sort=id&query=q0009"):
@@ -390,18 +482,26 @@ def test_nothing_sticks_out_on_a_phone(browser: Page, hostile: Path):
         browser.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
-def test_lists_that_differ_most_and_unjudged_results_come_first_where_asked(browser: Page, tmp_path: Path):
+def test_lists_that_differ_most_and_unjudged_results_come_first_where_asked(
+    browser: Page, tmp_path: Path
+):
     """Against rank-biased overlap as it is defined, depth by depth, and counts of the data."""
     data = world()
-    data["queries"]["unjudged"] = [[query % 4 for query in range(40)], [query % 7 for query in range(40)]]
+    data["queries"]["unjudged"] = [
+        [query % 4 for query in range(40)],
+        [query % 7 for query in range(40)],
+    ]
     lists = {
-        int(query): [[row[0] for row in rows if row[1] is not None] for rows in both] for query, both in data["lists"].items()
+        int(query): [[row[0] for row in rows if row[1] is not None] for rows in both]
+        for query, both in data["lists"].items()
     }
 
     def overlap(query: int) -> float:
         a, b = lists[query]
         shares = [len(set(a[:depth]) & set(b[:depth])) / depth for depth in range(1, len(a) + 1)]
-        return (0.1 / 0.9) * sum(share * 0.9**depth for depth, share in enumerate(shares, 1)) + shares[-1] * 0.9 ** len(a)
+        return (0.1 / 0.9) * sum(
+            share * 0.9**depth for depth, share in enumerate(shares, 1)
+        ) + shares[-1] * 0.9 ** len(a)
 
     browser.open(written(tmp_path, data), "#queries")
     browser.click("#presets [data-sort=apart]")
@@ -419,11 +519,24 @@ def test_lists_that_differ_most_and_unjudged_results_come_first_where_asked(brow
     assert browser.complaints() == []
 
 
-def test_orders_by_lists_and_judging_are_offered_where_they_are_known(browser: Page, plain: Path, tmp_path: Path):
+def test_orders_by_lists_and_judging_are_offered_where_they_are_known(
+    browser: Page, plain: Path, tmp_path: Path
+):
     browser.open(plain, "#queries")
-    assert browser.texts("#presets button") == ["Worst", "Biggest loss", "Biggest gain", "Lists differ", "Random"]
-    assert browser.run("document.querySelector('#presets').scrollWidth <= document.querySelector('#presets').clientWidth")
-    browser.open(written(tmp_path, world() | {"parts": [["report_data/000.js", 0, 39]]}), "#queries")
+    assert browser.texts("#presets button") == [
+        "Worst",
+        "Biggest loss",
+        "Biggest gain",
+        "Lists differ",
+        "Random",
+    ]
+    assert browser.run(
+        "document.querySelector('#presets').scrollWidth <= "
+        "document.querySelector('#presets').clientWidth"
+    )
+    browser.open(
+        written(tmp_path, world() | {"parts": [["report_data/000.js", 0, 39]]}), "#queries"
+    )
     assert "Lists differ" not in browser.texts("#presets button")
     browser.open(written(tmp_path, world(listed=0)), "#queries")
     assert browser.texts("#presets button") == ["Worst", "Biggest loss", "Biggest gain", "Random"]
@@ -438,11 +551,14 @@ def test_the_overview_has_a_histogram_that_leads_to_its_queries(browser: Page, p
     browser.run("arguments[0].scrollIntoView({block: 'center'})", drawing)
     width = drawing.size["width"]
 
-    ActionChains(browser.browser).move_to_element_with_offset(drawing, 2, 0).click_and_hold().move_by_offset(
-        width // 3, 0
-    ).release().perform()
+    ActionChains(browser.browser).move_to_element_with_offset(
+        drawing, 2, 0
+    ).click_and_hold().move_by_offset(width // 3, 0).release().perform()
 
-    low, high = (float(browser.find(f"#range-delta-{end}").get_attribute("value") or "nan") for end in ("from", "to"))
+    low, high = (
+        float(browser.find(f"#range-delta-{end}").get_attribute("value") or "nan")
+        for end in ("from", "to")
+    )
     passing = sum(low <= delta(data)(query) <= high for query in range(40))
     assert browser.find("#shown").text == f"{passing} of 40 queries"
     browser.browser.back()
@@ -456,30 +572,48 @@ def test_the_first_measure_is_one_that_both_runs_have(browser: Page, tmp_path: P
     data["queries"]["values"][1][0] = [None] * 40
     data["pair"] = [1, 2]
     browser.open(written(tmp_path, data), "#queries")
-    chosen = [browser.run(f"document.querySelector('#{each}').selectedOptions[0].text") for each in ("measure", "run-a", "run-b")]
+    chosen = [
+        browser.run(f"document.querySelector('#{each}').selectedOptions[0].text")
+        for each in ("measure", "run-a", "run-b")
+    ]
     assert chosen == ["AP", "reader", "other reader"]
 
 
 def test_who_fails_and_what_is_unjudged_lead_to_their_queries(browser: Page, tmp_path: Path):
     data = world() | {"protocol": "answers"}
-    data["queries"]["attributes"] = {"failed": ["reader", "none"] * 20, "why": ["wrong answer", "right"] * 20}
+    data["queries"]["attributes"] = {
+        "failed": ["reader", "none"] * 20,
+        "why": ["wrong answer", "right"] * 20,
+    }
     data["queries"]["unjudged"] = [[query % 7 for query in range(40)] for _ in data["runs"]]
     rows = [("reader", "wrong answer", 20, 3), ("none", "right", 20, 20)]
-    data["failures"] = [{"failed": a, "why": b, "n": n, "share": n / 40, "alone": alone} for a, b, n, alone in rows]
+    data["failures"] = [
+        {"failed": a, "why": b, "n": n, "share": n / 40, "alone": alone} for a, b, n, alone in rows
+    ]
     data["warnings"] = [{"text": "Unjudged: 9.", "sort": "unjudged"}]
-    data["summary"] = [row | {"ceiling": 0.75, "chance": 0.125 * row["run"]} for row in data["summary"]]
+    data["summary"] = [
+        row | {"ceiling": 0.75, "chance": 0.125 * row["run"]} for row in data["summary"]
+    ]
     browser.open(written(tmp_path, data))
     assert browser.texts(".part > h2")[:2] == ["Who fails where", "Figures"]
     assert browser.texts("section[aria-labelledby=failures] tbody th") == ["reader 20", "none 20"]
     assert browser.texts("section[aria-labelledby=figures] thead th")[-2:] == ["Ceiling", "Chance"]
-    assert browser.texts("section[aria-labelledby=figures] tbody tr:first-child td")[-2:] == ["0.7500", "0.0000–0.1250"]
+    assert browser.texts("section[aria-labelledby=figures] tbody tr:first-child td")[-2:] == [
+        "0.7500",
+        "0.0000–0.1250",
+    ]
     browser.click("section[aria-labelledby=failures] tbody td a")
     assert browser.find("#shown").text == "20 of 40 queries"
     assert browser.texts("#active .chip") == ["failed by: reader", "why: wrong answer"]
     assert browser.texts("#filters .attribute label") == ["failed by", "why"]
     # The worst of A come first: B is what it is compared with.
-    assert browser.find("#presets [data-sort=worst]").get_attribute("title") == "Worst value of A first"
-    shown = browser.run("Array.from(document.querySelectorAll('#table tr.row'), each => Number(each.dataset.query))")
+    assert (
+        browser.find("#presets [data-sort=worst]").get_attribute("title")
+        == "Worst value of A first"
+    )
+    shown = browser.run(
+        "Array.from(document.querySelectorAll('#table tr.row'), each => Number(each.dataset.query))"
+    )
     values = [data["queries"]["values"][0][0][query] for query in shown]
     assert len(values) > 9
     assert values == sorted(values)
@@ -491,7 +625,10 @@ def test_who_fails_and_what_is_unjudged_lead_to_their_queries(browser: Page, tmp
 
 def test_a_text_that_repeats_the_id_is_shown_once(browser: Page, tmp_path: Path):
     data = world()
-    data["queries"]["text"] = [each if place % 2 else "a text of its own" for place, each in enumerate(data["queries"]["id"])]
+    data["queries"]["text"] = [
+        each if place % 2 else "a text of its own"
+        for place, each in enumerate(data["queries"]["id"])
+    ]
     browser.open(written(tmp_path, data), "#queries?query=q0003")
     assert browser.texts("#detail-title") == ["q0003"]
     assert browser.texts("#detail .query-id") == []
@@ -504,11 +641,13 @@ def test_many_notes_are_folded_and_levels_are_those_of_the_rules(browser: Page, 
     data["notes"] = [f"note {place}" for place in range(9)]
     data["rules"].append(["level", "0.99"])
     browser.open(written(tmp_path, data))
-    assert [each.is_displayed() for each in browser.browser.find_elements("css selector", ".notes li")] == [True] * 4 + [
-        False
-    ] * 5
+    assert [
+        each.is_displayed() for each in browser.browser.find_elements("css selector", ".notes li")
+    ] == [True] * 4 + [False] * 5
     browser.click(".notes summary")
-    assert all(each.is_displayed() for each in browser.browser.find_elements("css selector", ".notes li"))
+    assert all(
+        each.is_displayed() for each in browser.browser.find_elements("css selector", ".notes li")
+    )
     assert "99 % interval" in browser.texts("#differences ~ .wide thead th")
 
 
@@ -517,14 +656,17 @@ def test_panels_fill_their_card_and_stay_within_it(browser: Page, tmp_path: Path
     data = world()
     panel = {"mark": "point", "width": 250, "height": 40, "data": {"values": [{"x": 1}, {"x": 2}]}}
     panel["encoding"] = {"x": {"field": "x", "type": "quantitative"}}
-    data["charts"] = [{"id": "c", "title": "Panels", "note": None, "spec": {"concat": [panel] * 4, "columns": 3}}]
+    data["charts"] = [
+        {"id": "c", "title": "Panels", "note": None, "spec": {"concat": [panel] * 4, "columns": 3}}
+    ]
     path = written(tmp_path, data)
     size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
     browser.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     try:
         browser.open(path)
         measured = (
-            "[document.querySelector('.chart svg')?.getBoundingClientRect().width, document.querySelector('.chart').clientWidth]"
+            "[document.querySelector('.chart svg')?.getBoundingClientRect().width, "
+            "document.querySelector('.chart').clientWidth]"
         )
 
         def fills() -> bool:
@@ -532,7 +674,9 @@ def test_panels_fill_their_card_and_stay_within_it(browser: Page, tmp_path: Path
             return drawn is not None and room - 12 <= drawn <= room
 
         browser.wait(fills, "panels as wide as there is room")
-        assert browser.run("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+        assert browser.run(
+            "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+        )
     finally:
         browser.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
@@ -549,12 +693,14 @@ def width_of(browser: Page, width: int) -> Iterator[None]:
 
 @pytest.mark.parametrize("order", ["loss", "apart", "unjudged"])
 @pytest.mark.parametrize(("width", "address"), [(390, ""), (1440, "&query=q0003"), (1440, "")])
-def test_heads_stand_above_their_columns(browser: Page, tmp_path: Path, order: str, width: int, address: str):
+def test_heads_stand_above_their_columns(
+    browser: Page, tmp_path: Path, order: str, width: int, address: str
+):
     data = world()
     data["queries"]["unjudged"] = [[query % 4 for query in range(40)]] * 2
     page = written(tmp_path, data)
     ends = """Array.from(document.querySelectorAll('#table ' + arguments[0] + ' .number'))
-        .filter(each => each.offsetParent).map(each => Math.round(each.getBoundingClientRect().right))"""
+        .filter(each => each.offsetParent).map(each => Math.round(each.getBoundingClientRect().right))"""  # noqa: E501
     with width_of(browser, width):
         browser.open(page, f"#queries?sort={order}{address}")
         browser.wait(lambda: browser.run(ends, "tbody tr.row"), "the rows")
@@ -567,7 +713,11 @@ def test_heads_stand_above_their_columns(browser: Page, tmp_path: Path, order: s
             " - document.querySelector('#scroller').getBoundingClientRect().top"
         ) == pytest.approx(1, abs=1)
         assert (
-            browser.run("document.querySelector('#scroller').scrollWidth - document.querySelector('#scroller').clientWidth") == 0
+            browser.run(
+                "document.querySelector('#scroller').scrollWidth - "
+                "document.querySelector('#scroller').clientWidth"
+            )
+            == 0
         )
 
 
@@ -588,12 +738,16 @@ def test_a_difference_of_means_is_not_called_a_difference_of_medians(browser: Pa
 def test_every_sign_says_what_it_means(browser: Page, tmp_path: Path):
     data = world()
     data["queries"]["values"][0][1][3] = None
-    data["lists"]["3"][1] = [row for row in data["lists"]["3"][1] if row[0] != data["lists"]["3"][0][0][0]]
-    data["differences"].append({**data["differences"][0], "measure": 1, "low": None, "adjusted_p": None, "better": None})
+    data["lists"]["3"][1] = [
+        row for row in data["lists"]["3"][1] if row[0] != data["lists"]["3"][0][0][0]
+    ]
+    data["differences"].append(
+        {**data["differences"][0], "measure": 1, "low": None, "adjusted_p": None, "better": None}
+    )
     page = written(tmp_path, data)
     signs = """Array.from(document.querySelectorAll('main *')).filter(each => !each.children.length && each.offsetParent)
         .filter(each => /^(–|[AB] (–|> \\d+|\\d+( [↑↓]\\d+)?))$/.test(each.textContent) && !each.closest('[aria-hidden=true]'))
-        .map(each => [each.textContent, each.title, each.getAttribute('aria-label')])"""
+        .map(each => [each.textContent, each.title, each.getAttribute('aria-label')])"""  # noqa: E501
     seen: dict[str, str] = {}
     for address in ("#overview", "#queries?sort=id", "#queries?sort=id&query=q0003"):
         browser.open(page, address)
@@ -611,7 +765,8 @@ def test_every_sign_says_what_it_means(browser: Page, tmp_path: Path):
 
 def test_bars_are_as_high_as_their_counts_on_an_axis(browser: Page, tmp_path: Path):
     data = world()
-    # Most queries are equal: their bar must not make that of a single query invisible, nor hide the proportion.
+    # Most queries are equal: their bar must not make that of a single query invisible, nor hide the
+    # proportion.
     data["queries"]["values"][0][1] = [
         value if query in (1, 2, 3) else data["queries"]["values"][0][0][query]
         for query, value in enumerate(data["queries"]["values"][0][1])
@@ -631,8 +786,14 @@ def test_bars_are_as_high_as_their_counts_on_an_axis(browser: Page, tmp_path: Pa
     assert {"40", "queries", "+0.02", "−0.02"} <= set(labels)
     assert "2 pixels high" in browser.find("#spread-card .note").text
     with width_of(browser, 390):
-        browser.wait(lambda: len(browser.texts("#spread-card svg > g > text")) < len(labels), "a chart with fewer labels")
-        assert browser.run("document.querySelector('#spread-card svg').getBoundingClientRect().width") <= 360
+        browser.wait(
+            lambda: len(browser.texts("#spread-card svg > g > text")) < len(labels),
+            "a chart with fewer labels",
+        )
+        assert (
+            browser.run("document.querySelector('#spread-card svg').getBoundingClientRect().width")
+            <= 360
+        )
 
 
 def write_note(browser: Page, page: Path, query: str, tags: str, note: str) -> None:
@@ -651,9 +812,17 @@ def test_notes_and_tags_are_kept_filtered_and_downloaded(browser: Page, tmp_path
     assert "Kept in this browser" in browser.find(".own-fields .note").text
 
     browser.open(page, "#queries?sort=id")
-    assert [browser.texts(f"tr[data-query='{query}'] .own") for query in (1, 2, 3)] == [["hard"], [], ["hard+1"]]
+    assert [browser.texts(f"tr[data-query='{query}'] .own") for query in (1, 2, 3)] == [
+        ["hard"],
+        [],
+        ["hard+1"],
+    ]
     assert "=1+1" in (browser.find("tr[data-query='3'] .own").get_attribute("title") or "")
-    assert browser.texts("#filters fieldset:last-child .check") == ["a note1", "hard2", "look again1"]
+    assert browser.texts("#filters fieldset:last-child .check") == [
+        "a note1",
+        "hard2",
+        "look again1",
+    ]
     browser.click("#tag-1")
     assert browser.column("id") == ["q0001", "q0003"]
     browser.click("#tag-1")
@@ -678,18 +847,30 @@ def test_notes_and_tags_are_kept_filtered_and_downloaded(browser: Page, tmp_path
         browser.open(page, f"#queries?query={query}")
         for box in ("#own-tags", "#own-note"):
             browser.find(box).send_keys(Keys.CONTROL + "a", Keys.BACKSPACE)
-    assert browser.run("Object.keys(localStorage).filter(each => each.startsWith('rankwell-notes'))") == []
+    assert (
+        browser.run("Object.keys(localStorage).filter(each => each.startsWith('rankwell-notes'))")
+        == []
+    )
     assert browser.complaints() == []
 
 
-def test_without_storage_notes_last_for_the_session_and_the_page_says_so(browser: Page, plain: Path):
-    denied = "Object.defineProperty(window, 'localStorage', {get() { throw new DOMException('denied', 'SecurityError'); }})"
-    script = browser.browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": denied})
+def test_without_storage_notes_last_for_the_session_and_the_page_says_so(
+    browser: Page, plain: Path
+):
+    denied = (
+        "Object.defineProperty(window, 'localStorage', {get() { throw new DOMException('denied', "
+        "'SecurityError'); }})"
+    )
+    script = browser.browser.execute_cdp_cmd(
+        "Page.addScriptToEvaluateOnNewDocument", {"source": denied}
+    )
     try:
         write_note(browser, plain, "q0002", "hard", "why?")
         assert "last until it is closed" in browser.find(".own-fields .note").text
         browser.press(Keys.TAB + Keys.ESCAPE)
-        browser.wait(lambda: browser.texts("tr[data-query='2'] .own") == ["hard"], "the tag in its row")
+        browser.wait(
+            lambda: browser.texts("tr[data-query='2'] .own") == ["hard"], "the tag in its row"
+        )
         browser.click("tr[data-query='2'] a.id")
         assert browser.run("document.querySelector('#own-note').value") == "why?"
         assert browser.complaints() == []
@@ -699,9 +880,14 @@ def test_without_storage_notes_last_for_the_session_and_the_page_says_so(browser
 
 @pytest.mark.parametrize("width", [1440, 390])
 def test_heads_of_systems_are_above_their_columns(browser: Page, tmp_path: Path, width: int):
-    cells = [SystemFigure("a", data_set, 80.0, 4) for data_set in ("paintings", "cabinets", "another data set", "the last")]
+    cells = [
+        SystemFigure("a", data_set, 80.0, 4)
+        for data_set in ("paintings", "cabinets", "another data set", "the last")
+    ]
     page = tmp_path / "table.html"
-    page.write_text(render_system_tables([SystemTable("P@1", "MP@1", cells)], "html"), encoding="utf-8")
+    page.write_text(
+        render_system_tables([SystemTable("P@1", "MP@1", cells)], "html"), encoding="utf-8"
+    )
     # Where the text of each cell ends; the first column begins with it.
     edges = """Array.from(document.querySelector(arguments[0]).children, (cell, place) => {
         const range = document.createRange();
@@ -710,17 +896,26 @@ def test_heads_of_systems_are_above_their_columns(browser: Page, tmp_path: Path,
     })"""
     with width_of(browser, width):
         browser.open(page)
-        assert browser.run(edges, "thead tr") == pytest.approx(browser.run(edges, "tbody tr"), abs=1)
+        assert browser.run(edges, "thead tr") == pytest.approx(
+            browser.run(edges, "tbody tr"), abs=1
+        )
         browser.run("document.querySelector('.wide').scrollLeft = 200")
         first = "Math.round(document.querySelector('tbody th').getBoundingClientRect().left)"
-        assert browser.run(first) == browser.run("Math.round(document.querySelector('.wide').getBoundingClientRect().left) + 1")
+        assert browser.run(first) == browser.run(
+            "Math.round(document.querySelector('.wide').getBoundingClientRect().left) + 1"
+        )
         assert browser.run("document.documentElement.scrollWidth") <= width
 
 
 def test_names_of_systems_break_between_their_words_only(browser: Page, tmp_path: Path):
-    cells = [SystemFigure("first_sentences-of/docs", data_set, 80.0, 4) for data_set in ("paintings", "cabinets", "others")]
+    cells = [
+        SystemFigure("first_sentences-of/docs", data_set, 80.0, 4)
+        for data_set in ("paintings", "cabinets", "others")
+    ]
     page = tmp_path / "table.html"
-    page.write_text(render_system_tables([SystemTable("P@1", "MP@1", cells)], "html"), encoding="utf-8")
+    page.write_text(
+        render_system_tables([SystemTable("P@1", "MP@1", cells)], "html"), encoding="utf-8"
+    )
     # Pieces of text that are on one line, from the tops of single letters.
     lines = """(name => {
         const walker = document.createTreeWalker(name, NodeFilter.SHOW_TEXT), found = {};
@@ -745,7 +940,8 @@ def test_bars_of_differences_share_their_axis(browser: Page, plain: Path):
     browser.open(plain, "#queries?sort=id")
 
     axes = browser.run(
-        "Array.from(document.querySelectorAll('.delta-bar .zero'), each => Math.round(each.getBoundingClientRect().left))"
+        "Array.from(document.querySelectorAll('.delta-bar .zero'), each => "
+        "Math.round(each.getBoundingClientRect().left))"
     )
     assert "0.0000" in browser.texts(".col-delta span")
     assert len(axes) > 10
@@ -754,22 +950,34 @@ def test_bars_of_differences_share_their_axis(browser: Page, plain: Path):
 
 def test_the_page_of_systems_sorts_and_changes_its_theme(browser: Page, tmp_path: Path):
     figures = {"b": 9.5, "a": 80.0, "c": 10.25, "none": None}
-    cells = [SystemFigure(name, "m", mean, 4, gap="" if mean else "failed") for name, mean in figures.items()]
+    cells = [
+        SystemFigure(name, "m", mean, 4, gap="" if mean else "failed")
+        for name, mean in figures.items()
+    ]
     page = tmp_path / "table.html"
-    page.write_text(render_system_tables([SystemTable("P@1", "MP@1", cells)], "html"), encoding="utf-8")
+    page.write_text(
+        render_system_tables([SystemTable("P@1", "MP@1", cells)], "html"), encoding="utf-8"
+    )
     browser.open(page)
-    names = "Array.from(document.querySelectorAll('tbody tr'), each => each.children[0].firstChild.textContent.trim())"
+    names = (
+        "Array.from(document.querySelectorAll('tbody tr'), each => "
+        "each.children[0].firstChild.textContent.trim())"
+    )
     orders = {
         "thead th:nth-child(2) button": [["a", "c", "b", "none"], ["b", "c", "a", "none"]],
         "thead th:nth-child(1) button": [["a", "b", "c", "none"], ["none", "c", "b", "a"]],
     }
     for selector, expected in orders.items():
         for way, order in zip(
-            ("descending", "ascending") if "2" in selector else ("ascending", "descending"), expected, strict=True
+            ("descending", "ascending") if "2" in selector else ("ascending", "descending"),
+            expected,
+            strict=True,
         ):
             browser.click(selector)
             assert browser.run(names) == order
-            assert browser.run("Array.from(document.querySelectorAll('[aria-sort]'), each => each.ariaSort)") == [way]
+            assert browser.run(
+                "Array.from(document.querySelectorAll('[aria-sort]'), each => each.ariaSort)"
+            ) == [way]
     ground = "getComputedStyle(document.body).backgroundColor"
     before = browser.run(ground)
     browser.click("#theme")

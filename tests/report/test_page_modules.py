@@ -1,4 +1,6 @@
-"""Modules joined into one script: order, scopes, and every mistake reported with its file and line."""
+"""Modules joined into one script: order, scopes, and every mistake reported with its file and
+line.
+"""
 
 import re
 from importlib.resources import files
@@ -24,7 +26,8 @@ def test_each_module_stands_once_after_its_imports(tmp_path: Path):
             "page/start.js": 'import {b} from "./b.js";\nimport {c} from "./c.js";\n\nb(c);\n',
             "page/b.js": 'import {c} from "./c.js";\n\nexport function b() {\n  return c;\n}\n',
             "page/c.js": "export const c = 1;\n",
-            "tasks/t/page.js": 'import {\n  b,\n  other,\n} from "../../page/both.js";\nb(other);\n',
+            "tasks/t/page.js": "import {\n  b,\n  other,\n} from "
+            '"../../page/both.js";\nb(other);\n',
             "page/both.js": "export async function b() {}\nexport class other {}\nconst own = 1;\n",
         },
     )
@@ -32,17 +35,31 @@ def test_each_module_stands_once_after_its_imports(tmp_path: Path):
     script = join_modules(root, ["tasks/t/page.js", "page/start.js"])
 
     assert re.findall("^// (.*)$", script, re.MULTILINE) == [
-        "page/both.js", "tasks/t/page.js", "page/c.js", "page/b.js", "page/start.js",
-    ]  # fmt: skip
-    assert "$modules[0] = (() => {\nasync function b() {}\nclass other {}\nconst own = 1;\nreturn {b, other};\n})();" in script
-    assert "$modules[1] = (() => {\nconst {b, other} = $modules[0];\nb(other);\nreturn {};\n})();" in script
+        "page/both.js",
+        "tasks/t/page.js",
+        "page/c.js",
+        "page/b.js",
+        "page/start.js",
+    ]
+    assert (
+        "$modules[0] = (() => {\nasync function b() {}\nclass other {}\nconst own = "
+        "1;\nreturn {b, other};\n})();" in script
+    )
+    assert (
+        "$modules[1] = (() => {\nconst {b, other} = $modules[0];\nb(other);\nreturn {};\n})();"
+        in script
+    )
     assert "const {b} = $modules[3];\nconst {c} = $modules[2];\nb(c);" in script
     assert not re.search(r"^(import|export)\b", script, re.MULTILINE)
 
 
 MISTAKES = {
     "a missing module": ('\nimport {b} from "./b.js";\n', {}, r"a\.js:2: there is no module b\.js"),
-    "a module outside the root": ('import {b} from "../b.js";\n', {}, r"a\.js:1: there is no module \.\./b\.js"),
+    "a module outside the root": (
+        'import {b} from "../b.js";\n',
+        {},
+        r"a\.js:1: there is no module \.\./b\.js",
+    ),
     "a package": ('import {b} from "b";\n', {}, r"a\.js:1: 'b' is not a relative path"),
     "an unknown export": (
         'import {c} from "./b.js";\n',
@@ -57,20 +74,36 @@ MISTAKES = {
         },
         r"c\.js:1: a cycle of imports, b\.js -> c\.js -> b\.js",
     ),
-    "itself": ('import {a} from "./a.js";\nexport const a = 1;\n', {}, r"a\.js:1: a cycle of imports, a\.js -> a\.js"),
+    "itself": (
+        'import {a} from "./a.js";\nexport const a = 1;\n',
+        {},
+        r"a\.js:1: a cycle of imports, a\.js -> a\.js",
+    ),
     "one name from two modules": (
         'import {b} from "./b.js";\nimport {b} from "./c.js";\n',
         {"b.js": "export const b = 1;\n", "c.js": "export const b = 2;\n"},
         r"a\.js: it imports 'b' twice",
     ),
-    "two exports of one name": ("export const a = 1;\nexport function a() {}\n", {}, r"a\.js: it exports 'a' twice"),
-    "another name": ('import {b as c} from "./b.js";\n', {"b.js": "export const b = 1;\n"}, r"a\.js:1: .*found 'b as c'"),
+    "two exports of one name": (
+        "export const a = 1;\nexport function a() {}\n",
+        {},
+        r"a\.js: it exports 'a' twice",
+    ),
+    "another name": (
+        'import {b as c} from "./b.js";\n',
+        {"b.js": "export const b = 1;\n"},
+        r"a\.js:1: .*found 'b as c'",
+    ),
     "a default import": (
         '\n\nimport b from "./b.js";\n',
         {"b.js": ""},
         r"a\.js:3: 'import b from \"\./b\.js\";' cannot be joined",
     ),
-    "a default export": ("export default 1;\n", {}, r"a\.js:1: 'export default 1;' cannot be joined"),
+    "a default export": (
+        "export default 1;\n",
+        {},
+        r"a\.js:1: 'export default 1;' cannot be joined",
+    ),
     # What imports it would keep its first value.
     "a variable": ("export let a = 1;\n", {}, r"a\.js:1: 'export let a = 1;' cannot be joined"),
     "a statement after several lines of imports": (
@@ -78,7 +111,11 @@ MISTAKES = {
         {"b.js": "export const b = 1;\n"},
         r"a\.js:4: 'export \{b\};' cannot be joined",
     ),
-    "the joined script's own name": ("const $modules = 1;\n", {}, r"a\.js:1: '\$modules' cannot be joined"),
+    "the joined script's own name": (
+        "const $modules = 1;\n",
+        {},
+        r"a\.js:1: '\$modules' cannot be joined",
+    ),
 }
 
 
@@ -95,16 +132,26 @@ def test_the_page_holds_the_view_of_every_task_and_no_module_twice():
 
     names = re.findall(r"^// ((?:report|tasks)/.*\.js)$", script, re.MULTILINE)
     package = files("rankwell")
-    views = sorted(f"tasks/{each.name}/page.js" for each in (package / "tasks").iterdir() if (each / "page.js").is_file())
+    views = sorted(
+        f"tasks/{each.name}/page.js"
+        for each in (package / "tasks").iterdir()
+        if (each / "page.js").is_file()
+    )
     own = [name for name in names if name.startswith("tasks/")]
     assert [name for name in own if name.endswith("/page.js")] == views
-    assert {name for name in own if name not in views} == {view.replace("page.js", "words.js") for view in views}
+    assert {name for name in own if name not in views} == {
+        view.replace("page.js", "words.js") for view in views
+    }
     assert len(views) >= 5
     assets = {
-        f"report/page/assets/{each.name}" for each in (package / "report/page/assets").iterdir() if each.name.endswith(".js")
+        f"report/page/assets/{each.name}"
+        for each in (package / "report/page/assets").iterdir()
+        if each.name.endswith(".js")
     }
     # The page of systems has a script of its own.
-    assert set(names) - set(own) == assets - {"report/page/assets/systems.js"}, "a module that nothing imports"
+    assert set(names) - set(own) == assets - {"report/page/assets/systems.js"}, (
+        "a module that nothing imports"
+    )
     assert len(names) == len(set(names))
     assert names[-1] == "report/page/assets/start.js"
 
@@ -113,5 +160,8 @@ def test_marks_of_a_view_decide_the_data_and_are_not_part_of_the_page():
     assert view_marks("answers") == {"keyed", "partial"}
     assert view_marks("captions") == {"keyed"}
     assert view_marks("instances") == view_marks("runs") == view_marks("../runs") == set()
-    assert (query_noun("pairs"), query_noun("captions")) == (("pair", "pairs"), ("query", "queries"))
+    assert (query_noun("pairs"), query_noun("captions")) == (
+        ("pair", "pairs"),
+        ("query", "queries"),
+    )
     assert "@page" not in render_page("{}", "title", parted=False)

@@ -1,4 +1,6 @@
-"""What each protocol shows of a query, in a real browser: the nodes of the page against the rows of details.parquet."""
+"""What each protocol shows of a query, in a real browser: the nodes of the page against the rows of
+details.parquet.
+"""
 
 import json
 from pathlib import Path
@@ -48,7 +50,10 @@ def shown(browser: Page, folder: Path, query: str) -> list[list[dict[str, Any]]]
         ]
         for run in runs
     ]
-    return [sorted((row for row in listed if row["rank"] <= 20), key=lambda row: row["rank"]) for listed in mine]
+    return [
+        sorted((row for row in listed if row["rank"] <= 20), key=lambda row: row["rank"])
+        for listed in mine
+    ]
 
 
 def quiet(browser: Page) -> None:
@@ -63,10 +68,20 @@ def clips(tmp_path_factory: pytest.TempPathFactory) -> Path:
     draw = np.random.default_rng(2)
     names = [f"c{number}" for number in range(24)]
     labels = [[word for word in ("car", HOSTILE, "bus") if draw.random() < 0.55] for _ in names]
-    table = [{"slice_id": name, "who": mine, "where": ["road"]} for name, mine in zip(names, labels, strict=True)]
+    table = [
+        {"slice_id": name, "who": mine, "where": ["road"]}
+        for name, mine in zip(names, labels, strict=True)
+    ]
     (place / "clips.json").write_text(json.dumps(table))
     np.save(place / "v.npy", draw.standard_normal((24, 4)))
-    result = evaluate_clips(place / "clips.json", place / "v.npy", ids=names, groups="who,where", details=True, intervals="none")
+    result = evaluate_clips(
+        place / "clips.json",
+        place / "v.npy",
+        ids=names,
+        groups="who,where",
+        details=True,
+        intervals="none",
+    )
     present(result, output=place / "out", charts=False)
     write_report([place / "out"], place / "out" / "report.html")
     return place / "out"
@@ -93,13 +108,21 @@ def test_clips_show_which_keywords_each_result_has_and_lacks(browser: Page, clip
         assert [set(each) for each in labels] == [words(row, kind) for row in rows]
     told = [text for text in browser.texts(".card-row .found-keywords") if "lacks" in text]
     assert len(told) == sum(bool(words(row, "missing")) for row in rows)
-    counts = [(len(words(row, "found")), len(words(row, "found")) + len(words(row, "missing"))) for row in rows]
-    assert browser.texts(".found-keywords strong") == [f"{found} of {every}" for found, every in counts]
+    counts = [
+        (len(words(row, "found")), len(words(row, "found")) + len(words(row, "missing")))
+        for row in rows
+    ]
+    assert browser.texts(".found-keywords strong") == [
+        f"{found} of {every}" for found, every in counts
+    ]
     lacking = {
         word: sum(word in words(row, "missing") for row in rows[:10])
         for word in words(rows[0], "found") | words(rows[0], "missing")
     }
-    table = browser.texts(".keyword-table tbody .keyword"), browser.texts(".keyword-table tbody .number")
+    table = (
+        browser.texts(".keyword-table tbody .keyword"),
+        browser.texts(".keyword-table tbody .number"),
+    )
     assert dict(zip(*table, strict=True)) == {word: f"{n} of 10" for word, n in lacking.items()}
     assert [int(each.split()[0]) for each in table[1]] == sorted(lacking.values(), reverse=True)
     crosses = browser.run("document.querySelectorAll('.keyword-table .sign.missing').length")
@@ -113,11 +136,19 @@ def test_clips_show_which_keywords_each_result_has_and_lacks(browser: Page, clip
     quiet(browser)
 
 
-def test_agreement_shows_rank_similarity_and_margin_under_the_reference(browser: Page, tmp_path: Path) -> None:
+def test_agreement_shows_rank_similarity_and_margin_under_the_reference(
+    browser: Page, tmp_path: Path
+) -> None:
     draw = np.random.default_rng(4)
     reference = draw.standard_normal((60, 5))
-    candidates = {name: reference + noise * draw.standard_normal((60, 5)) for name, noise in (("near", 0.3), ("far", 0.9))}
-    write_agreement(agree(reference, candidates, k=10, samples=8, intervals="none", eps=0.05, details=True), tmp_path)
+    candidates = {
+        name: reference + noise * draw.standard_normal((60, 5))
+        for name, noise in (("near", 0.3), ("far", 0.9))
+    }
+    write_agreement(
+        agree(reference, candidates, k=10, samples=8, intervals="none", eps=0.05, details=True),
+        tmp_path,
+    )
     query = read_results(tmp_path).details()["query"][0]
 
     lists = shown(browser, tmp_path, query)
@@ -130,12 +161,19 @@ def test_agreement_shows_rank_similarity_and_margin_under_the_reference(browser:
         assert f"{detail['reference_score']:.4f}".replace("-", "−") in text
         assert f"{abs(detail['margin']):.4f}" in text
         assert ("as good as counted" in text) == (-0.05 <= detail["margin"] < 0)
-    kept = [sum(row["state"] == "relevant" and row["rank"] <= 10 for row in listed) for listed in lists]
-    dots = {kind: browser.run(f"document.querySelectorAll('.strip .dot.{kind}').length") for kind in ("kept", "lost", "other")}
+    kept = [
+        sum(row["state"] == "relevant" and row["rank"] <= 10 for row in listed) for listed in lists
+    ]
+    dots = {
+        kind: browser.run(f"document.querySelectorAll('.strip .dot.{kind}').length")
+        for kind in ("kept", "lost", "other")
+    }
     assert dots == {"kept": sum(kept), "lost": 20 - sum(kept), "other": 20 - sum(kept)}
     known = read_results(tmp_path).attributes
     summary = browser.texts("#detail .block > .view > p")[0]
-    assert summary.startswith(f"The reference's 10th and 11th are {float(known['margin'][query]):.4f}".rstrip("0"))
+    assert summary.startswith(
+        f"The reference's 10th and 11th are {float(known['margin'][query]):.4f}".rstrip("0")
+    )
     assert ("close to chance" in summary) == (known["near_cut"][query] != "0")
     quiet(browser)
 
@@ -149,7 +187,10 @@ def test_answers_show_what_they_share_with_the_right_one(browser: Page, tmp_path
         {"id": "q2", "rank": 1, "text": None, "no_answer": 0.5},
     ]
     result = evaluate_answers(
-        written(tmp_path / "gold.json", gold), lines(tmp_path / "reader.jsonl", *given), convention="squad2", details=True
+        written(tmp_path / "gold.json", gold),
+        lines(tmp_path / "reader.jsonl", *given),
+        convention="squad2",
+        details=True,
     )
     present(result, output=tmp_path / "out", charts=False)
 
@@ -160,7 +201,10 @@ def test_answers_show_what_they_share_with_the_right_one(browser: Page, tmp_path
     assert browser.texts(".card-row:first-child .title-line .same-word") == ["paris"]
     assert browser.texts(".card-row:first-child .against .same-word") == ["Paris"]
     assert f"{rows[0]['detail']['token_f1']:.4f}" in browser.texts(".card-row .reference")[0]
-    assert browser.texts(".card-row .reference")[1:] == ["exactly the right answer", "shares nothing with a right answer"]
+    assert browser.texts(".card-row .reference")[1:] == [
+        "exactly the right answer",
+        "shares nothing with a right answer",
+    ]
     assert browser.texts(".card-row:nth-child(2) .passage .said-both") == ["Paris"]
     assert browser.texts(".right-answer") == ["Paris"]
     assert browser.texts(".run-lines strong") == ["0.1250"]
@@ -172,12 +216,22 @@ def test_answers_show_what_they_share_with_the_right_one(browser: Page, tmp_path
     quiet(browser)
 
 
-def test_instances_show_tiles_with_labels_and_the_first_right_one(browser: Page, tmp_path: Path) -> None:
-    references = [ImageEntry(f"r{number}", f"thing {number % 4}", "reference") for number in range(12)]
-    images = Images.from_entries([*references, ImageEntry("q1", "thing 2", "query"), ImageEntry("q2", "thing 0", "query")])
+def test_instances_show_tiles_with_labels_and_the_first_right_one(
+    browser: Page, tmp_path: Path
+) -> None:
+    references = [
+        ImageEntry(f"r{number}", f"thing {number % 4}", "reference") for number in range(12)
+    ]
+    images = Images.from_entries(
+        [*references, ImageEntry("q1", "thing 2", "query"), ImageEntry("q2", "thing 0", "query")]
+    )
     scores = np.array([np.arange(12.0)[::-1], np.arange(12.0)])
     result = evaluate_instances(
-        images, scores=scores, query_ids=["q1", "q2"], reference_ids=[f"r{number}" for number in range(12)], details=True
+        images,
+        scores=scores,
+        query_ids=["q1", "q2"],
+        reference_ids=[f"r{number}" for number in range(12)],
+        details=True,
     )
     present(result, output=tmp_path, charts=False)
 
@@ -185,63 +239,104 @@ def test_instances_show_tiles_with_labels_and_the_first_right_one(browser: Page,
 
     assert browser.texts(".tile .instance .label") == [row["detail"]["label"] for row in rows]
     assert browser.texts(".tile .first-right") == ["first right"]
-    classes = browser.run("Array.from(document.querySelectorAll('.tile'), each => each.classList[1])")
+    classes = browser.run(
+        "Array.from(document.querySelectorAll('.tile'), each => each.classList[1])"
+    )
     assert classes == [row["state"] for row in rows]
     assert classes.index("relevant") == 2
-    assert "first right one at rank 3 · 2 of 3 right among the first 10" in browser.texts(".run-lines li")[0]
+    assert (
+        "first right one at rank 3 · 2 of 3 right among the first 10"
+        in browser.texts(".run-lines li")[0]
+    )
     quiet(browser)
 
 
-def test_captions_show_the_lead_of_the_best_right_one_or_its_distance_from_the_first(browser: Page, tmp_path: Path) -> None:
+def test_captions_show_the_lead_of_the_best_right_one_or_its_distance_from_the_first(
+    browser: Page, tmp_path: Path
+) -> None:
     scores = np.array([[0.9, 0.4, 0.1], [0.8, 0.55, 0.2], [0.3, 0.2, 0.6]])
     names = {"query_ids": ["c0", "c1", "c2"], "item_ids": ["v0", "v1", "v2"]}
-    result = captions(scores, texts=["a red car", "a bus", HOSTILE], details=True, intervals="none", **names)
+    result = captions(
+        scores, texts=["a red car", "a bus", HOSTILE], details=True, intervals="none", **names
+    )
     present(result, output=tmp_path, charts=False)
 
     shown(browser, tmp_path, "c1")
-    assert browser.texts(".run-lines li > :last-child") == ["best right one at rank 2, 0.2500 short of the first"]
+    assert browser.texts(".run-lines li > :last-child") == [
+        "best right one at rank 2, 0.2500 short of the first"
+    ]
     assert "caption to video" in browser.texts("#detail .block > .view")[0]
     assert browser.texts(".card-row .snippet") == ["a red car", "a bus", HOSTILE]
     shown(browser, tmp_path, "v2")
-    assert browser.texts(".run-lines li > :last-child") == ["best right one at rank 1, 0.4000 ahead of the first wrong one"]
+    assert browser.texts(".run-lines li > :last-child") == [
+        "best right one at rank 1, 0.4000 ahead of the first wrong one"
+    ]
     assert "video to caption" in browser.texts("#detail .block > .view")[0]
     assert browser.texts(".card-row .snippet") == [HOSTILE, "a bus", "a red car"]
     quiet(browser)
 
 
 def live_results(folder: Path) -> Path:
-    """A sweep of SQLite's full-text search, of which one query fails once, as with `--allow-failures`."""
-    docs = {f"d{row}": f"{'parse ' * (row % 4 + 1)}a date {'x ' * row}{HOSTILE if row == 3 else ''}" for row in range(12)}
+    """A sweep of SQLite's full-text search, of which one query fails once, as with
+    `--allow-failures`.
+    """
+    docs = {
+        f"d{row}": f"{'parse ' * (row % 4 + 1)}a date {'x ' * row}{HOSTILE if row == 3 else ''}"
+        for row in range(12)
+    }
     asked = {f"q{row}": f"parse {'date' if row % 2 else 'x'}" for row in range(24)}
     judged = {query: {f"d{row % 12}": 1} for row, query in enumerate(asked)}
     sweep = {"k1": [0.5, 1.2], "b": [0.0, 0.75]}
-    result = rw.retrieve("sqlite-fts5", asked, items=docs, qrels=judged, measures=["nDCG@5", "RR"], sweep=sweep, rounds=2)
-    failed = {"run": "sqlite-fts5 k1=1.2 b=0", "query": "q1", "round": 2, "status": "timeout", "error": f"late {HOSTILE}"}
+    result = rw.retrieve(
+        "sqlite-fts5",
+        asked,
+        items=docs,
+        qrels=judged,
+        measures=["nDCG@5", "RR"],
+        sweep=sweep,
+        rounds=2,
+    )
+    failed = {
+        "run": "sqlite-fts5 k1=1.2 b=0",
+        "query": "q1",
+        "round": 2,
+        "status": "timeout",
+        "error": f"late {HOSTILE}",
+    }
     write_result(result, folder, charts=False, tables={**result.tables, "unanswered": [failed]})
     return folder
 
 
-def test_retrieve_shows_the_frontier_the_verdict_the_curves_and_the_settings(browser: Page, tmp_path: Path) -> None:
+def test_retrieve_shows_the_frontier_the_verdict_the_curves_and_the_settings(
+    browser: Page, tmp_path: Path
+) -> None:
     folder = live_results(tmp_path / "live")
     write_report([folder], folder / "report.html")
 
     browser.open(folder / "report.html")
-    browser.wait(lambda: browser.run("document.querySelectorAll('[data-chart] svg').length") == 3, "three charts")
+    browser.wait(
+        lambda: browser.run("document.querySelectorAll('[data-chart] svg').length") == 3,
+        "three charts",
+    )
 
-    assert browser.run("Array.from(document.querySelectorAll('[data-chart]'), each => each.dataset.chart)") == [
-        *("frontier", "over_k1", "over_b")
-    ]
+    assert browser.run(
+        "Array.from(document.querySelectorAll('[data-chart]'), each => each.dataset.chart)"
+    ) == [*("frontier", "over_k1", "over_b")]
     bounds = "document.querySelector('{}').getBoundingClientRect().{}"
     above = f"{bounds.format('[data-chart=frontier]', 'bottom')} <= {bounds.format('h1', 'top')}"
     assert browser.run(above)
-    assert "settings are indistinguishable from the best by nDCG@5" in browser.texts("#overview h1")[0]
+    assert (
+        "settings are indistinguishable from the best by nDCG@5" in browser.texts("#overview h1")[0]
+    )
     heads = browser.texts(".settings thead th")
     assert heads[:3] == ["k1", "b", "Choice"]
     assert not [head for head in heads if head.startswith(("p99", "latency", "build"))]
     rows = json.loads((folder / "summary.json").read_text())["rows"]
     means = [f"{row['mean']:.4f}" for row in rows if row["measure"] == "nDCG@5"]
     place = heads.index("nDCG@5") + 1
-    assert [each.split("[")[0] for each in browser.texts(f".settings tbody tr > :nth-child({place})")] == means
+    assert [
+        each.split("[")[0] for each in browser.texts(f".settings tbody tr > :nth-child({place})")
+    ] == means
     constants = browser.texts(".constants .chip")
     assert {"engine sqlite-fts5", "words any"} <= set(constants)
     assert [each.split()[0] for each in constants].count("build") == 1
@@ -263,7 +358,10 @@ def test_a_narrow_page_holds_every_view(browser: Page, clips: Path, theme: str) 
         query = read_results(clips).details()["query"][0]
         browser.open(clips / "report.html", f"#queries?query={query}&theme={theme}")
         browser.wait(lambda: browser.texts("#detail .keyword-table"), "the table of keywords")
-        ends = "Array.from(document.querySelectorAll('#detail .view'), each => each.getBoundingClientRect().right)"
+        ends = (
+            "Array.from(document.querySelectorAll('#detail .view'), each => "
+            "each.getBoundingClientRect().right)"
+        )
         assert 0 < max(browser.run(ends)) <= 390
         quiet(browser)
     finally:
@@ -271,7 +369,9 @@ def test_a_narrow_page_holds_every_view(browser: Page, clips: Path, theme: str) 
 
 
 def test_logs_of_interleaved_lists_are_of_impressions(browser: Page, tmp_path: Path) -> None:
-    lists = rw.interleave({"q": ["a", "b"]}, {"q": ["b", "a"]}, names=("old", "new"), method="team-draft")
+    lists = rw.interleave(
+        {"q": ["a", "b"]}, {"q": ["b", "a"]}, names=("old", "new"), method="team-draft"
+    )
     clicks = {"query": ["q", "q"], "item": ["a", "b"], "impression": ["1", "2"]}
     rw.evaluate_interleaving(lists, clicks).save(tmp_path)
     write_report([tmp_path], tmp_path / "report.html")
@@ -283,7 +383,9 @@ def test_logs_of_interleaved_lists_are_of_impressions(browser: Page, tmp_path: P
     quiet(browser)
 
 
-def test_pairs_show_their_target_and_similarities_and_nothing_of_lists(browser: Page, tmp_path: Path) -> None:
+def test_pairs_show_their_target_and_similarities_and_nothing_of_lists(
+    browser: Page, tmp_path: Path
+) -> None:
     names, targets = [f"p{row:02}" for row in range(12)], np.array([0.0, 1.0, 1.0] * 4)
     scored = ScoredPairs(names, targets, targets + np.linspace(0.25, 3.0, 12))
     inputs = PairInputs([ModelPairs("model", None, scored)], {}, [], {})

@@ -26,7 +26,10 @@ ONE_RUN = [
     SummaryRow.of("bm25", "nDCG@10", "nDCG@10", 0.41269999, 0.247, 0.389, 0.436, 412, "share"),
     SummaryRow.of("bm25", "AP", "AP", THIRD, 0.2, 0.3, 0.35, 412, "share"),
 ]
-TWO_RUNS = [*ONE_RUN, SummaryRow.of("dense", "nDCG@10", "nDCG@10", 0.5, 0.1, 0.45, 0.55, 412, "share")]
+TWO_RUNS = [
+    *ONE_RUN,
+    SummaryRow.of("dense", "nDCG@10", "nDCG@10", 0.5, 0.1, 0.45, 0.55, 412, "share"),
+]
 WORDS = [
     SummaryRow.of("r", "P@5", "Recall@5", 54.8, 34.9, 45.2, 64.4, 50, "percent"),
     SummaryRow.of("r", "MedR", "MedR", 12.5, 3.0, 10.0, 15.0, 50, "rank"),
@@ -51,11 +54,27 @@ RULES = {
     "ties": "id-desc",
     "exclude_self": False,
     "seed": 0,
-    "measures": {"MedR": {"summary": "median"}, "NumRel": {"summary": "sum"}, "AP": {"definition": "…"}},
+    "measures": {
+        "MedR": {"summary": "median"},
+        "NumRel": {"summary": "sum"},
+        "AP": {"definition": "…"},
+    },
 }
 PER_QUERY = [
-    {"run": "bm25", "query": query, "measure": measure, "label": measure, "value": value, "unit": "share"}
-    for query, measure, value in [("q1", "nDCG@10", 0.5), ("q1", "AP", THIRD), ("q2", "nDCG@10", None), ("q2", "AP", 0.25)]
+    {
+        "run": "bm25",
+        "query": query,
+        "measure": measure,
+        "label": measure,
+        "value": value,
+        "unit": "share",
+    }
+    for query, measure, value in [
+        ("q1", "nDCG@10", 0.5),
+        ("q1", "AP", THIRD),
+        ("q2", "nDCG@10", None),
+        ("q2", "AP", 0.25),
+    ]
 ]
 
 
@@ -87,10 +106,15 @@ FOREIGN = "\x1b[31m\x07\x85\x9b<script>|&lt;$x$_y_\\\\`c`"
 
 @pytest.mark.parametrize("form", get_args(report.Format))
 def test_no_format_has_control_characters_of_names_columns_or_rules(form):
-    rows = [{**row, "run": FOREIGN, "label": FOREIGN, FOREIGN: FOREIGN} for row in (awkward(), awkward())]
+    rows = [
+        {**row, "run": FOREIGN, "label": FOREIGN, FOREIGN: FOREIGN}
+        for row in (awkward(), awkward())
+    ]
     single = [{**row, "run": FOREIGN, "query": FOREIGN} for row in PER_QUERY]
 
-    text = printed(rows, rules={FOREIGN: FOREIGN}, form=form) + printed(rows, single, {FOREIGN: FOREIGN}, form=form)
+    text = printed(rows, rules={FOREIGN: FOREIGN}, form=form) + printed(
+        rows, single, {FOREIGN: FOREIGN}, form=form
+    )
 
     assert not UNSEEN.search(text.replace("\t", "") if form == "tsv" else text)
     if form == "json":
@@ -108,16 +132,26 @@ def test_between_tabs_marks_stay_as_they_are_and_tabs_and_ends_of_lines_are_esca
 
     lines = render_rows(rows, "tsv").split("\n")
 
-    assert [line.split("\t") for line in lines] == [["name", "text"], ['"a', r"c\nd\te"], ['f"', r'"g" ""\r\n'], [""]]
+    assert [line.split("\t") for line in lines] == [
+        ["name", "text"],
+        ['"a', r"c\nd\te"],
+        ['f"', r'"g" ""\r\n'],
+        [""],
+    ]
 
 
 def test_sentences_in_markdown_mean_what_they_say():
     verdict = f"{FOREIGN} is better than [x](y), 95 % interval [0.1, 0.2], not [0.1](y)"
 
-    text = difference_text({"verdicts": [{"text": verdict}]}, [], None, {"convention": FOREIGN}, "md")
+    text = difference_text(
+        {"verdicts": [{"text": verdict}]}, [], None, {"convention": FOREIGN}, "md"
+    )
 
     safe = r"\\x1b\[31m\\x07\\x85\\x9b\<script\>\|\&lt;\$x\$\_y\_\\\\\`c\`"
-    assert text.splitlines()[0] == rf"{safe} is better than \[x\](y), 95 % interval [0.1, 0.2], not \[0.1\](y)"
+    assert (
+        text.splitlines()[0]
+        == rf"{safe} is better than \[x\](y), 95 % interval [0.1, 0.2], not \[0.1\](y)"
+    )
     assert f"rules: convention={safe}" in text
 
 
@@ -132,7 +166,15 @@ def test_a_star_at_the_beginning_of_a_row_of_latex_does_not_belong_to_the_line_b
 def test_no_text_of_a_chart_has_control_characters(name):
     rng = np.random.default_rng(0)
     made = [
-        Values(f"{FOREIGN}{run}", f"{FOREIGN}AP", f"{FOREIGN}label", "share", "mean", (*"abcdefghijkl",), rng.random(12))
+        Values(
+            f"{FOREIGN}{run}",
+            f"{FOREIGN}AP",
+            f"{FOREIGN}label",
+            "share",
+            "mean",
+            (*"abcdefghijkl",),
+            rng.random(12),
+        )
         for run in range(3)
     ]
     result = rankwell.compare_values(made, baseline=f"{FOREIGN}0")
@@ -147,7 +189,11 @@ def test_no_text_of_a_chart_has_control_characters(name):
 
 
 def test_the_formats_are_those_of_the_design_one_file_each():
-    assert set(OUTPUTS) == set(get_args(report.Format)) == {"table", "csv", "tsv", "json", "jsonl", "md", "latex"}
+    assert (
+        set(OUTPUTS)
+        == set(get_args(report.Format))
+        == {"table", "csv", "tsv", "json", "jsonl", "md", "latex"}
+    )
 
 
 def test_an_unknown_format_is_named():
@@ -185,10 +231,50 @@ def test_the_table_of_several_runs_names_each_run_once():
 def test_the_exact_name_the_unit_and_the_kind_of_summary_stand_beside_the_word():
     lines = printed(WORDS, rules=RULES).splitlines()
 
-    assert lines[0].split() == ["measure", "exact", "name", "unit", "mean", "95", "%", "interval", "sd", "n"]
-    assert lines[2].split() == ["Recall@5", "P@5", "percent", "54.80", "[45.20,", "64.40]", "34.90", "50"]
-    assert lines[3].split() == ["MedR", "(median)", "MedR", "rank", "12.50", "[10.00,", "15.00]", "3.00", "50"]
-    assert lines[4].split() == ["NumRel", "(sum)", "NumRel", "count", "745", "[622.00,", "865.50]", "8.90", "50"]
+    assert lines[0].split() == [
+        "measure",
+        "exact",
+        "name",
+        "unit",
+        "mean",
+        "95",
+        "%",
+        "interval",
+        "sd",
+        "n",
+    ]
+    assert lines[2].split() == [
+        "Recall@5",
+        "P@5",
+        "percent",
+        "54.80",
+        "[45.20,",
+        "64.40]",
+        "34.90",
+        "50",
+    ]
+    assert lines[3].split() == [
+        "MedR",
+        "(median)",
+        "MedR",
+        "rank",
+        "12.50",
+        "[10.00,",
+        "15.00]",
+        "3.00",
+        "50",
+    ]
+    assert lines[4].split() == [
+        "NumRel",
+        "(sum)",
+        "NumRel",
+        "count",
+        "745",
+        "[622.00,",
+        "865.50]",
+        "8.90",
+        "50",
+    ]
     assert lines[5].split() == ["AP", "AP", "share", "–", "–", "–", "0"]
 
 
@@ -200,22 +286,57 @@ def test_without_any_interval_there_is_no_column_for_it():
 def test_columns_of_a_protocol_follow_the_fixed_ones():
     rows = [awkward(group="animals", k=5)]
 
-    assert printed(rows, form="csv").splitlines()[0] == "run,measure,label,mean,sd,ci_low,ci_high,n,unit,group,k"
+    assert (
+        printed(rows, form="csv").splitlines()[0]
+        == "run,measure,label,mean,sd,ci_low,ci_high,n,unit,group,k"
+    )
     assert printed(rows).splitlines()[0].split() == ["measure", "group", "k", "mean", "sd", "n"]
 
 
-LEVELS = [awkward(direction="t2v", k=5, ceiling=1.0, chance=0.04285714, coverage=0.655172, p=0.00001234)]
+LEVELS = [
+    awkward(direction="t2v", k=5, ceiling=1.0, chance=0.04285714, coverage=0.655172, p=0.00001234)
+]
 
 
 def test_a_protocols_figures_stand_named_after_n_and_its_keys_before_the_mean():
     header, _, line = printed(LEVELS).splitlines()
 
-    assert header.split() == ["measure", "direction", "k", "mean", "sd", "n", "ceiling", "chance", "coverage", "p"]
-    assert line.split() == ["AP", "t2v", "5", "0.5000", "0.1000", "3", "1.0000", "0.0429", "0.6552", "<", "0.0001"]
+    assert header.split() == [
+        "measure",
+        "direction",
+        "k",
+        "mean",
+        "sd",
+        "n",
+        "ceiling",
+        "chance",
+        "coverage",
+        "p",
+    ]
+    assert line.split() == [
+        "AP",
+        "t2v",
+        "5",
+        "0.5000",
+        "0.1000",
+        "3",
+        "1.0000",
+        "0.0429",
+        "0.6552",
+        "<",
+        "0.0001",
+    ]
 
 
 def test_levels_are_in_the_unit_of_the_mean_and_shares_are_not():
-    row = {**LEVELS[0], "unit": "percent", "mean": 50.0, "sd": 10.0, "ceiling": 100.0, "chance": None}
+    row = {
+        **LEVELS[0],
+        "unit": "percent",
+        "mean": 50.0,
+        "sd": 10.0,
+        "ceiling": 100.0,
+        "chance": None,
+    }
 
     assert printed([row]).splitlines()[2].split()[-5:] == ["100.00", "–", "0.6552", "<", "0.0001"]
 
@@ -224,7 +345,15 @@ def test_on_a_narrow_terminal_every_figure_has_its_name():
     lines = printed(LEVELS, width=32).splitlines()
 
     assert lines[0] == "AP · t2v · 5"
-    told = ("mean 0.5000", "sd 0.1000", "n 3", "ceiling 1.0000", "chance 0.0429", "coverage 0.6552", "p < 0.0001")
+    told = (
+        "mean 0.5000",
+        "sd 0.1000",
+        "n 3",
+        "ceiling 1.0000",
+        "chance 0.0429",
+        "coverage 0.6552",
+        "p < 0.0001",
+    )
     assert "".join(lines[1:]) == "".join(f"  {each}" for each in told)
 
 
@@ -260,7 +389,8 @@ def test_a_narrow_terminal_gets_every_figure_and_no_line_too_long(width):
     text = printed(WORDS, rules={}, width=width)
 
     assert max(map(len, text.splitlines())) <= width
-    # In a table decimal points are one below the other; narrower terminals get lines of figures with their names.
+    # In a table decimal points are one below the other; narrower terminals get lines of figures
+    # with their names.
     interval = "[45.20,  64.40]" if width == 60 else "[45.20, 64.40]"
     for figure in ("54.80", interval, "34.90", "745", "Recall@5", "P@5"):
         assert figure in text
@@ -271,7 +401,11 @@ TWO_WAYS = [
     | {"direction": way, "ceiling": 100.0, "chance": 0.16}
     for run in ("netvlad", "densevlad")
     for way in ("t2v", "v2t")
-    for measure, label, unit in [("Success@1", "R@1", "percent"), ("Success@10", "R@10", "percent"), ("MnR", "MnR", "rank")]
+    for measure, label, unit in [
+        ("Success@1", "R@1", "percent"),
+        ("Success@10", "R@10", "percent"),
+        ("MnR", "MnR", "rank"),
+    ]
 ]
 
 
@@ -282,13 +416,29 @@ def test_a_terminal_of_usual_width_keeps_the_table_and_says_what_it_left_out(wid
     assert max(map(len, lines)) <= width
     assert lines[0].split() == [
         name
-        for name in ("measure", "direction", "mean", "95", "%", "interval", "sd", "n", "ceiling", "chance")
+        for name in (
+            "measure",
+            "direction",
+            "mean",
+            "95",
+            "%",
+            "interval",
+            "sd",
+            "n",
+            "ceiling",
+            "chance",
+        )
         if name not in left
     ]
-    assert [line for line in lines if line.endswith("long_name")] == ["netvlad_with_a_long_name", "densevlad_with_a_long_name"]
+    assert [line for line in lines if line.endswith("long_name")] == [
+        "netvlad_with_a_long_name",
+        "densevlad_with_a_long_name",
+    ]
     assert sum(line.startswith(("R@1 ", "R@10 ", "MnR ")) for line in lines) == len(TWO_WAYS)
     assert "percent: R@1 = Success@1, R@10 = Success@10; rank: MnR" in " ".join(lines)
-    assert ("left out for want of width: " + ", ".join(sorted(left, reverse=True)) in lines) == bool(left)
+    assert (
+        "left out for want of width: " + ", ".join(sorted(left, reverse=True)) in lines
+    ) == bool(left)
 
 
 def test_a_table_that_fits_keeps_every_column():
@@ -327,7 +477,8 @@ def test_colour_is_for_terminals_that_want_it(monkeypatch):
 
 def test_the_rules_line_says_counts_once_where_runs_agree_and_by_run_where_they_do_not():
     assert rules_line(RULES) == (
-        "412 queries counted, 1 with no relevant item; queries missing from the run: 0 in bm25, 2 in dense; "
+        "412 queries counted, 1 with no relevant item; queries missing from the run: 0 in "
+        "bm25, 2 in dense; "
         "queries with values that depend on the order of ties: at most 7 in bm25, 0 in dense; "
         "ties=id-desc exclude-self=no seed=0"
     )
@@ -348,7 +499,17 @@ def test_a_terminal_is_never_sent_what_an_id_tries_to_say_to_it():
 def test_delimited_floats_read_back_to_the_last_bit(form, delimiter):
     first, second = csv.DictReader(io.StringIO(printed(form=form)), delimiter=delimiter)
 
-    assert list(first) == ["run", "measure", "label", "mean", "sd", "ci_low", "ci_high", "n", "unit"]
+    assert list(first) == [
+        "run",
+        "measure",
+        "label",
+        "mean",
+        "sd",
+        "ci_low",
+        "ci_high",
+        "n",
+        "unit",
+    ]
     assert float(second["mean"]) == THIRD
     assert first["n"] == "412"
 
@@ -369,7 +530,9 @@ def test_with_values_of_single_queries_a_delimited_file_holds_only_these():
 
 @pytest.mark.parametrize("text", ["=cmd()", "+1", "-x", "@sum", "\tx"])
 def test_a_text_that_a_spreadsheet_would_run_is_disarmed_and_a_number_is_not(text):
-    (row,) = csv.DictReader(io.StringIO(printed([{**awkward(text=text), "mean": -0.5}], form="csv")))
+    (row,) = csv.DictReader(
+        io.StringIO(printed([{**awkward(text=text), "mean": -0.5}], form="csv"))
+    )
 
     assert row["text"] == "'" + text
     assert row["mean"] == "-0.5"
@@ -378,7 +541,10 @@ def test_a_text_that_a_spreadsheet_would_run_is_disarmed_and_a_number_is_not(tex
 
 
 def test_ids_read_back_as_they_are_also_those_that_begin_like_a_formula():
-    rows = [{**each, "run": "-run", "query": "--I-TdCe2_g_clip009.mp4", "item": "=id"} for each in PER_QUERY]
+    rows = [
+        {**each, "run": "-run", "query": "--I-TdCe2_g_clip009.mp4", "item": "=id"}
+        for each in PER_QUERY
+    ]
 
     for row in csv.DictReader(io.StringIO(printed(per_query=rows, form="csv"))):
         assert (row["run"], row["query"], row["item"]) == ("-run", "--I-TdCe2_g_clip009.mp4", "=id")
@@ -404,7 +570,12 @@ def strict(text):
 def test_the_json_document_is_exactly_the_schema():
     text = render(TWO_RUNS, None, RULES, ["a note"], "json")
 
-    assert strict(text) == {"schema_version": 2, "rows": list(TWO_RUNS), "rules": RULES, "notes": ["a note"]}
+    assert strict(text) == {
+        "schema_version": 2,
+        "rows": list(TWO_RUNS),
+        "rules": RULES,
+        "notes": ["a note"],
+    }
     assert list(strict(text)) == ["schema_version", "rows", "rules", "notes"]
     assert list(strict(text)["rows"][0]) == list(report.SUMMARY_COLUMNS)
 
@@ -417,7 +588,14 @@ def test_json_keeps_the_summary_in_rows_beside_per_query():
 
 
 def test_json_never_says_nan_and_takes_numpys_numbers():
-    row = awkward(a=float("nan"), b=np.float64(0.5), c=np.int64(3), d=float("inf"), e=np.array([1.0, np.nan]), f={2, 1})
+    row = awkward(
+        a=float("nan"),
+        b=np.float64(0.5),
+        c=np.int64(3),
+        d=float("inf"),
+        e=np.array([1.0, np.nan]),
+        f={2, 1},
+    )
 
     (read,) = strict(printed([row], form="json"))["rows"]
 
@@ -433,7 +611,9 @@ def test_json_keeps_odd_bytes_of_an_id_and_stays_utf_8():
 
 def test_json_lines_are_a_row_each():
     assert [strict(line) for line in printed(form="jsonl").splitlines()] == list(ONE_RUN)
-    assert [strict(line) for line in printed(per_query=PER_QUERY, form="jsonl").splitlines()] == PER_QUERY
+    assert [
+        strict(line) for line in printed(per_query=PER_QUERY, form="jsonl").splitlines()
+    ] == PER_QUERY
 
 
 def test_markdown_is_a_pipe_table_with_the_rules_below():
@@ -473,7 +653,10 @@ def test_latex_has_booktabs_rules_and_a_rule_between_runs():
 def test_latex_says_its_special_letters():
     text = printed([awkward("a_b&c%d#e$f{g}h~i^j\\k[l]"), awkward("other")], form="latex")
 
-    assert r"a\_b\&c\%d\#e\$f\{g\}h\textasciitilde{}i\textasciicircum{}j\textbackslash{}k{[}l{]} & AP" in text
+    assert (
+        r"a\_b\&c\%d\#e\$f\{g\}h\textasciitilde{}i\textasciicircum{}j\textbackslash{}k{[}l{]} & AP"
+        in text
+    )
 
 
 def test_latex_has_greek_letters_in_formulas():
@@ -497,9 +680,15 @@ def test_a_column_without_a_single_figure_is_aligned_as_figures_are():
 
 
 def test_rows_of_any_kind_are_printed_in_every_format():
-    rows = [{"file": "a.run", "what": "ties", "count": 3}, {"file": "b.run", "what": None, "count": 0.5}]
+    rows = [
+        {"file": "a.run", "what": "ties", "count": 3},
+        {"file": "b.run", "what": None, "count": 0.5},
+    ]
 
-    assert render_rows(rows) == "file   what   count\n───────────────────\na.run  ties  3\nb.run  –     0.5000\n"
+    assert (
+        render_rows(rows)
+        == "file   what   count\n───────────────────\na.run  ties  3\nb.run  –     0.5000\n"
+    )
     assert render_rows(rows, "csv") == "file,what,count\na.run,ties,3\nb.run,,0.5\n"
     assert strict(render_rows(rows, "json"))["rows"] == rows
     assert [strict(line) for line in render_rows(rows, "jsonl").splitlines()] == rows
@@ -517,12 +706,26 @@ def test_no_rows_are_printed_without_an_error(form):
 def values(runs, measures, *, n=40):
     rng = np.random.default_rng(5)
     queries = tuple(f"q{place}" for place in range(n))
-    units = {"MedR": ("rank", "median", 1, 900), "NumRet": ("count", "sum", 0, 40), "E": ("score", "mean", -3, 3)}
+    units = {
+        "MedR": ("rank", "median", 1, 900),
+        "NumRet": ("count", "sum", 0, 40),
+        "E": ("score", "mean", -3, 3),
+    }
     made = []
     for run in runs:
         for measure in measures:
             unit, summary, low, high = units.get(measure, ("share", "mean", 0, 1))
-            made.append(Values(run, measure, measure, unit, summary, queries, low + (high - low) * rng.random(n)))
+            made.append(
+                Values(
+                    run,
+                    measure,
+                    measure,
+                    unit,
+                    summary,
+                    queries,
+                    low + (high - low) * rng.random(n),
+                )
+            )
     return made
 
 
@@ -574,19 +777,34 @@ def test_the_interval_chart_has_a_panel_per_measure_and_the_rows_means_in_it():
 def test_measures_of_different_units_never_share_a_scale():
     spec = CHARTS["intervals"](chart_data(values(["a"], ["nDCG@10", "MedR", "AP"])))
 
-    assert [[mark["name"] for mark in panel["data"]["values"]] for panel in spec["concat"]] == [["nDCG@10", "AP"], ["MedR, rank"]]
+    assert [[mark["name"] for mark in panel["data"]["values"]] for panel in spec["concat"]] == [
+        ["nDCG@10", "AP"],
+        ["MedR, rank"],
+    ]
 
 
 def two_directions(runs):
     """Values of two directions, a sum over both, and the columns that distinguish them."""
     made = [each for each in values(runs, ["P@5", "MedR"]) for _ in range(2)]
-    attributes = [{"direction": direction} for _ in range(len(made) // 2) for direction in ("t2v", "v2t")]
+    attributes = [
+        {"direction": direction} for _ in range(len(made) // 2) for direction in ("t2v", "v2t")
+    ]
     made = [
         replace(each, values=each.values * (0.5 if own["direction"] == "v2t" else 1))
         for each, own in zip(made, attributes, strict=True)
     ]
     rows = [row | own for row, own in zip(summarise(made, resamples=50), attributes, strict=True)]
-    rows += [{**rows[0], "run": run, "measure": "rsum", "label": "rsum", "mean": 4.0, "direction": "t2v+v2t"} for run in runs]
+    rows += [
+        {
+            **rows[0],
+            "run": run,
+            "measure": "rsum",
+            "label": "rsum",
+            "mean": 4.0,
+            "direction": "t2v+v2t",
+        }
+        for run in runs
+    ]
     return ChartData(rows, made, {}, attributes)
 
 
@@ -600,10 +818,21 @@ def test_directions_stand_side_by_side_on_one_scale_and_a_sum_over_both_by_itsel
     spec = CHARTS["intervals"](data)
 
     assert spec["columns"] == 2
-    assert titles(spec) == ["t2v: P@5", "v2t: P@5", "t2v: MedR, rank", "v2t: MedR, rank", "t2v+v2t: rsum"]
-    drawn = [(mark["name"], mark["mean"]) for panel in spec["concat"] for mark in panel["data"]["values"]]
+    assert titles(spec) == [
+        "t2v: P@5",
+        "v2t: P@5",
+        "t2v: MedR, rank",
+        "v2t: MedR, rank",
+        "t2v+v2t: rsum",
+    ]
+    drawn = [
+        (mark["name"], mark["mean"]) for panel in spec["concat"] for mark in panel["data"]["values"]
+    ]
     assert sorted(drawn) == sorted((row["run"], row["mean"]) for row in data.rows)
-    domains = [next(leaf["domain"] for leaf in leaves(panel["layer"]) if "domain" in leaf) for panel in spec["concat"]]
+    domains = [
+        next(leaf["domain"] for leaf in leaves(panel["layer"]) if "domain" in leaf)
+        for panel in spec["concat"]
+    ]
     assert domains[0] == domains[1]
     assert domains[2] == domains[3]
     assert len({domains[0], domains[2], domains[4]}) == 3
@@ -624,7 +853,13 @@ def test_a_measure_of_one_direction_alone_leaves_its_place_in_the_other_empty():
 
     spec = CHARTS["intervals"](data._replace(rows=rows))
 
-    assert [bool(panel["data"]["values"]) for panel in spec["concat"]] == [True, True, False, True, True]
+    assert [bool(panel["data"]["values"]) for panel in spec["concat"]] == [
+        True,
+        True,
+        False,
+        True,
+        True,
+    ]
     assert draw(spec).png
 
 
@@ -632,8 +867,14 @@ def test_medians_and_sums_are_not_called_means():
     rules = {"measures": {"MedR": {"summary": "median"}, "P@5": {"summary": "mean"}}}
     plain = chart_data(values(["a"], ["P@5"]))
 
-    assert CHARTS["intervals"](plain._replace(rules=rules))["title"]["text"] == "Means with 95 % intervals"
-    assert CHARTS["intervals"](two_directions(["a"])._replace(rules=rules))["title"]["text"] == "Figures with 95 % intervals"
+    assert (
+        CHARTS["intervals"](plain._replace(rules=rules))["title"]["text"]
+        == "Means with 95 % intervals"
+    )
+    assert (
+        CHARTS["intervals"](two_directions(["a"])._replace(rules=rules))["title"]["text"]
+        == "Figures with 95 % intervals"
+    )
 
 
 @pytest.mark.parametrize("runs", [["a"], ["a", "b"]])
@@ -646,13 +887,25 @@ def test_histograms_have_a_row_for_every_run_and_direction(runs):
         centres = [bar["run"] for bar in panel["data"]["values"] if "centre" in bar]
         assert sorted(centres) == sorted(wanted)
         for name in wanted:
-            assert sum(bar.get("share", 0) for bar in panel["data"]["values"] if bar["run"] == name) == pytest.approx(1)
+            assert sum(
+                bar.get("share", 0) for bar in panel["data"]["values"] if bar["run"] == name
+            ) == pytest.approx(1)
     assert draw(spec).png
 
 
 def test_the_bars_of_every_histogram_hold_all_counted_queries():
     made = values(["a", "b"], ["nDCG@10", "MedR", "E"])
-    made.append(Values("a", "P@5", "P@5", "share", "mean", ("q1", "q2", "q3", "q4"), np.array([0.6, 0.2 + 0.4, np.nan, 1.0])))
+    made.append(
+        Values(
+            "a",
+            "P@5",
+            "P@5",
+            "share",
+            "mean",
+            ("q1", "q2", "q3", "q4"),
+            np.array([0.6, 0.2 + 0.4, np.nan, 1.0]),
+        )
+    )
 
     spec = CHARTS["per_query"](chart_data(made))
 
@@ -660,8 +913,15 @@ def test_the_bars_of_every_histogram_hold_all_counted_queries():
         totals = {}
         for bar in panel["data"]["values"]:
             totals[bar["run"]] = totals.get(bar["run"], 0) + bar.get("share", 0)
-        assert all(total == pytest.approx(1) or (run, panel["title"]) == ("b", "P@5") for run, total in totals.items())
-    bars = {round(bar["from"], 6): bar["share"] for bar in spec["concat"][-1]["data"]["values"] if bar.get("share")}
+        assert all(
+            total == pytest.approx(1) or (run, panel["title"]) == ("b", "P@5")
+            for run, total in totals.items()
+        )
+    bars = {
+        round(bar["from"], 6): bar["share"]
+        for bar in spec["concat"][-1]["data"]["values"]
+        if bar.get("share")
+    }
     assert bars == {0.6: pytest.approx(2 / 3), 0.95: pytest.approx(1 / 3)}
 
 
@@ -690,7 +950,9 @@ def test_a_constant_is_drawn_on_a_scale_that_is_not_empty(name, number):
 
     spec = CHARTS[name](chart_data(made))
 
-    domains = [each["domain"] for each in leaves(spec) if isinstance(each.get("domain"), (list, tuple))]
+    domains = [
+        each["domain"] for each in leaves(spec) if isinstance(each.get("domain"), (list, tuple))
+    ]
     assert all(domain[0] < domain[-1] for domain in domains if not isinstance(domain[0], str))
     assert draw(spec).png
 

@@ -19,12 +19,17 @@ def spec_of(rules: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def test_a_panel_has_the_mean_loss_at_each_share_of_answered_queries():
-    result = rw.evaluate(JUDGMENTS, {"mine": RUN}, ["Success@1", "RR"], confidence=["max", "diff1"], intervals="none")
+    result = rw.evaluate(
+        JUDGMENTS, {"mine": RUN}, ["Success@1", "RR"], confidence=["max", "diff1"], intervals="none"
+    )
 
     spec = spec_of(dict(result.describe()))
 
     assert spec is not None
-    assert [panel["title"] for panel in spec["concat"]][:2] == ["loss of Success@1 by max", "loss of Success@1 by diff1"]
+    assert [panel["title"] for panel in spec["concat"]][:2] == [
+        "loss of Success@1 by max",
+        "loss of Success@1 by diff1",
+    ]
     points = [(point["coverage"], point["risk"]) for point in spec["concat"][0]["data"]["values"]]
     assert points == [(1 / 3, 0.0), (2 / 3, 0.5), (1.0, 1 / 3)]
 
@@ -58,7 +63,9 @@ def test_more_than_six_panels_are_cut_and_said():
 
 def test_a_page_of_several_folders_has_the_curves_of_all_runs(tmp_path: Path):
     for name in ("one", "two"):
-        result = rw.evaluate(JUDGMENTS, {"run": RUN}, "Success@1", confidence=["max"], intervals="none")
+        result = rw.evaluate(
+            JUDGMENTS, {"run": RUN}, "Success@1", confidence=["max"], intervals="none"
+        )
         write_result(result, tmp_path / name, charts=False)
     folders = [(name, read_results(tmp_path / name)) for name in ("one", "two")]
 

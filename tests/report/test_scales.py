@@ -23,7 +23,15 @@ def values(runs: str, *reaches: float) -> list[Values]:
     rng = np.random.default_rng(3)
     ramp = np.linspace(0, 1, len(QUERIES))
     return [
-        Values(run, name, name, "score", "mean", QUERIES, reach * (rng.permutation(ramp) + place * (ramp == 1)))
+        Values(
+            run,
+            name,
+            name,
+            "score",
+            "mean",
+            QUERIES,
+            reach * (rng.permutation(ramp) + place * (ramp == 1)),
+        )
         for place, run in enumerate(runs)
         for name, reach in ((f"M{number}", reach) for number, reach in enumerate(reaches))
     ]
@@ -42,7 +50,15 @@ def compared(name: str, *reaches: float, runs: str = "ab") -> dict[str, Any] | N
 def curve(unit: str, k: int) -> dict[str, Any]:
     ends = {"ci_low": None, "ci_high": None}
     mean = k * (3.0 if unit == "rank" else 0.1)
-    return {"run": "a", "label": f"{unit}@{k}", "k": k, "mean": mean, "sd": None, **ends, "unit": unit}
+    return {
+        "run": "a",
+        "label": f"{unit}@{k}",
+        "k": k,
+        "mean": mean,
+        "sd": None,
+        **ends,
+        "unit": unit,
+    }
 
 
 def point(label: str, reach: float, value: int) -> dict[str, Any]:
@@ -56,10 +72,17 @@ ONE_SCALE = {
     "one difference": lambda: compared("differences", 1.0),
     "single differences of one measure": lambda: compared("deltas", 1.0, runs="abc"),
     "mean ranks of as many systems": lambda: compared("critical_difference", 1.0, 5.0, runs="abc"),
-    "curves of one unit": lambda: k_curves([curve("share", k) for k in (1, 5)] + [{**curve("share", 1), "label": "P@1"}]),
-    "one parameter chart": lambda: parameter_chart([point("em", 0.1, value) for value in (1, 5)], "k"),
+    "curves of one unit": lambda: k_curves(
+        [curve("share", k) for k in (1, 5)] + [{**curve("share", 1), "label": "P@1"}]
+    ),
+    "one parameter chart": lambda: parameter_chart(
+        [point("em", 0.1, value) for value in (1, 5)], "k"
+    ),
     "a heat map": lambda: heat_map(
-        [{"run": "a", "group": group, "keyword": group, "queries": 2, "P@5": 0.5} for group in "xy"],
+        [
+            {"run": "a", "group": group, "keyword": group, "queries": 2, "P@5": 0.5}
+            for group in "xy"
+        ],
         [Values("a", "P@5", "P@5", "share", "mean", ("q",), np.ones(1))],
     ),
 }
@@ -68,11 +91,15 @@ SEVERAL = {
     "values": lambda: evaluated("per_query", 1.0, 5.0),
     "differences": lambda: compared("differences", 1.0, 5.0),
     "single differences": lambda: compared("deltas", 1.0, 5.0),
-    "curves of two units": lambda: k_curves([curve(unit, k) for unit in ("share", "rank") for k in (1, 5)]),
+    "curves of two units": lambda: k_curves(
+        [curve(unit, k) for unit in ("share", "rank") for k in (1, 5)]
+    ),
     "parameter charts": lambda: parameter_chart(
         [point(*each, value) for each in (("em", 0.1), ("F1", 0.2)) for value in (1, 5)], "k"
     ),
-    "two heights of bars": lambda: no_answer_chart(np.array([0.1, 0.4, 0.9]), np.array([True, True, False]), {}, run="r"),
+    "two heights of bars": lambda: no_answer_chart(
+        np.array([0.1, 0.4, 0.9]), np.array([True, True, False]), {}, run="r"
+    ),
 }
 
 

@@ -1,4 +1,6 @@
-"""Settings of engines on a page: parameters, choices, marks, one frontier of several engines, and exact results as the key."""
+"""Settings of engines on a page: parameters, choices, marks, one frontier of several engines, and
+exact results as the key.
+"""
 
 from dataclasses import replace
 from pathlib import Path
@@ -21,15 +23,23 @@ from tasks.retrieve import engines_here
 @pytest.fixture(autouse=True)
 def no_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pictures of charts take seconds, and none is looked at here."""
-    monkeypatch.setattr("rankwell.report.charts.draw_all", lambda specs: [charts.Picture(b"", "") for _ in specs])
+    monkeypatch.setattr(
+        "rankwell.report.charts.draw_all", lambda specs: [charts.Picture(b"", "") for _ in specs]
+    )
 
 
-def parameters(engine: str, tried: dict[str, list[Any]], choices: dict[int, list[str]]) -> list[dict[str, Any]]:
+def parameters(
+    engine: str, tried: dict[str, list[Any]], choices: dict[int, list[str]]
+) -> list[dict[str, Any]]:
     """Rows of the table of parameters, one for each value of the only parameter that is tried."""
     [(name, values)] = tried.items()
     return [
         {
-            **{"run": f"{engine} {name}={value}", "tried": [name], "values": {"engine": engine, "m": 16, name: value}},
+            **{
+                "run": f"{engine} {name}={value}",
+                "tried": [name],
+                "values": {"engine": engine, "m": 16, name: value},
+            },
             **{"choices": choices.get(place, []), "others": None},
         }
         for place, value in enumerate(values)
@@ -37,17 +47,41 @@ def parameters(engine: str, tried: dict[str, list[Any]], choices: dict[int, list
 
 
 def swept(folder: Path, engine: str, tried: dict[str, list[Any]], cheapest: int) -> Path:
-    """A result of so many settings, each with the lists of a function, as a sweep of an engine leaves it."""
+    """A result of so many settings, each with the lists of a function, as a sweep of an engine
+    leaves it.
+    """
     asked = {f"q{row}": f"{engines_here.WORDS[row % 10]} one" for row in range(24)}
     rows = parameters(engine, tried, {cheapest: ["cheapest"]})
-    result = rw.retrieve(engines_here.search, asked, qrels={query: ["one"] for query in asked}, measures="RR", rounds=2)
+    result = rw.retrieve(
+        engines_here.search,
+        asked,
+        qrels={query: ["one"] for query in asked},
+        measures="RR",
+        rounds=2,
+    )
     own = result.values
     named = [replace(each, run=row["run"]) for row in rows for each in own]
     summary = [{**line, "run": row["run"]} for row in rows for line in result.summary]
-    rules = {**result.describe(), "frontier": {"cost": "p50", "quality": "RR", "best": [], "cheapest": [rows[cheapest]["run"]]}}
+    rules = {
+        **result.describe(),
+        "frontier": {
+            "cost": "p50",
+            "quality": "RR",
+            "best": [],
+            "cheapest": [rows[cheapest]["run"]],
+        },
+    }
     tables = {"verdicts": [{"text": f"The cheapest is {engine}."}], "parameters": rows}
     manifest = {**result.manifest(), "rules": rules}
-    write_result(result, folder, charts=False, values=named, summary=summary, manifest=manifest, tables=tables)
+    write_result(
+        result,
+        folder,
+        charts=False,
+        values=named,
+        summary=summary,
+        manifest=manifest,
+        tables=tables,
+    )
     return folder
 
 
@@ -69,8 +103,14 @@ def test_two_sweeps_are_one_frontier_with_the_choices_of_both(tmp_path: Path) ->
     assert source.pair is None
     assert found is not None
     assert found["varying"] == ["engine", "ef", "nprobe"]
-    assert found["fixed"] == [[["engine", "hnswlib"], ["m", "16"]], [["engine", "faiss"], ["m", "16"]]]
-    assert [row["values"] for row in found["rows"]][3:5] == [["hnswlib", "80", None], ["faiss", None, "1"]]
+    assert found["fixed"] == [
+        [["engine", "hnswlib"], ["m", "16"]],
+        [["engine", "faiss"], ["m", "16"]],
+    ]
+    assert [row["values"] for row in found["rows"]][3:5] == [
+        ["hnswlib", "80", None],
+        ["faiss", None, "1"],
+    ]
     assert [row["choices"] for row in found["rows"]] == [[], ["cheapest"], [], [], ["cheapest"], []]
     points = drawn["frontier"]["spec"]["concat"][0]["data"]["values"]
     assert [point["run"] for point in points if point["mark"].startswith("cheapest")] == [

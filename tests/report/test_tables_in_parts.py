@@ -12,14 +12,19 @@ from rankwell.report import folder
 GROUP = 122_880
 
 
-def test_a_table_in_parts_has_the_bytes_of_the_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_table_in_parts_has_the_bytes_of_the_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     rows = 2 * GROUP + 7
     number = np.arange(rows) % 1000 / 8
     number[::9] = np.nan
     texts = [None if row % 11 == 0 else f"d{row % 5000}" for row in range(rows)]
     edge = GROUP - 3
     halves = [slice(0, edge), slice(edge, rows)]
-    columns = {"text": Joined([edge, rows - edge], lambda part: texts[halves[part]]), "number": number}
+    columns = {
+        "text": Joined([edge, rows - edge], lambda part: texts[halves[part]]),
+        "number": number,
+    }
     types = {"text": "VARCHAR", "number": "DOUBLE"}
     folder.write_parquet(tmp_path / "whole.parquet", columns, types)
     monkeypatch.setattr(folder, "_ROWS", GROUP)
@@ -41,7 +46,12 @@ def test_compact_details_are_the_same(rows: int):
     query = np.array(["q1", "q1", "é", "é", "q\0"], dtype=object)[:rows]
     item = np.array(["a", "", "ö\0", "日本", "b"], dtype=object)[:rows]
     numbers = np.array([1.0, np.nan, 2.0, 3.0, 1.0])[:rows]
-    state = np.array(["relevant", "junk", "unjudged", "nonrelevant", "unjudged"], dtype=object)[:rows]
+    state = np.array(["relevant", "junk", "unjudged", "nonrelevant", "unjudged"], dtype=object)[
+        :rows
+    ]
     details = Details(query, item, numbers, numbers / 3, numbers * 0.1, state)
     for name, column in compact(details)._asdict().items():
-        assert np.asarray(column, dtype=object).astype(str).tolist() == getattr(details, name).astype(str).tolist()
+        assert (
+            np.asarray(column, dtype=object).astype(str).tolist()
+            == getattr(details, name).astype(str).tolist()
+        )

@@ -1,4 +1,6 @@
-"""Tables at the widths of terminals: no line is longer, every heading is there in full, and decimal points are aligned."""
+"""Tables at the widths of terminals: no line is longer, every heading is there in full, and decimal
+points are aligned.
+"""
 
 import re
 from collections.abc import Generator
@@ -14,14 +16,39 @@ from regression import canonical
 from regression.cases import LINES, Runner
 
 CASES = (
-    "agree/all", "agree/ceiling", "agree/format-table-per-query", "agree/plain", "agree/scholar",
-    "answers/format-table-per-query", "answers/plain", "bench/whole", "captions/both",
-    "captions/format-table-per-query", "check/corpus", "check/plain", "clips/lint", "clips/map",
-    "clips/format-table-per-query", "clips/plain", "compare/format-table-per-query", "compare/group", "compare/three",
-    "evaluate/format-table-per-query", "explain/Recall-at-5", "fuse/tune-many", "gate/fail", "gate/regression",
-    "grid/plain", "instances/format-table-per-query", "instances/stats", "instances/table", "instances/table-published",
-    "measures/table", "pairs/format-table", "pairs/strata",
-)  # fmt: skip
+    "agree/all",
+    "agree/ceiling",
+    "agree/format-table-per-query",
+    "agree/plain",
+    "agree/scholar",
+    "answers/format-table-per-query",
+    "answers/plain",
+    "bench/whole",
+    "captions/both",
+    "captions/format-table-per-query",
+    "check/corpus",
+    "check/plain",
+    "clips/lint",
+    "clips/map",
+    "clips/format-table-per-query",
+    "clips/plain",
+    "compare/format-table-per-query",
+    "compare/group",
+    "compare/three",
+    "evaluate/format-table-per-query",
+    "explain/Recall-at-5",
+    "fuse/tune-many",
+    "gate/fail",
+    "gate/regression",
+    "grid/plain",
+    "instances/format-table-per-query",
+    "instances/stats",
+    "instances/table",
+    "instances/table-published",
+    "measures/table",
+    "pairs/format-table",
+    "pairs/strata",
+)
 NUMBER = re.compile(r"\d*\.\d+")
 OTHER = re.compile(r" (-f|--format) (?!table)")
 MOVED = {"run", "exact name", "unit"}
@@ -34,13 +61,21 @@ def runner() -> Generator[Runner]:
         yield made
 
 
-def printed(runner: Runner, name: str, width: int | None, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def printed(
+    runner: Runner, name: str, width: int | None, monkeypatch: pytest.MonkeyPatch
+) -> list[str]:
     monkeypatch.setattr(report, "terminal_of", lambda _: Terminal(width))
     monkeypatch.setattr(canonical, "FULL", True)
     parts = runner.run(name)
     commands = {part.partition(" ")[0]: part for part in parts if " $ " in part}
-    tables = [part for part in parts if part.endswith(" stdout") and not OTHER.search(commands[part.partition(" ")[0]])]
-    return [line.replace("<version>", rankwell.__version__) for part in tables for line in parts[part]]
+    tables = [
+        part
+        for part in parts
+        if part.endswith(" stdout") and not OTHER.search(commands[part.partition(" ")[0]])
+    ]
+    return [
+        line.replace("<version>", rankwell.__version__) for part in tables for line in parts[part]
+    ]
 
 
 def tables(lines: list[str]) -> list[list[str]]:
@@ -59,7 +94,9 @@ def headings(table: list[str]) -> list[str]:
 
 @pytest.mark.parametrize("width", [80, 100, 120])
 @pytest.mark.parametrize("name", [each for each in CASES if each in LINES])
-def test_a_commands_tables_fit_a_terminal(runner: Runner, name: str, width: int, monkeypatch: pytest.MonkeyPatch):
+def test_a_commands_tables_fit_a_terminal(
+    runner: Runner, name: str, width: int, monkeypatch: pytest.MonkeyPatch
+):
     if absent := runner.absent(name):
         pytest.skip(absent)
     whole = printed(runner, name, None, monkeypatch)
@@ -67,12 +104,18 @@ def test_a_commands_tables_fit_a_terminal(runner: Runner, name: str, width: int,
     lines = printed(runner, name, width, monkeypatch)
 
     # Code and command lines to copy are not broken.
-    long = [line for line in lines if width_of(line) > width and not line.startswith("  ") and "rankwell " not in line]
+    long = [
+        line
+        for line in lines
+        if width_of(line) > width and not line.startswith("  ") and "rankwell " not in line
+    ]
     assert long == []
     text = "\n".join(lines)
     left = set(", ".join(re.findall(r"left out for want of width: (.*)", text)).split(", "))
     shown = {heading for table in tables(lines) for heading in headings(table)}
-    for heading in {heading for table in tables(whole) for heading in headings(table)} - MOVED - left - shown:
+    for heading in (
+        {heading for table in tables(whole) for heading in headings(table)} - MOVED - left - shown
+    ):
         assert f"{heading}: " in text, f"the heading {heading!r} is gone"
 
 
@@ -83,9 +126,16 @@ def test_every_case_is_one():
 def test_both_ends_of_intervals_and_figures_without_one_are_aligned():
     cells = ["26.32 [9.15, 51.20]", "31.58 [12.58, 56.55] a", "100.00", "–", "none"]
     rows = [{"system": str(place), "MP@1": PrintedFigure(cell)} for place, cell in enumerate(cells)]
-    costs = [{" ": "s", "a": PrintedFigure("6.02")}, {" ": "t", "a": PrintedFigure("81")}, {" ": "p", "a": "2 GPUs"}]
+    costs = [
+        {" ": "s", "a": PrintedFigure("6.02")},
+        {" ": "t", "a": PrintedFigure("81")},
+        {" ": "p", "a": "2 GPUs"},
+    ]
 
-    first, second = (text_table(Document(each, None, {}, (), summary=False)).split("\n") for each in (rows, costs))
+    first, second = (
+        text_table(Document(each, None, {}, (), summary=False)).split("\n")
+        for each in (rows, costs)
+    )
     lines = [*first[2:7], *second[2:5]]
 
     assert lines == [
@@ -102,26 +152,53 @@ def test_both_ends_of_intervals_and_figures_without_one_are_aligned():
 
 def test_long_names_below_a_table_go_on_indented():
     rows = [
-        {"run": "r", "label": f"word{place}", "measure": f"Measure(first='{'a' * 30}',second='{'b' * 20}')@{place}",
-         "unit": "share", "mean": 0.5, "ci_low": None, "ci_high": None, "sd": 0.1, "n": 3}
+        {
+            "run": "r",
+            "label": f"word{place}",
+            "measure": f"Measure(first='{'a' * 30}',second='{'b' * 20}')@{place}",
+            "unit": "share",
+            "mean": 0.5,
+            "ci_low": None,
+            "ci_high": None,
+            "sd": 0.1,
+            "n": 3,
+        }
         for place in range(3)
-    ]  # fmt: skip
+    ]
 
     lines = text_table(Document(rows, None, {}, (), terminal=Terminal(80))).split("\n")
 
     after = lines[lines.index("exact names:") + 1 : -1]
-    assert [line[:7] for line in after] == ["  word0", "    Mea", "  word1", "    Mea", "  word2", "    Mea"]
+    assert [line[:7] for line in after] == [
+        "  word0",
+        "    Mea",
+        "  word1",
+        "    Mea",
+        "  word2",
+        "    Mea",
+    ]
 
 
 @pytest.mark.parametrize(
-    "name", ["agree/all", "captions/both", "compare/three", "evaluate/format-table-per-query", "pairs/format-table"]
+    "name",
+    [
+        "agree/all",
+        "captions/both",
+        "compare/three",
+        "evaluate/format-table-per-query",
+        "pairs/format-table",
+    ],
 )
-def test_decimal_points_are_one_below_the_other(runner: Runner, name: str, monkeypatch: pytest.MonkeyPatch):
+def test_decimal_points_are_one_below_the_other(
+    runner: Runner, name: str, monkeypatch: pytest.MonkeyPatch
+):
     found = 0
 
     for heading, *rows in tables(printed(runner, name, 80, monkeypatch)):
         rows = list(takewhile(lambda row: not re.match(r"[\w ]+:( |$)|left out ", row), rows))
-        points = [{each.start() + each[0].index(".") for each in NUMBER.finditer(row)} for row in rows]
+        points = [
+            {each.start() + each[0].index(".") for each in NUMBER.finditer(row)} for row in rows
+        ]
         columns = sorted(set().union(*points))
         assert all(after - before > 2 for before, after in pairwise(columns)), (heading, columns)
         found += len(columns)

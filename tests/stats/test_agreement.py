@@ -1,4 +1,6 @@
-"""Coefficients of agreement: published tables, the packages krippendorff and irrCAC, weights, intervals, undefined values."""
+"""Coefficients of agreement: published tables, the packages krippendorff and irrCAC, weights,
+intervals, undefined values.
+"""
 
 import json
 from pathlib import Path
@@ -8,11 +10,14 @@ import pytest
 
 from rankwell.stats.agreement import COHEN, SHARED, Ratings, agreement, coefficients, confusion
 
-PEERS = json.loads((Path(__file__).parents[1] / "golden" / "agreement.json").read_text(encoding="utf-8"))["cases"]
+PEERS = json.loads(
+    (Path(__file__).parents[1] / "golden" / "agreement.json").read_text(encoding="utf-8")
+)["cases"]
 TOLERANCE = {"Krippendorff": 1e-12}
 """irrCAC rounds to five decimals."""
 
-# Krippendorff 2011, Computing Krippendorff's alpha-reliability, section C; Gwet 2014, chapter 5, uses the same table.
+# Krippendorff 2011, Computing Krippendorff's alpha-reliability, section C; Gwet 2014, chapter 5,
+# uses the same table.
 FOUR_OBSERVERS = """1 2 3 3 2 1 4 1 2 . . .
 1 2 3 3 2 2 4 1 2 5 . 3
 . 3 3 3 2 3 4 2 2 5 1 .
@@ -43,13 +48,17 @@ def drawn(seed, n=300, judges=2, scale=(0, 1, 2, 3)):
     return np.column_stack(own).astype(np.float64)
 
 
-@pytest.mark.parametrize("case", PEERS, ids=lambda case: f"{len(case['items'][0])} judges {len(case['scale'])} grades")
+@pytest.mark.parametrize(
+    "case", PEERS, ids=lambda case: f"{len(case['items'][0])} judges {len(case['scale'])} grades"
+)
 def test_coefficients_equal_those_of_krippendorff_and_irrcac(case):
     found = coefficients(ratings(case["items"], case["scale"]))
 
     assert set(case["values"]) >= set(found) - {"agreement"}
     for name, value in case["values"].items():
-        assert found[name] == pytest.approx(value, rel=0, abs=TOLERANCE.get(name.split("'")[0], 1e-5)), name
+        assert found[name] == pytest.approx(
+            value, rel=0, abs=TOLERANCE.get(name.split("'")[0], 1e-5)
+        ), name
 
 
 def test_the_published_table_of_four_observers():
@@ -58,7 +67,9 @@ def test_the_published_table_of_four_observers():
     found = coefficients(ratings(rows, [1, 2, 3, 4, 5]))
 
     published = {"nominal": 0.743, "ordinal": 0.815, "interval": 0.849}
-    assert [round(found[f"Krippendorff's alpha ({name})"], 3) for name in published] == list(published.values())
+    assert [round(found[f"Krippendorff's alpha ({name})"], 3) for name in published] == list(
+        published.values()
+    )
     assert (round(found["Fleiss' kappa"], 4), round(found["Gwet's AC1"], 4)) == (0.7612, 0.7754)
 
 
@@ -71,9 +82,12 @@ def test_the_published_table_of_fourteen_raters():
 
 
 def test_the_published_table_of_two_diagnosticians():
-    # Fleiss, Cohen and Everitt 1969, Large sample standard errors of kappa and weighted kappa, table 1, in per cent.
+    # Fleiss, Cohen and Everitt 1969, Large sample standard errors of kappa and weighted kappa,
+    # table 1, in per cent.
     table = [[53, 5, 2], [11, 14, 5], [1, 6, 3]]
-    rows = [(row, column) for row in range(3) for column in range(3) for _ in range(table[row][column])]
+    rows = [
+        (row, column) for row in range(3) for column in range(3) for _ in range(table[row][column])
+    ]
 
     own = ratings(rows, range(3))
 
@@ -85,9 +99,13 @@ def test_an_item_of_weight_three_counts_as_three_items():
     grades = drawn(1, 40)
     weights = np.arange(40) % 3 + 1
 
-    weighted = coefficients(Ratings(grades=grades, scale=(0, 1, 2, 3), weights=weights.astype(np.float64)))
+    weighted = coefficients(
+        Ratings(grades=grades, scale=(0, 1, 2, 3), weights=weights.astype(np.float64))
+    )
 
-    assert weighted == pytest.approx(coefficients(Ratings(grades=np.repeat(grades, weights, axis=0), scale=(0, 1, 2, 3))))
+    assert weighted == pytest.approx(
+        coefficients(Ratings(grades=np.repeat(grades, weights, axis=0), scale=(0, 1, 2, 3)))
+    )
 
 
 def test_judges_who_always_agree_have_1_and_a_single_grade_leaves_most_undefined():
@@ -95,7 +113,9 @@ def test_judges_who_always_agree_have_1_and_a_single_grade_leaves_most_undefined
     single = coefficients(ratings([(1, 1), (1, 1)], (0, 1)))
 
     assert set(same.values()) == {1.0}
-    assert [single[name] for name in (*COHEN, "Fleiss' kappa", "Krippendorff's alpha (ordinal)")] == [None] * 4
+    assert [
+        single[name] for name in (*COHEN, "Fleiss' kappa", "Krippendorff's alpha (ordinal)")
+    ] == [None] * 4
     assert single["agreement"] == single["Gwet's AC1"] == 1
 
 
@@ -120,8 +140,11 @@ def test_intervals_draw_queries_and_need_ten_of_them():
 def test_an_interval_of_equal_queries_is_narrow_and_of_few_pairs_is_none():
     # Each query has the same confusion, so that no resample differs from another.
     equal = np.tile([(0.0, 0.0), (1.0, 1.0), (0.0, 1.0)], (20, 1))
-    found = agreement(Ratings(grades=equal, scale=(0, 1), queries=np.repeat(np.arange(20), 3)), resamples=200)
-    # One query in ten has the only disagreement and the only second grade: a third of the resamples have neither.
+    found = agreement(
+        Ratings(grades=equal, scale=(0, 1), queries=np.repeat(np.arange(20), 3)), resamples=200
+    )
+    # One query in ten has the only disagreement and the only second grade: a third of the resamples
+    # have neither.
     lone = np.array([(0.0, 0.0)] * 9 + [(0.0, 1.0)])
     undefined = agreement(Ratings(grades=lone, scale=(0, 1)), resamples=2000)
 
@@ -136,7 +159,11 @@ def test_half_of_the_intervals_of_half_the_level_hold_the_truth():
     held = [
         low <= truth <= high
         for seed in range(120)
-        for found in [agreement(Ratings(grades=drawn(seed, 150), scale=(0, 1, 2, 3)), level=0.5, resamples=400)]
+        for found in [
+            agreement(
+                Ratings(grades=drawn(seed, 150), scale=(0, 1, 2, 3)), level=0.5, resamples=400
+            )
+        ]
         for low, high in [found["Cohen's kappa"].interval]
     ]
 

@@ -1,4 +1,6 @@
-"""Correlations and the line between two scales: against SciPy and mpmath, every resample drawn, by hand, and by simulation."""
+"""Correlations and the line between two scales: against SciPy and mpmath, every resample drawn, by
+hand, and by simulation.
+"""
 
 import itertools
 import math
@@ -28,7 +30,9 @@ from rankwell.stats.intervals import student_p
 
 
 def columns(n, kind, seed=0):
-    """Two columns that go together: smooth, with ties in one, with ties in both, and on two values."""
+    """Two columns that go together: smooth, with ties in one, with ties in both, and on two
+    values.
+    """
     rng = np.random.default_rng([seed, n])
     first = rng.normal(size=n)
     second = 0.6 * first + 0.8 * rng.normal(size=n)
@@ -48,7 +52,9 @@ SIZES = [3, 4, 5, 10, 33, 34, 100, 1000]
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("n", SIZES)
-@pytest.mark.parametrize(("ours", "theirs"), [(pearson, stats.pearsonr), (spearman, stats.spearmanr)])
+@pytest.mark.parametrize(
+    ("ours", "theirs"), [(pearson, stats.pearsonr), (spearman, stats.spearmanr)]
+)
 def test_values_are_scipys_and_p_is_that_of_students_t(ours, theirs, n, kind):
     first, second = columns(n, kind)
 
@@ -106,8 +112,11 @@ def test_concordance_is_what_looking_at_every_pair_gives(n, kind):
 
 
 def test_kendall_worked_by_hand():
-    # Of the pairs (1,2), (1,3), (1,4), (2,3), (2,4), (3,4) only the last is turned round: (5 - 1) / 6.
-    assert kendall(np.array([1.0, 2, 3, 4]), np.array([1.0, 2, 4, 3])).value == pytest.approx(4 / 6, abs=1e-15)
+    # Of the pairs (1,2), (1,3), (1,4), (2,3), (2,4), (3,4) only the last is turned round: (5 - 1) /
+    # 6.
+    assert kendall(np.array([1.0, 2, 3, 4]), np.array([1.0, 2, 4, 3])).value == pytest.approx(
+        4 / 6, abs=1e-15
+    )
 
 
 def test_equal_values_share_the_mean_of_their_ranks():
@@ -141,13 +150,17 @@ def test_a_column_goes_with_itself_perfectly_and_against_its_negative(correlate)
 def test_very_small_and_very_large_numbers_are_borne(scale):
     first, second = columns(50, "smooth")
 
-    assert pearson(first * scale, second / scale).value == pytest.approx(pearson(first, second).value, rel=1e-12)
+    assert pearson(first * scale, second / scale).value == pytest.approx(
+        pearson(first, second).value, rel=1e-12
+    )
 
 
 @pytest.mark.parametrize("freedom", [1, 2, 3, 8, 98, 998, 100_000])
 @pytest.mark.parametrize("t", [0.0, 1e-9, 0.1, 1.0, -2.5, 7.0, 40.0, 1e5])
 def test_students_p_is_that_of_30_digits_however_small(freedom, t):
-    assert student_p(t, freedom) == pytest.approx(distributions.t_p(t, freedom), rel=1e-11, abs=1e-300)
+    assert student_p(t, freedom) == pytest.approx(
+        distributions.t_p(t, freedom), rel=1e-11, abs=1e-300
+    )
     assert student_p(math.inf, freedom) == student_p(-1e200, freedom) == 0
 
 
@@ -157,7 +170,9 @@ def test_the_fisher_interval_of_pearson_is_scipys(level):
 
     low, high = fisher_interval(pearson(first, second).value, 40, level=level)
 
-    assert (low, high) == pytest.approx(tuple(stats.pearsonr(first, second).confidence_interval(level)), rel=1e-12)
+    assert (low, high) == pytest.approx(
+        tuple(stats.pearsonr(first, second).confidence_interval(level)), rel=1e-12
+    )
 
 
 def test_the_fisher_interval_at_its_edges():
@@ -177,7 +192,11 @@ def bivariate(rho, n, rng):
 def test_analytic_intervals_cover_the_truth_as_often_as_they_say():
     rng, rho, n, rounds = np.random.default_rng(5), 0.6, 150, 1500
     # For a bivariate normal: tau = 2/π asin ρ, and Spearman's ρ = 6/π asin(ρ/2).
-    truths = {"pearson": rho, "spearman": 6 / math.pi * math.asin(rho / 2), "kendall": 2 / math.pi * math.asin(rho)}
+    truths = {
+        "pearson": rho,
+        "spearman": 6 / math.pi * math.asin(rho / 2),
+        "kendall": 2 / math.pi * math.asin(rho),
+    }
     covered = dict.fromkeys(truths, 0)
     for _ in range(rounds):
         pair = bivariate(rho, n, rng)
@@ -196,7 +215,10 @@ def test_kendalls_interval_with_ties_has_the_width_of_resampling():
     first, second = columns(300, "ties in both")
     low, high = kendall_interval(concordance(first, second))
     rng = np.random.default_rng(1)
-    drawn = [stats.kendalltau(first[rows], second[rows]).statistic for rows in rng.integers(0, 300, (600, 300))]
+    drawn = [
+        stats.kendalltau(first[rows], second[rows]).statistic
+        for rows in rng.integers(0, 300, (600, 300))
+    ]
 
     assert (high - low) / (2 * 1.96) == pytest.approx(np.std(drawn), rel=0.08)
     assert (low + high) / 2 == pytest.approx(kendall(first, second).value)
@@ -223,9 +245,13 @@ def test_the_bootstrap_is_that_of_drawing_every_resample(kind):
         drawn["pearson"].append(stats.pearsonr(target[each], similarity[each]).statistic)
         drawn["spearman"].append(stats.spearmanr(target[each], similarity[each]).statistic)
         slope, intercept = np.polyfit(similarity[each], target[each], 1)
-        drawn["calibrated_mae"].append(np.abs(target[each] - slope * similarity[each] - intercept).mean())
+        drawn["calibrated_mae"].append(
+            np.abs(target[each] - slope * similarity[each] - intercept).mean()
+        )
     for name, values in drawn.items():
-        assert getattr(found, name) == pytest.approx(tuple(np.quantile(values, [0.05, 0.95])), rel=1e-8), name
+        assert getattr(found, name) == pytest.approx(
+            tuple(np.quantile(values, [0.05, 0.95])), rel=1e-8
+        ), name
 
 
 def test_the_bootstrap_depends_neither_on_blocks_nor_on_the_order_of_pairs():
@@ -235,7 +261,10 @@ def test_the_bootstrap_depends_neither_on_blocks_nor_on_the_order_of_pairs():
     whole = bootstrap_pairs(target, similarity, resamples=200, seed=1)
 
     assert bootstrap_pairs(target[shuffled], similarity[shuffled], resamples=200, seed=1) == whole
-    assert all(bootstrap_pairs(target, similarity, resamples=200, seed=1, block=block) == whole for block in (1, 7, 199, 1000))
+    assert all(
+        bootstrap_pairs(target, similarity, resamples=200, seed=1, block=block) == whole
+        for block in (1, 7, 199, 1000)
+    )
     assert bootstrap_pairs(target, similarity, resamples=200, seed=2) != whole
 
 

@@ -1,4 +1,6 @@
-"""Granularity: which printed shares a number of queries can make, tried against every count there is."""
+"""Granularity: which printed shares a number of queries can make, tried against every count there
+is.
+"""
 
 from decimal import ROUND_HALF_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 from fractions import Fraction
@@ -13,21 +15,34 @@ HALVES = (ROUND_HALF_UP, ROUND_HALF_DOWN, ROUND_HALF_EVEN)
 
 
 def printed(count: int, n: int, decimals: int) -> set[str]:
-    """What a count out of n may be printed as in percent, by any way to round a half; written with long decimals."""
+    """What a count out of n may be printed as in percent, by any way to round a half; written with
+    long decimals.
+    """
     exact = Decimal(100 * count) / Decimal(n)
     return {str(exact.quantize(Decimal(1).scaleb(-decimals), rounding=half)) for half in HALVES}
 
 
 @pytest.mark.parametrize(
     ("figure", "n", "count"),
-    [("57.58", 165, 95), ("64.24", 165, 106), ("90.30", 165, 149), ("76.63", 184, 141), ("75.54", 184, 139), ("95.65", 184, 176)],
+    [
+        ("57.58", 165, 95),
+        ("64.24", 165, 106),
+        ("90.30", 165, 149),
+        ("76.63", 184, 141),
+        ("75.54", 184, 139),
+        ("95.65", 184, 176),
+    ],
 )
 def test_the_figures_of_a_thesis_are_counts_of_its_queries(figure: str, n: int, count: int) -> None:
     assert granularity_of(figure, n).counts == (count,)
 
 
-@pytest.mark.parametrize(("figure", "n", "fits"), [("70.08", 165, (89, 127)), ("78.82", 184, (134, 170))])
-def test_figures_that_were_measured_on_other_queries_are_found_out(figure: str, n: int, fits: tuple[int, int]) -> None:
+@pytest.mark.parametrize(
+    ("figure", "n", "fits"), [("70.08", 165, (89, 127)), ("78.82", 184, (134, 170))]
+)
+def test_figures_that_were_measured_on_other_queries_are_found_out(
+    figure: str, n: int, fits: tuple[int, int]
+) -> None:
     found = granularity_of(figure, n)
 
     assert not found.possible
@@ -70,10 +85,15 @@ def test_several_figures_of_one_table_narrow_down_its_number_of_queries() -> Non
     assert 184 in sizes
     assert 165 not in sizes
     for n in sizes:
-        assert all(any(text in printed(count, n, 2) for count in range(n + 1)) for text in ("76.63", "75.54", "95.65"))
+        assert all(
+            any(text in printed(count, n, 2) for count in range(n + 1))
+            for text in ("76.63", "75.54", "95.65")
+        )
 
 
-@pytest.mark.parametrize(("figure", "n"), [("101", 10), ("many", 10), ("-1", 10), ("50", 0), ("1.2.3", 10)])
+@pytest.mark.parametrize(
+    ("figure", "n"), [("101", 10), ("many", 10), ("-1", 10), ("50", 0), ("1.2.3", 10)]
+)
 def test_anything_but_a_share_is_an_error(figure: str, n: int) -> None:
     with pytest.raises(BadUsage, match="expected"):
         granularity_of(figure, n)

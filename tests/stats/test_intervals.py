@@ -1,4 +1,6 @@
-"""Summaries and their intervals: against SciPy and mpmath, against drawing the resamples one by one, and by simulation."""
+"""Summaries and their intervals: against SciPy and mpmath, against drawing the resamples one by
+one, and by simulation.
+"""
 
 import math
 import statistics
@@ -22,20 +24,36 @@ from rankwell.stats.intervals import percentile_interval, student_p, student_qua
 def make(numbers, *, run="run", measure="nDCG@10", summary="mean", unit="share", weights=None):
     column = np.array(numbers, dtype=np.float64)
     queries = tuple(f"q{place}" for place in range(len(column)))
-    return Values(run, measure, measure, unit, summary, queries, column, None if weights is None else np.array(weights, float))
+    return Values(
+        run,
+        measure,
+        measure,
+        unit,
+        summary,
+        queries,
+        column,
+        None if weights is None else np.array(weights, float),
+    )
 
 
 def scores(n, seed=0):
     """Values as rankings have them: many zeros, some ones, the rest between."""
     rng = np.random.default_rng(seed)
-    return np.where(rng.random(n) < 0.3, 0.0, np.where(rng.random(n) < 0.1, 1.0, rng.beta(1.5, 2.5, n)))
+    return np.where(
+        rng.random(n) < 0.3, 0.0, np.where(rng.random(n) < 0.1, 1.0, rng.beta(1.5, 2.5, n))
+    )
 
 
 def drawn_one_by_one(numbers, statistic, *, seed=0, resamples=10_000, level=0.95):
-    """The percentile interval without any sums: each resample's values are laid out and summarised."""
+    """The percentile interval without any sums: each resample's values are laid out and
+    summarised.
+    """
     n = len(numbers)
     counts = np.concatenate(over_resamples(n, resamples, np.copy, seed=seed)).astype(int)
-    return np.quantile([statistic(np.repeat(np.arange(n), row)) for row in counts], [(1 - level) / 2, (1 + level) / 2])
+    return np.quantile(
+        [statistic(np.repeat(np.arange(n), row)) for row in counts],
+        [(1 - level) / 2, (1 + level) / 2],
+    )
 
 
 def test_the_summary_of_four_queries_worked_by_hand():
@@ -47,7 +65,9 @@ def test_the_summary_of_four_queries_worked_by_hand():
 
 
 def test_queries_that_are_not_counted_do_not_enter():
-    with_gaps, without = summarise([make([np.nan, 0.25, np.nan, 0.75, 0.2] * 3), make([0.25, 0.75, 0.2] * 3)])
+    with_gaps, without = summarise(
+        [make([np.nan, 0.25, np.nan, 0.75, 0.2] * 3), make([0.25, 0.75, 0.2] * 3)]
+    )
 
     assert with_gaps == without
     assert with_gaps.n == 9
@@ -59,10 +79,18 @@ def test_the_population_sd_divides_by_n():
 
 
 @pytest.mark.parametrize(
-    ("summary", "expected"), [("mean", 0.35), ("sum", 1.4), ("median", 0.2), ("geometric", (1e-5 * 0.1 * 0.3 * 1.0) ** 0.25)]
+    ("summary", "expected"),
+    [
+        ("mean", 0.35),
+        ("sum", 1.4),
+        ("median", 0.2),
+        ("geometric", (1e-5 * 0.1 * 0.3 * 1.0) ** 0.25),
+    ],
 )
 def test_mean_is_the_measures_own_summary(summary, expected):
-    assert summarise([make([0.0, 0.1, 0.3, 1.0], summary=summary)])[0].mean == pytest.approx(expected, rel=1e-14)
+    assert summarise([make([0.0, 0.1, 0.3, 1.0], summary=summary)])[0].mean == pytest.approx(
+        expected, rel=1e-14
+    )
 
 
 def test_weights_make_a_ratio_of_sums():
@@ -113,10 +141,14 @@ def test_a_percentile_interval_lies_between_numpys_quantiles(count: int, level: 
     assert percentile_interval(drawn, level) == pytest.approx(tuple(wanted), rel=1e-9, abs=0)
 
 
-@pytest.mark.parametrize("freedom", [1, 2, 3, 4, 5, 9, 10, 49, 199, 500, 1999, 2000, 2001, 6979, 100_000])
+@pytest.mark.parametrize(
+    "freedom", [1, 2, 3, 4, 5, 9, 10, 49, 199, 500, 1999, 2000, 2001, 6979, 100_000]
+)
 @pytest.mark.parametrize("level", [0.5, 0.8, 0.9, 0.95, 0.99, 0.999])
 def test_students_quantile_is_that_of_30_digits(freedom, level):
-    assert student_quantile(level, freedom) == pytest.approx(distributions.t_quantile(level, freedom), rel=1e-12)
+    assert student_quantile(level, freedom) == pytest.approx(
+        distributions.t_quantile(level, freedom), rel=1e-12
+    )
 
 
 def test_the_t_interval_is_that_of_a_printed_table():
@@ -130,12 +162,16 @@ def test_the_t_interval_is_that_of_a_printed_table():
 
 
 def test_only_an_arithmetic_mean_has_a_t_interval():
-    others = [make(scores(50), summary=summary, measure=summary) for summary in ("sum", "median", "geometric")]
+    others = [
+        make(scores(50), summary=summary, measure=summary)
+        for summary in ("sum", "median", "geometric")
+    ]
     ratio = make(scores(50), weights=np.ones(50), measure="ratio")
 
     assert {row.ci_low for row in summarise([*others, ratio], intervals="t")} == {None}
     assert summary_notes([*others, ratio], intervals="t") == [
-        "a t interval exists for arithmetic means only, none for: run sum, run median, run geometric, run ratio"
+        "a t interval exists for arithmetic means only, none for: run sum, run median, run "
+        "geometric, run ratio"
     ]
 
 
@@ -149,7 +185,9 @@ def test_the_bootstrap_agrees_with_scipys_within_sampling_error():
 
     (row,) = summarise([make(numbers)], seed=1, intervals="bootstrap")
 
-    theirs = stats.bootstrap((numbers,), np.mean, method="percentile", n_resamples=10_000, rng=2).confidence_interval
+    theirs = stats.bootstrap(
+        (numbers,), np.mean, method="percentile", n_resamples=10_000, rng=2
+    ).confidence_interval
     spread = theirs.high - theirs.low
     assert abs(row.ci_low - theirs.low) < 0.02 * spread
     assert abs(row.ci_high - theirs.high) < 0.02 * spread
@@ -161,14 +199,19 @@ def geometric(numbers):
 
 @pytest.mark.parametrize("n", [10, 37, 120])
 @pytest.mark.parametrize(
-    ("summary", "statistic"), [("mean", np.mean), ("sum", np.sum), ("median", np.median), ("geometric", geometric)]
+    ("summary", "statistic"),
+    [("mean", np.mean), ("sum", np.sum), ("median", np.median), ("geometric", geometric)],
 )
 def test_counting_gives_what_drawing_every_resample_gives(summary, statistic, n):
     numbers = scores(n, seed=n)
 
-    (row,) = summarise([make(numbers, summary=summary)], intervals="bootstrap", resamples=500, seed=7, level=0.9)
+    (row,) = summarise(
+        [make(numbers, summary=summary)], intervals="bootstrap", resamples=500, seed=7, level=0.9
+    )
 
-    expected = drawn_one_by_one(numbers, lambda rows: statistic(numbers[rows]), seed=7, resamples=500, level=0.9)
+    expected = drawn_one_by_one(
+        numbers, lambda rows: statistic(numbers[rows]), seed=7, resamples=500, level=0.9
+    )
     assert (row.ci_low, row.ci_high) == pytest.approx(tuple(expected), rel=1e-9)
 
 
@@ -177,7 +220,11 @@ def test_the_interval_of_a_ratio_of_sums_is_that_of_drawing_every_resample():
 
     (row,) = summarise([make(numbers, weights=weights)], intervals="bootstrap", resamples=500)
 
-    expected = drawn_one_by_one(numbers, lambda rows: (numbers[rows] * weights[rows]).sum() / weights[rows].sum(), resamples=500)
+    expected = drawn_one_by_one(
+        numbers,
+        lambda rows: (numbers[rows] * weights[rows]).sum() / weights[rows].sum(),
+        resamples=500,
+    )
     assert (row.ci_low, row.ci_high) == pytest.approx(tuple(expected), rel=1e-9)
 
 
@@ -212,7 +259,13 @@ def test_on_the_exact_grid_no_sum_is_rounded(scale):
     (counts,) = over_resamples(500, 20, np.copy, seed=0)
 
     for row in counts:
-        exact = sum((Fraction(value) * int(times) for value, times in zip(numbers.tolist(), row, strict=True)), Fraction(0))
+        exact = sum(
+            (
+                Fraction(value) * int(times)
+                for value, times in zip(numbers.tolist(), row, strict=True)
+            ),
+            Fraction(0),
+        )
         assert Fraction(float(row @ numbers)) == exact
     assert np.abs(numbers - scores(500) * scale).max() <= 500 * 2.0**-52 * scale
 
@@ -229,7 +282,9 @@ def test_intervals_cover_the_true_mean_as_often_as_they_say(intervals):
     rng = np.random.default_rng(20)
     # A share p of zeros and a beta distribution above has the mean (1 - p) * a / (a + b).
     truth = 0.7 * 1.5 / 4.0
-    simulated = [make(np.where(rng.random(200) < 0.3, 0.0, rng.beta(1.5, 2.5, 200))) for _ in range(2_000)]
+    simulated = [
+        make(np.where(rng.random(200) < 0.3, 0.0, rng.beta(1.5, 2.5, 200))) for _ in range(2_000)
+    ]
 
     rows = summarise(simulated, intervals=intervals, resamples=1_500)
 

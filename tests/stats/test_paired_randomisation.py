@@ -37,7 +37,9 @@ def test_few_queries_are_swapped_in_every_way(seed: int) -> None:
 
 
 @pytest.mark.parametrize("unit", [1.0, 100.0])
-@pytest.mark.parametrize(("up", "down", "same"), [(5, 1, 9), (0, 4, 2), (3, 3, 1), (6, 8, 0), (0, 0, 5)])
+@pytest.mark.parametrize(
+    ("up", "down", "same"), [(5, 1, 9), (0, 4, 2), (3, 3, 1), (6, 8, 0), (0, 0, 5)]
+)
 def test_shares_of_nothing_and_all_are_tested_exactly_however_many_queries_there_are(
     up: int, down: int, same: int, unit: float
 ) -> None:
@@ -69,7 +71,12 @@ def test_drawn_swaps_give_what_scipy_draws_up_to_chance() -> None:
 
     for (first, other), each in zip(pairs, found, strict=True):
         peer = stats.permutation_test(
-            (first, other), mean_difference, permutation_type="samples", n_resamples=20_000, vectorized=True, rng=1
+            (first, other),
+            mean_difference,
+            permutation_type="samples",
+            n_resamples=20_000,
+            vectorized=True,
+            rng=1,
         )
         assert each.method == "drawn"
         # Both err by the square root of p (1 - p) / 20,000.
@@ -79,7 +86,10 @@ def test_drawn_swaps_give_what_scipy_draws_up_to_chance() -> None:
 
 def test_drawn_swaps_come_near_the_exact_test() -> None:
     first, other = made(5, 21, lift=0.08)
-    [exact], [drawn] = (paired_randomisation([(first, other)], resamples=resamples) for resamples in (1 << 21, 50_000))
+    [exact], [drawn] = (
+        paired_randomisation([(first, other)], resamples=resamples)
+        for resamples in (1 << 21, 50_000)
+    )
 
     assert (exact.method, drawn.method) == ("enumerated", "drawn")
     assert exact.p is not None
@@ -116,7 +126,9 @@ def test_the_seed_decides_what_is_drawn() -> None:
 
 
 def test_differences_that_are_equal_except_for_rounding_count_as_equal() -> None:
-    """0.1 + 0.2 is not 0.3: every way to swap these is as far from 0 as another in exact numbers only."""
+    """0.1 + 0.2 is not 0.3: every way to swap these is as far from 0 as another in exact numbers
+    only.
+    """
     first = np.zeros(14)
     other = np.array([0.1, 0.2, -0.3] * 4 + [0.3, 0.0])
 
@@ -174,7 +186,8 @@ def test_columns_of_different_length_and_no_resamples_are_refused() -> None:
         paired_randomisation([(np.zeros(3), np.zeros(3))], resamples=0)
 
 
-# ---- Holm ------------------------------------------------------------------------------------------------------------------
+# ---- Holm
+# --------------------------------------------------------------------------------------------------
 
 
 def test_holm_multiplies_the_smallest_by_all_and_never_falls() -> None:

@@ -1,4 +1,6 @@
-"""Paired tests, corrections and intervals: against every way to flip signs, against scipy and statsmodels, and by simulation."""
+"""Paired tests, corrections and intervals: against every way to flip signs, against scipy and
+statsmodels, and by simulation.
+"""
 
 import math
 
@@ -23,7 +25,9 @@ def differences_of(n, *, seed, shift=0.0, decimals=2):
 
 
 def null_columns(n, simulations, *, seed):
-    """Differences of two systems that are exchangeable: values with heaps at 0 and 1, swapped at random."""
+    """Differences of two systems that are exchangeable: values with heaps at 0 and 1, swapped at
+    random.
+    """
     random = np.random.default_rng(seed)
     shape = random.beta(0.7, 0.9, size=(2, n, simulations))
     heaps = random.random((2, n, simulations))
@@ -45,7 +49,12 @@ def test_drawn_sign_flips_agree_with_scipys_permutation_test():
     differences = differences_of(200, seed=1, shift=0.03)
 
     theirs = stats.permutation_test(
-        (differences,), np.mean, permutation_type="samples", n_resamples=20_000, vectorized=True, rng=np.random.default_rng(0)
+        (differences,),
+        np.mean,
+        permutation_type="samples",
+        n_resamples=20_000,
+        vectorized=True,
+        rng=np.random.default_rng(0),
     ).pvalue
     ours = flipped(differences, resamples=20_000).p
 
@@ -91,7 +100,9 @@ def test_clusters_widen_intervals_where_their_queries_are_alike():
     clusters = np.repeat(np.arange(50), 8)
     differences = np.repeat(random.normal(0.05, 0.2, 50), 8) + random.normal(0, 0.02, 400)
 
-    alone, together = paired_bootstrap([Differences(differences), cluster_sums(differences, clusters)], resamples=2000)
+    alone, together = paired_bootstrap(
+        [Differences(differences), cluster_sums(differences, clusters)], resamples=2000
+    )
 
     width = [interval[1] - interval[0] for interval in (alone.interval, together.interval)]
     assert width[1] / width[0] == pytest.approx(math.sqrt(8), rel=0.15)
@@ -104,7 +115,9 @@ def test_the_cluster_t_test_is_that_of_statsmodels():
     differences = random.normal(0.1, 1, 200) + random.normal(0, 1, 30)[clusters]
 
     fit = api.OLS(differences, np.ones(200)).fit(
-        cov_type="cluster", cov_kwds={"groups": clusters, "use_correction": True, "df_correction": True}, use_t=True
+        cov_type="cluster",
+        cov_kwds={"groups": clusters, "use_correction": True, "df_correction": True},
+        use_t=True,
     )
     column = cluster_sums(differences, clusters)
     ours = paired_t(column.sums, column.sizes)
@@ -119,10 +132,14 @@ def test_wilcoxons_test_is_scipys_exact_and_approximate(n):
     without_ties = np.random.default_rng(n).normal(0.2, 1, n)
     with_ties = np.round(without_ties, 1)
 
-    assert wilcoxon(without_ties, mode="exact").p == pytest.approx(stats.wilcoxon(without_ties, method="exact").pvalue, rel=1e-9)
+    assert wilcoxon(without_ties, mode="exact").p == pytest.approx(
+        stats.wilcoxon(without_ties, method="exact").pvalue, rel=1e-9
+    )
     for zeros, word in (("drop", "wilcox"), ("pratt", "pratt")):
         for continuity in (False, True):
-            theirs = stats.wilcoxon(with_ties, zero_method=word, correction=continuity, method="approx")
+            theirs = stats.wilcoxon(
+                with_ties, zero_method=word, correction=continuity, method="approx"
+            )
             ours = wilcoxon(with_ties, zeros=zeros, mode="approximate", continuity=continuity)
             assert ours.p == pytest.approx(theirs.pvalue, rel=1e-9)
             assert min(ours.positive, ours.negative) == pytest.approx(theirs.statistic)
@@ -146,7 +163,9 @@ def test_wilcoxons_test_takes_the_exact_way_up_to_fifty_differences():
     assert wilcoxon(np.zeros(9)).p == 1.0
 
 
-@pytest.mark.parametrize(("wins", "losses"), [(0, 5), (3, 9), (7, 7), (60, 40), (1900, 2050), (3600, 3300)])
+@pytest.mark.parametrize(
+    ("wins", "losses"), [(0, 5), (3, 9), (7, 7), (60, 40), (1900, 2050), (3600, 3300)]
+)
 def test_the_sign_test_is_the_exact_binomial_test(wins, losses):
     stats = pytest.importorskip("scipy.stats")
     differences = np.concatenate([np.ones(wins), -np.ones(losses), np.zeros(4)])
@@ -163,7 +182,9 @@ def test_corrections_are_those_of_statsmodels(tests):
     p = np.round(np.random.default_rng(tests).beta(0.4, 2, tests), 3).tolist()
 
     assert holm(p) == pytest.approx(multitest.multipletests(p, method="holm")[1].tolist())
-    assert benjamini_hochberg(p) == pytest.approx(multitest.multipletests(p, method="fdr_bh")[1].tolist())
+    assert benjamini_hochberg(p) == pytest.approx(
+        multitest.multipletests(p, method="fdr_bh")[1].tolist()
+    )
 
 
 def test_corrections_reject_anything_but_a_probability():
@@ -192,7 +213,9 @@ def test_max_t_uses_what_columns_have_in_common():
 
 
 def test_max_t_leaves_out_what_does_not_count():
-    table = np.column_stack([differences_of(40, seed=5, shift=0.2), np.full(40, np.nan), np.zeros(40)])
+    table = np.column_stack(
+        [differences_of(40, seed=5, shift=0.2), np.full(40, np.nan), np.zeros(40)]
+    )
 
     found = max_t(table, resamples=1000)
 
@@ -206,9 +229,14 @@ def test_blocks_change_nothing(block):
     table = np.column_stack([differences_of(90, seed=place, shift=0.05) for place in range(3)])
     columns = [Differences(column) for column in table.T]
 
-    assert paired_bootstrap(columns, test=True, resamples=333, block=block) == paired_bootstrap(columns, test=True, resamples=333)
+    assert paired_bootstrap(columns, test=True, resamples=333, block=block) == paired_bootstrap(
+        columns, test=True, resamples=333
+    )
     assert max_t(table, resamples=333, block=block).tolist() == max_t(table, resamples=333).tolist()
-    assert (randomised_tukey_hsd(table, resamples=100, block=block)[1] == randomised_tukey_hsd(table, resamples=100)[1]).all()
+    assert (
+        randomised_tukey_hsd(table, resamples=100, block=block)[1]
+        == randomised_tukey_hsd(table, resamples=100)[1]
+    ).all()
 
 
 def test_columns_do_not_depend_on_their_company():
@@ -226,13 +254,17 @@ def test_tukeys_test_is_that_over_all_shuffles():
     expected = oracle.tukey(rows.tolist())
 
     assert apart[2, 0] == pytest.approx((0.9 + 0.8 + 0.7 + 0.5) / 4 - (0.1 + 0.2 + 0.4) / 4)
-    assert p[~np.eye(3, dtype=bool)] == pytest.approx(np.array(expected)[~np.eye(3, dtype=bool)], abs=0.015)
+    assert p[~np.eye(3, dtype=bool)] == pytest.approx(
+        np.array(expected)[~np.eye(3, dtype=bool)], abs=0.015
+    )
 
 
 def test_tukeys_test_agrees_with_the_studentised_range_for_normal_values():
     stats = pytest.importorskip("scipy.stats")
     random = np.random.default_rng(8)
-    values = random.normal(0, 1, (60, 4)) + np.array([0, 0.1, 0.3, 0.5]) + random.normal(0, 2, (60, 1))
+    values = (
+        random.normal(0, 1, (60, 4)) + np.array([0, 0.1, 0.3, 0.5]) + random.normal(0, 2, (60, 1))
+    )
 
     apart, p = randomised_tukey_hsd(values, resamples=10_000)
     # The classical test of a randomised block design: residuals after systems and queries.
@@ -251,10 +283,17 @@ def test_tukeys_test_requires_two_systems():
 def rejected(columns, test):
     """The share of columns whose null is rejected at 0.05."""
     if test == "randomisation":
-        found = paired_randomisation([(np.zeros(len(columns)), each) for each in columns.T], resamples=999, seed=1)
+        found = paired_randomisation(
+            [(np.zeros(len(columns)), each) for each in columns.T], resamples=999, seed=1
+        )
         p = [each.p for each in found]
     elif test == "bootstrap":
-        p = [each.p for each in paired_bootstrap([Differences(each) for each in columns.T], test=True, resamples=999)]
+        p = [
+            each.p
+            for each in paired_bootstrap(
+                [Differences(each) for each in columns.T], test=True, resamples=999
+            )
+        ]
     elif test == "t":
         p = [paired_t(each).p for each in columns.T]
     else:
@@ -270,7 +309,11 @@ def test_under_the_null_a_test_rejects_as_often_as_it_says(test):
 
 
 def test_under_the_null_the_sign_test_rejects_at_most_as_often_as_it_says():
-    assert 0.01 < rejected(null_columns(60, SIMULATIONS, seed=12), "sign") <= 0.05 + 4.5 * math.sqrt(0.05 * 0.95 / SIMULATIONS)
+    assert (
+        0.01
+        < rejected(null_columns(60, SIMULATIONS, seed=12), "sign")
+        <= 0.05 + 4.5 * math.sqrt(0.05 * 0.95 / SIMULATIONS)
+    )
 
 
 def test_under_the_null_the_families_of_tests_hold_their_level():
@@ -289,8 +332,12 @@ def test_under_the_null_the_families_of_tests_hold_their_level():
         families["tukey"] += randomised_tukey_hsd(values, resamples=499, seed=seed)[1].min() <= 0.05
     bound = 0.05 + 4.5 * math.sqrt(0.05 * 0.95 / simulations)
 
-    assert families["none"] / simulations > bound, "without a correction the level is not held, so that this test can fail"
-    assert all(families[name] / simulations <= bound for name in ("holm", "max-t", "bh", "tukey")), families
+    assert families["none"] / simulations > bound, (
+        "without a correction the level is not held, so that this test can fail"
+    )
+    assert all(
+        families[name] / simulations <= bound for name in ("holm", "max-t", "bh", "tukey")
+    ), families
     assert families["tukey"] / simulations == around(0.05, simulations)
 
 
@@ -299,7 +346,9 @@ def test_intervals_of_a_mean_cover_it_as_often_as_they_say(n):
     random = np.random.default_rng(n)
     columns = [
         Differences(each)
-        for each in np.where(random.random((SIMULATIONS, n)) < 0.3, 0.0, random.beta(0.8, 1.2, (SIMULATIONS, n)))
+        for each in np.where(
+            random.random((SIMULATIONS, n)) < 0.3, 0.0, random.beta(0.8, 1.2, (SIMULATIONS, n))
+        )
     ]
     truth = 0.7 * 0.8 / 2.0
 
@@ -311,13 +360,21 @@ def test_intervals_of_a_mean_cover_it_as_often_as_they_say(n):
 
 
 @pytest.mark.parametrize(
-    ("n", "alpha", "power"), [(2, 0.05, 0.8), (2, 0.01, 0.06), (3, 0.001, 0.8), *((n, 0.05, 0.8) for n in (5, 10, 50, 400, 7000))]
+    ("n", "alpha", "power"),
+    [
+        (2, 0.05, 0.8),
+        (2, 0.01, 0.06),
+        (3, 0.001, 0.8),
+        *((n, 0.05, 0.8) for n in (5, 10, 50, 400, 7000)),
+    ],
 )
 def test_the_detectable_difference_is_that_of_the_noncentral_t(n, alpha, power):
     size = minimal_detectable_difference(0.3, n, alpha=alpha, power=power)
 
     beyond = distributions.t_quantile(1 - alpha, n - 1)
-    assert distributions.t_power(size / 0.3 * math.sqrt(n), beyond, n - 1) == pytest.approx(power, abs=1e-10)
+    assert distributions.t_power(size / 0.3 * math.sqrt(n), beyond, n - 1) == pytest.approx(
+        power, abs=1e-10
+    )
 
 
 @pytest.mark.parametrize(("difference", "sd"), [(0.5, 0.3), (0.1, 0.3), (-0.02, 0.3), (0.004, 0.3)])

@@ -1,4 +1,6 @@
-"""Normalised and adjusted mutual information: equal to a count over all orders and to scikit-learn."""
+"""Normalised and adjusted mutual information: equal to a count over all orders and to
+scikit-learn.
+"""
 
 import random
 from itertools import permutations
@@ -11,14 +13,19 @@ from rankwell.stats.partitions import partition_agreement
 
 def drawn(seed: int, n: int) -> tuple[list[int], list[int]]:
     rng = random.Random(seed)
-    first, second = ([rng.randrange(groups) for _ in range(n)] for groups in (rng.randint(1, 4), rng.randint(1, n)))
+    first, second = (
+        [rng.randrange(groups) for _ in range(n)]
+        for groups in (rng.randint(1, 4), rng.randint(1, n))
+    )
     return first, second
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_both_equal_the_oracle_whose_chance_is_the_mean_over_all_orders(seed: int):
     first, second = drawn(seed, 2 + seed % 5)
-    expected = sum(oracle.information(first, order) for order in permutations(second)) / len(list(permutations(second)))
+    expected = sum(oracle.information(first, order) for order in permutations(second)) / len(
+        list(permutations(second))
+    )
 
     found = partition_agreement(first, second)
 
@@ -36,8 +43,12 @@ def test_both_equal_scikit_learn():
 
         found = partition_agreement(first, second)
 
-        assert found.nmi == pytest.approx(metrics.normalized_mutual_info_score(first, second), abs=1e-9)
-        assert found.ami == pytest.approx(metrics.adjusted_mutual_info_score(first, second), abs=1e-9)
+        assert found.nmi == pytest.approx(
+            metrics.normalized_mutual_info_score(first, second), abs=1e-9
+        )
+        assert found.ami == pytest.approx(
+            metrics.adjusted_mutual_info_score(first, second), abs=1e-9
+        )
 
 
 def test_equal_partitions_are_1_and_names_have_no_effect():

@@ -3,7 +3,12 @@
 import numpy as np
 import pytest
 
-from rankwell.stats.difference_estimator import SampledItems, cross_fitted, estimate, expected_shares
+from rankwell.stats.difference_estimator import (
+    SampledItems,
+    cross_fitted,
+    estimate,
+    expected_shares,
+)
 from rankwell.stats.priority_sampling import inclusion, priorities
 from rankwell.stats.sample_forecast import ForecastItems, forecast, query_forecast
 
@@ -11,13 +16,22 @@ N = 60
 
 
 def drawn_pool(seed):
-    """Sixty queries of fifteen items each: query, weight, prior, gain, sizes and permanent numbers."""
+    """Sixty queries of fifteen items each: query, weight, prior, gain, sizes and permanent
+    numbers.
+    """
     random = np.random.default_rng(seed)
     query = np.repeat(np.arange(N), 15)
     weight = random.choice([-0.2, -0.1, 0.1, 0.25], len(query))
     prior = random.uniform(0.1, 0.8, len(query))
     gain = (random.random(len(query)) < prior) * random.choice([0.5, 1.0], len(query))
-    return query, weight, prior, gain, np.abs(weight) * np.sqrt(prior * (1 - prior)), random.random(len(query))
+    return (
+        query,
+        weight,
+        prior,
+        gain,
+        np.abs(weight) * np.sqrt(prior * (1 - prior)),
+        random.random(len(query)),
+    )
 
 
 def sample_of(pool, judged):
@@ -27,7 +41,13 @@ def sample_of(pool, judged):
     sampled = ranked < tau
     known = np.where(sampled, gain, np.nan)
     return SampledItems(
-        n_queries=N, query=query, weight=weight, prediction=prior, inclusion=inclusion(sizes, tau), sampled=sampled, gain=known
+        n_queries=N,
+        query=query,
+        weight=weight,
+        prediction=prior,
+        inclusion=inclusion(sizes, tau),
+        sampled=sampled,
+        gain=known,
     )
 
 
@@ -50,7 +70,11 @@ def test_nine_forecasts_in_ten_lie_within_a_quarter_of_what_comes_true(place):
 
 
 def test_a_half_that_has_few_gains_yet_is_forecast_with_the_share_that_it_will_have():
-    random, halves, found = np.random.default_rng(4), np.arange(N) % 2 == 0, list[tuple[float, float]]()
+    random, halves, found = (
+        np.random.default_rng(4),
+        np.arange(N) % 2 == 0,
+        list[tuple[float, float]](),
+    )
     for seed in range(40):
         query, weight, prior, _, sizes, u = drawn_pool(seed)
         pool = query, weight, prior, (random.random(len(query)) < 0.06) * 1.0, sizes, u
@@ -58,9 +82,13 @@ def test_a_half_that_has_few_gains_yet_is_forecast_with_the_share_that_it_will_h
         if np.count_nonzero(items.gain[items.known] > 0) >= 10:
             continue
         real = estimate(then, cross_fitted(then, halves)).sampling_variance ** 0.5
-        known = [ForecastItems.of(items, shares, prior * (1 - prior)) for shares in (
-            cross_fitted(items, halves), expected_shares(items, halves, then.inclusion)
-        )]  # fmt: skip
+        known = [
+            ForecastItems.of(items, shares, prior * (1 - prior))
+            for shares in (
+                cross_fitted(items, halves),
+                expected_shares(items, halves, then.inclusion),
+            )
+        ]
         now, later = (forecast(each, then.inclusion, then.sampled).these[0] for each in known)
         found.append((abs(now / real - 1), abs(later / real - 1)))
 

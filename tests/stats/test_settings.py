@@ -1,4 +1,6 @@
-"""Statistics of choices among settings: bounds that are never of zero width, tests in order, the set of the best, and gains."""
+"""Statistics of choices among settings: bounds that are never of zero width, tests in order, the
+set of the best, and gains.
+"""
 
 import re
 from pathlib import Path
@@ -37,7 +39,11 @@ def test_the_p_value_is_one_over_the_largest_capital() -> None:
     assert exceeds_p(values, 0.8) == pytest.approx(1 / capital(drawn(values), 0.8, 0.975), rel=1e-9)
     of_five = lower_bound(values, tests=5)
     assert exceeds_p(values, of_five - 1e-6) <= 0.005 < exceeds_p(values, of_five + 1e-6)
-    assert exceeds_p(values, lower_bound(values) - 1e-6) <= 0.025 < exceeds_p(values, lower_bound(values) + 1e-6)
+    assert (
+        exceeds_p(values, lower_bound(values) - 1e-6)
+        <= 0.025
+        < exceeds_p(values, lower_bound(values) + 1e-6)
+    )
 
 
 @pytest.mark.parametrize("value", [0.0, 0.5, 1.0])
@@ -46,7 +52,10 @@ def test_equal_values_have_an_interval_with_a_width(value: float) -> None:
 
     assert low < high
     assert low <= value <= high
-    assert (low, high) == (pytest.approx(max(value - 0.03, 0), abs=0.03), pytest.approx(min(value + 0.03, 1), abs=0.03))
+    assert (low, high) == (
+        pytest.approx(max(value - 0.03, 0), abs=0.03),
+        pytest.approx(min(value + 0.03, 1), abs=0.03),
+    )
 
 
 def test_the_order_of_the_queries_has_no_effect_on_the_bound() -> None:
@@ -103,7 +112,9 @@ def test_the_gain_out_of_fold_is_that_of_the_other_folds_choice(seed: int) -> No
 def test_a_gain_among_equal_settings_is_only_apparent() -> None:
     random, found = np.random.default_rng(3), []
     for _ in range(300):
-        gain = selection_gain(random.normal(size=(60, 20)), random.permutation(np.arange(60) % 10), 0)
+        gain = selection_gain(
+            random.normal(size=(60, 20)), random.permutation(np.arange(60) % 10), 0
+        )
         found.append((gain.apparent, gain.out_of_fold.mean()))
 
     apparent, held_out = np.mean(found, axis=0)
@@ -125,7 +136,12 @@ def test_levels_and_power_are_those_of_the_statistics_page(name: str) -> None:
 
 
 def test_the_page_keeps_what_settings_were_promised() -> None:
-    shares = [float(each) for each in re.findall(r"^\| (?:recall|42|one of 42)[^|]* \| ([\d.]+) \|$", PAGE, re.MULTILINE)]
+    shares = [
+        float(each)
+        for each in re.findall(
+            r"^\| (?:recall|42|one of 42)[^|]* \| ([\d.]+) \|$", PAGE, re.MULTILINE
+        )
+    ]
     accepted, seen, lost, found = shares
 
     assert accepted <= 3.5

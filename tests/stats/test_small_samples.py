@@ -1,4 +1,6 @@
-"""The default intervals: exact ones of 0/1 values, the studentised bootstrap of others, against SciPy, tables and plain loops."""
+"""The default intervals: exact ones of 0/1 values, the studentised bootstrap of others, against
+SciPy, tables and plain loops.
+"""
 
 import json
 import math
@@ -55,8 +57,16 @@ def test_outside_an_exact_interval_half_of_the_rest_is_as_probable(n, level):
     for successes in sorted({0, 1, 2, n // 10, n // 2, n - 1, n}):
         low, high = clopper_pearson(successes, n, level)
 
-        assert low == 0 if successes == 0 else stats.binom.sf(successes - 1, n, low) == pytest.approx((1 - level) / 2, rel=1e-8)
-        assert high == 1 if successes == n else stats.binom.cdf(successes, n, high) == pytest.approx((1 - level) / 2, rel=1e-8)
+        assert (
+            low == 0
+            if successes == 0
+            else stats.binom.sf(successes - 1, n, low) == pytest.approx((1 - level) / 2, rel=1e-8)
+        )
+        assert (
+            high == 1
+            if successes == n
+            else stats.binom.cdf(successes, n, high) == pytest.approx((1 - level) / 2, rel=1e-8)
+        )
 
 
 @pytest.mark.parametrize("n", [10, 15, 20, 30, 50, 200])
@@ -80,7 +90,9 @@ def test_values_of_0_and_1_have_the_exact_interval(unit, successes):
 
 
 def one_by_one(numbers, weights, *, resamples, level=0.95, seed=0):
-    """The studentised interval, one resample after another, from its values laid out; and Student's, of a ratio linearised."""
+    """The studentised interval, one resample after another, from its values laid out; and
+    Student's, of a ratio linearised.
+    """
     n = len(numbers)
     figure = np.average(numbers, weights=weights)
 
@@ -105,7 +117,9 @@ def one_by_one(numbers, weights, *, resamples, level=0.95, seed=0):
 def test_other_values_have_the_wider_of_the_studentised_bootstraps_and_students(n, weighted):
     numbers, weights = skewed(n, seed=n) - 0.01, np.arange(1.0, n + 1) if weighted else np.ones(n)
 
-    found = bounds(make(numbers, unit="score", weights=weights if weighted else None), resamples=400, seed=3)
+    found = bounds(
+        make(numbers, unit="score", weights=weights if weighted else None), resamples=400, seed=3
+    )
 
     assert found[0] == pytest.approx(one_by_one(numbers, weights, resamples=400, seed=3), rel=1e-8)
 
@@ -114,7 +128,10 @@ def test_sums_and_geometric_means_have_the_interval_of_their_mean():
     numbers = skewed(40) + 1e-4
 
     mean, total, geometric, logs = bounds(
-        make(numbers), make(numbers, summary="sum"), make(numbers, summary="geometric"), make(np.log(numbers), unit="score")
+        make(numbers),
+        make(numbers, summary="sum"),
+        make(numbers, summary="geometric"),
+        make(np.log(numbers), unit="score"),
     )
 
     assert total == pytest.approx([40 * end for end in mean], rel=1e-9)
@@ -132,17 +149,29 @@ def test_intervals_end_where_the_unit_does():
 
 
 def test_equal_values_have_no_interval_unless_they_are_0_or_1():
-    half, one, rank = make([0.5] * 12), make([1.0] * 12, measure="R@1"), make([1] * 12, unit="rank", measure="rank")
+    half, one, rank = (
+        make([0.5] * 12),
+        make([1.0] * 12, measure="R@1"),
+        make([1] * 12, unit="rank", measure="rank"),
+    )
 
-    assert bounds(half, one, rank) == [(None, None), (pytest.approx(0.025 ** (1 / 12), rel=1e-9), 1.0), (None, None)]
+    assert bounds(half, one, rank) == [
+        (None, None),
+        (pytest.approx(0.025 ** (1 / 12), rel=1e-9), 1.0),
+        (None, None),
+    ]
     assert summary_notes([half, one, rank]) == [
-        "every query has the same value, 0 or 1; the interval says how far other queries may differ: run R@1",
+        "every query has the same value, 0 or 1; the interval says how far other queries may "
+        "differ: run R@1",
         "no interval where every query has the same value: run nDCG@10, run rank",
     ]
 
 
 def test_a_note_says_how_often_intervals_below_20_queries_hold():
-    note = "with 19 queries 95 % intervals of values other than 0 and 1 held the true mean in 89 to 98 % of simulations"
+    note = (
+        "with 19 queries 95 % intervals of values other than 0 and 1 held the true mean in 89 to "
+        "98 % of simulations"
+    )
 
     assert summary_notes([make(skewed(19))]) == [f"{note} (docs/statistics.md): run nDCG@10"]
     assert summary_notes([make(skewed(19) > 0.1), make(skewed(20))]) == []
@@ -159,7 +188,8 @@ def test_differences_of_0_1_values_have_bonett_and_prices_interval():
     differences = np.array([1.0] * 6 + [-1.0] * 2 + [0.0] * 22)
 
     (share, percent) = paired_bootstrap(
-        [Differences(differences, largest=1.0), Differences(100 * differences, largest=100.0)], studentised=True
+        [Differences(differences, largest=1.0), Differences(100 * differences, largest=100.0)],
+        studentised=True,
     )
 
     # (7 - 3) / 32 ± 1.959964 · √((10 / 32 - (4 / 32)²) / 32), by hand.
@@ -171,10 +201,14 @@ def test_other_differences_have_the_studentised_interval():
     differences = skewed(25) - skewed(25, seed=1)
 
     plain, apart = paired_bootstrap(
-        [Differences(differences, largest=1.0), cluster_sums(differences, np.arange(25))], studentised=True, resamples=400
+        [Differences(differences, largest=1.0), cluster_sums(differences, np.arange(25))],
+        studentised=True,
+        resamples=400,
     )
 
-    assert plain.interval == pytest.approx(one_by_one(differences, np.ones(25), resamples=400), rel=1e-8)
+    assert plain.interval == pytest.approx(
+        one_by_one(differences, np.ones(25), resamples=400), rel=1e-8
+    )
     assert apart.interval == pytest.approx(plain.interval, rel=1e-9)
 
 
@@ -183,16 +217,23 @@ def test_the_test_of_the_bootstrap_does_not_depend_on_the_interval():
 
     studentised = paired_bootstrap(columns, test=True, studentised=True, resamples=400)
 
-    assert [each.p for each in studentised] == [each.p for each in paired_bootstrap(columns, test=True, resamples=400)]
+    assert [each.p for each in studentised] == [
+        each.p for each in paired_bootstrap(columns, test=True, resamples=400)
+    ]
     assert [each.interval for each in studentised] == [
         each.interval for each in paired_bootstrap(columns, studentised=True, resamples=400)
     ]
 
 
 def test_systems_that_never_differ_have_the_interval_0():
-    columns = [Differences(np.zeros(30), largest=1.0), cluster_sums(np.zeros(30), np.arange(30) // 2)]
+    columns = [
+        Differences(np.zeros(30), largest=1.0),
+        cluster_sums(np.zeros(30), np.arange(30) // 2),
+    ]
 
-    assert [each.interval for each in paired_bootstrap(columns, studentised=True)] == [(0.0, 0.0)] * 2
+    assert [each.interval for each in paired_bootstrap(columns, studentised=True)] == [
+        (0.0, 0.0)
+    ] * 2
 
 
 @pytest.fixture
@@ -201,14 +242,28 @@ def files(tmp_path):
     queries = range(20)
     (tmp_path / "qrels.txt").write_text("".join(f"q{query:02} 0 a 1\n" for query in queries))
     (tmp_path / "a.run").write_text(
-        "".join(f"q{query:02} Q0 {item} 1 {score} x\n" for query in queries for item, score in ("a2", "b1"))
+        "".join(
+            f"q{query:02} Q0 {item} 1 {score} x\n"
+            for query in queries
+            for item, score in ("a2", "b1")
+        )
     )
     return str(tmp_path / "qrels.txt"), str(tmp_path / "a.run")
 
 
 def evaluated(*words):
     done = subprocess.run(
-        [sys.executable, "-m", "rankwell", "evaluate", *words, "-m", "Success@1", "--format", "json"],
+        [
+            sys.executable,
+            "-m",
+            "rankwell",
+            "evaluate",
+            *words,
+            "-m",
+            "Success@1",
+            "--format",
+            "json",
+        ],
         capture_output=True,
         check=True,
     )
@@ -226,7 +281,9 @@ def test_a_success_in_every_query_is_not_certain(files):
 
 
 def test_of_very_many_queries_the_interval_needs_no_resamples():
-    """Hall 1992: the quantile of the studentised mean at z is z - γ (2z² + 1) / 6√n; the further end is that of the tail."""
+    """Hall 1992: the quantile of the studentised mean at z is z - γ (2z² + 1) / 6√n; the further
+    end is that of the tail.
+    """
     column = skewed(70_000)
 
     ((low, high),) = bounds(make(column, unit="score"))
@@ -235,7 +292,9 @@ def test_of_very_many_queries_the_interval_needs_no_resamples():
 
     z, error = stats.norm.ppf(0.975), column.std() / math.sqrt(70_000)
     shift = stats.skew(column) * (2 * z * z + 1) / 6 / math.sqrt(70_000)
-    assert ((low - column.mean()) / error, (high - column.mean()) / error) == pytest.approx((-z, z + shift), abs=1e-4)
+    assert ((low - column.mean()) / error, (high - column.mean()) / error) == pytest.approx(
+        (-z, z + shift), abs=1e-4
+    )
     assert (again, paired.interval) == (low, (low, high))
 
 
@@ -247,7 +306,8 @@ def test_the_expansion_is_what_many_resamples_approach():
     by_resamples = deviations.interval(0.95, deviations.studentised(iter(drawn.T)))
     by_expansion = deviations.interval(0.95)
 
-    # The tail moves the upper end by 0.15 errors; what the expansion leaves out is of the order of 1 / n.
+    # The tail moves the upper end by 0.15 errors; what the expansion leaves out is of the order of
+    # 1 / n.
     assert by_expansion == pytest.approx(by_resamples, abs=0.03 * deviations.error)
     assert sum(by_expansion) - 2 * deviations.mean > 0.1 * deviations.error
 

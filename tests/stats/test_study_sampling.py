@@ -1,4 +1,6 @@
-"""Priority samples, the difference estimator and whole queries: equal to plain formulas, and unbiased."""
+"""Priority samples, the difference estimator and whole queries: equal to plain formulas, and
+unbiased.
+"""
 
 import math
 from random import Random
@@ -8,7 +10,13 @@ import pytest
 
 from oracles import sampling as oracle
 from rankwell.stats.difference_estimator import SampledItems, cross_fitted, estimate, most_and_least
-from rankwell.stats.priority_sampling import inclusion, permanent_numbers, prior_relevance, priorities, sampling_sizes
+from rankwell.stats.priority_sampling import (
+    inclusion,
+    permanent_numbers,
+    prior_relevance,
+    priorities,
+    sampling_sizes,
+)
 from rankwell.stats.query_sample import WholeQueries
 
 N_QUERIES = 12
@@ -20,7 +28,9 @@ def small_sample(seed, n=40):
     query = sorted(draw.randrange(N_QUERIES) for _ in range(2 * n))
     c = [draw.choice((-0.3, -0.1, 0.0, 0.2, 0.4)) for _ in query]
     m = [draw.uniform(0.03, 0.9) for _ in query]
-    sizes = [abs(weight) * math.sqrt(chance * (1 - chance)) for weight, chance in zip(c, m, strict=True)]
+    sizes = [
+        abs(weight) * math.sqrt(chance * (1 - chance)) for weight, chance in zip(c, m, strict=True)
+    ]
     u = [draw.random() for _ in query]
     chosen, tau = oracle.drawn(u, sizes, n)
     pi = [min(1.0, tau * size) if tau < math.inf else 1.0 for size in sizes]
@@ -60,8 +70,13 @@ def test_lengths_keep_ids_apart_that_read_the_same_together():
 def test_estimate_and_intervals_equal_the_plain_formulas(seed):
     query, c, m, sizes, u, pi, gain = small_sample(seed)
     halves = [number % 2 == 0 for number in range(N_QUERIES)]
-    even, odd = ({number for number in range(N_QUERIES) if halves[number] is half} for half in (True, False))
-    shares = [oracle.share(query, c, m, pi, gain, odd if halves[number] else even) for number in range(N_QUERIES)]
+    even, odd = (
+        {number for number in range(N_QUERIES) if halves[number] is half} for half in (True, False)
+    )
+    shares = [
+        oracle.share(query, c, m, pi, gain, odd if halves[number] else even)
+        for number in range(N_QUERIES)
+    ]
     values = oracle.totals(N_QUERIES, query, c, m, pi, gain, shares)
 
     items = sampled_items(query, c, m, pi, gain)
@@ -72,7 +87,9 @@ def test_estimate_and_intervals_equal_the_plain_formulas(seed):
     assert (priorities(np.array(u), np.array(sizes)) < tau).tolist() == items.sampled.tolist()
     assert cross_fitted(items, np.array(halves)) == pytest.approx(shares)
     assert found.totals == pytest.approx(values)
-    assert found.these_queries(0.9) == pytest.approx(oracle.these_queries(values, query, c, m, pi, gain, shares, 0.9))
+    assert found.these_queries(0.9) == pytest.approx(
+        oracle.these_queries(values, query, c, m, pi, gain, shares, 0.9)
+    )
     assert found.queries_like_these(0.9) == pytest.approx(oracle.queries_like_these(values, 0.9))
 
 
@@ -106,7 +123,9 @@ def test_the_estimate_is_unbiased_wherever_one_stops():
 
 
 def test_everything_judged_is_exact_for_these_queries():
-    items = sampled_items([0, 1, 2], [0.5, -0.5, 0.2], [0.3, 0.3, 0.3], [1.0, 1.0, 1.0], {0: 1.0, 1: 0.0, 2: 1.0})
+    items = sampled_items(
+        [0, 1, 2], [0.5, -0.5, 0.2], [0.3, 0.3, 0.3], [1.0, 1.0, 1.0], {0: 1.0, 1: 0.0, 2: 1.0}
+    )
 
     found = estimate(items, np.ones(N_QUERIES))
 
@@ -119,7 +138,9 @@ def test_unknown_gains_bound_the_mean_by_the_sign_of_their_weights():
     items = sampled_items([0, 1], [0.5, -0.5], [0.4, 0.4], [1.0, 1.0], {})
     items = SampledItems(**{**vars(items), "sampled": np.array([True, True])})
 
-    least, most = (estimate(items, np.ones(N_QUERIES), each).mean for each in most_and_least(items, 1.0))
+    least, most = (
+        estimate(items, np.ones(N_QUERIES), each).mean for each in most_and_least(items, 1.0)
+    )
 
     assert (least, most) == pytest.approx((-0.5 / N_QUERIES, 0.5 / N_QUERIES))
 

@@ -1,4 +1,6 @@
-"""Orders of systems: correlations of them, letters, points, mean ranks and their critical difference."""
+"""Orders of systems: correlations of them, letters, points, mean ranks and their critical
+difference.
+"""
 
 import math
 from itertools import permutations
@@ -35,7 +37,9 @@ def test_tau_ap_and_rbo_are_what_their_definitions_say(order):
     one, other = scores_of(reference), scores_of(order)
 
     assert tau_ap(one, other) == pytest.approx(oracle.tau_ap(list(reference), list(order)))
-    assert rank_biased_overlap(one, other, p=0.8) == pytest.approx(oracle.rbo_ext(list(reference), list(order), 0.8))
+    assert rank_biased_overlap(one, other, p=0.8) == pytest.approx(
+        oracle.rbo_ext(list(reference), list(order), 0.8)
+    )
 
 
 def test_the_same_order_is_1_and_the_reverse_is_minus_1():
@@ -54,7 +58,9 @@ def test_tied_systems_have_no_order():
 def test_a_swap_at_the_top_costs_more_than_one_at_the_bottom():
     reference = scores_of(range(6))
 
-    assert tau_ap(reference, scores_of([1, 0, 2, 3, 4, 5])) < tau_ap(reference, scores_of([0, 1, 2, 3, 5, 4]))
+    assert tau_ap(reference, scores_of([1, 0, 2, 3, 4, 5])) < tau_ap(
+        reference, scores_of([0, 1, 2, 3, 5, 4])
+    )
 
 
 def test_borda_points_count_systems_below_and_half_of_those_level():
@@ -66,7 +72,9 @@ def test_borda_points_count_systems_below_and_half_of_those_level():
 
 def test_friedmans_statistic_is_scipys_its_p_that_of_30_digits_and_ranks_share_ties():
     stats = pytest.importorskip("scipy.stats")
-    values = np.round(np.random.default_rng(2).beta(1, 1, (30, 4)) + np.array([0, 0.05, 0.1, 0.2]), 1)
+    values = np.round(
+        np.random.default_rng(2).beta(1, 1, (30, 4)) + np.array([0, 0.05, 0.1, 0.2]), 1
+    )
 
     found = friedman(values)
     theirs = stats.friedmanchisquare(*values.T)
@@ -83,7 +91,17 @@ def test_friedmans_statistic_is_scipys_its_p_that_of_30_digits_and_ranks_share_t
 # Demšar 2006, table 5: q of the two-tailed Nemenyi test at 0.05 for 2 to 10 classifiers.
 @pytest.mark.parametrize(
     ("systems", "q"),
-    [(2, 1.960), (3, 2.343), (4, 2.569), (5, 2.728), (6, 2.850), (7, 2.949), (8, 3.031), (9, 3.102), (10, 3.164)],
+    [
+        (2, 1.960),
+        (3, 2.343),
+        (4, 2.569),
+        (5, 2.728),
+        (6, 2.850),
+        (7, 2.949),
+        (8, 3.031),
+        (9, 3.102),
+        (10, 3.164),
+    ],
 )
 def test_the_critical_difference_is_that_of_demsars_table(systems, q):
     values = np.random.default_rng(systems).random((14, systems))
@@ -91,7 +109,9 @@ def test_the_critical_difference_is_that_of_demsars_table(systems, q):
     found = friedman(values)
 
     # The table cuts some entries off and rounds others.
-    assert found.critical_difference == pytest.approx(q * math.sqrt(systems * (systems + 1) / (6 * 14)), rel=4e-4)
+    assert found.critical_difference == pytest.approx(
+        q * math.sqrt(systems * (systems + 1) / (6 * 14)), rel=4e-4
+    )
 
 
 @pytest.mark.parametrize("systems", [2, 5, 30])
@@ -106,7 +126,9 @@ def test_quantiles_of_the_studentised_range_leave_the_rest_above_them(systems, l
 def test_friedmans_p_is_that_of_30_digits(systems):
     found = friedman(np.random.default_rng(systems).random((20, systems)))
 
-    assert found.p == pytest.approx(distributions.chi_square_p(found.chi_square, systems - 1), rel=1e-11)
+    assert found.p == pytest.approx(
+        distributions.chi_square_p(found.chi_square, systems - 1), rel=1e-11
+    )
 
 
 @pytest.mark.parametrize("seed", range(30))

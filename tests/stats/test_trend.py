@@ -23,7 +23,11 @@ def test_the_slope_is_that_of_least_squares_within_its_interval():
 
 
 def test_95_of_100_intervals_hold_the_slope():
-    held = [low <= 0.5 <= high for seed in range(200) for low, high in [trend(*line(seed), resamples=500).interval]]
+    held = [
+        low <= 0.5 <= high
+        for seed in range(200)
+        for low, high in [trend(*line(seed), resamples=500).interval]
+    ]
 
     assert 0.88 <= np.mean(held) <= 0.99
 

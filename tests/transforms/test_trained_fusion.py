@@ -1,4 +1,6 @@
-"""Fusion methods that learn: their definitions in plain Python, and training that never sees a query that it is measured on."""
+"""Fusion methods that learn: their definitions in plain Python, and training that never sees a
+query that it is measured on.
+"""
 
 import json
 import math
@@ -41,15 +43,25 @@ def drawn(seed: int, runs: int, queries: list[str], longest: int = 60) -> list[S
 
     def _list() -> dict[str, float]:
         items = dice.sample(pool, dice.choice([1, 2, 7, longest]))
-        return dict(zip(items, (value / 8 for value in dice.sample(range(1, 2000), len(items))), strict=True))
+        return dict(
+            zip(
+                items, (value / 8 for value in dice.sample(range(1, 2000), len(items))), strict=True
+            )
+        )
 
-    return [{query: _list() for query in queries if dice.random() < 0.9 or query == queries[0]} for _ in range(runs)]
+    return [
+        {query: _list() for query in queries if dice.random() < 0.9 or query == queries[0]}
+        for _ in range(runs)
+    ]
 
 
 def graded(seed: int, queries: list[str]) -> Scores:
     """Grades from -1 to 2 of 30 of the items; the last two queries have no relevant item."""
     dice = random.Random(seed)
-    truth: Scores = {query: {f"d{item}": dice.choice([-1, 0, 1, 2]) for item in dice.sample(range(80), 30)} for query in queries}
+    truth: Scores = {
+        query: {f"d{item}": dice.choice([-1, 0, 1, 2]) for item in dice.sample(range(80), 30)}
+        for query in queries
+    }
     for query in queries[-2:]:
         truth[query] = dict.fromkeys(truth[query], 0)
     return truth
@@ -57,7 +69,13 @@ def graded(seed: int, queries: list[str]) -> Scores:
 
 def scores_of(ranking: rankwell.Ranking) -> Scores:
     return {
-        query: dict(zip(ranking.items[ranking.rows_of(query)], ranking.scores[ranking.rows_of(query)].tolist(), strict=True))
+        query: dict(
+            zip(
+                ranking.items[ranking.rows_of(query)],
+                ranking.scores[ranking.rows_of(query)].tolist(),
+                strict=True,
+            )
+        )
         for query in ranking.queries
     }
 
@@ -69,7 +87,8 @@ def lists_of(run: Scores) -> oracle.Lists:
 def expected(method: str, runs: list[Scores], truth: Scores, teaching: list[Scores]) -> Scores:
     name, _, inner = method.rstrip(")").partition("(")
     given: dict[str, Any] = {
-        key: json.loads(value.lower()) for key, _, value in (each.partition("=") for each in inner.split(",") if each)
+        key: json.loads(value.lower())
+        for key, _, value in (each.partition("=") for each in inner.split(",") if each)
     }
     used = {query: each for query, each in truth.items() if any(query in run for run in teaching)}
     found: Scores = {}
@@ -79,7 +98,10 @@ def expected(method: str, runs: list[Scores], truth: Scores, teaching: list[Scor
             for run, taught in zip(runs, teaching, strict=True)
         ]
         absent = math.log(0.001 / 0.999) if name == "bayesfuse" else 0.0
-        found[query] = {item: math.fsum(part.get(item, absent) for part in parts) for item in {*parts[0], *parts[1], *parts[2]}}
+        found[query] = {
+            item: math.fsum(part.get(item, absent) for part in parts)
+            for item in {*parts[0], *parts[1], *parts[2]}
+        }
     return found
 
 
@@ -90,30 +112,48 @@ def test_every_method_that_learns_has_a_case() -> None:
 @pytest.mark.parametrize("method", CASES)
 def test_methods_that_learn_follow_their_definitions(method: str) -> None:
     for seed in range(3):
-        teaching, truth = drawn(seed, 3, [f"t{n}" for n in range(6)]), graded(seed, [f"t{n}" for n in range(7)])
+        teaching, truth = (
+            drawn(seed, 3, [f"t{n}" for n in range(6)]),
+            graded(seed, [f"t{n}" for n in range(7)]),
+        )
         runs = drawn(100 + seed, 3, ["q1", "q2", "q3"], longest=70)
 
         found = scores_of(fuse(runs, method=method, train_judgments=truth, train_runs=teaching))
 
         right = expected(method, runs, truth, teaching)
         assert found.keys() == right.keys()
-        assert all(found[query] == pytest.approx(right[query], rel=1e-12, abs=1e-15) for query in right)
+        assert all(
+            found[query] == pytest.approx(right[query], rel=1e-12, abs=1e-15) for query in right
+        )
 
 
 def test_values_worked_out_by_hand() -> None:
-    """One training query with a relevant item at ranks 1 and 3 of four; the items to fuse are in the same places."""
+    """One training query with a relevant item at ranks 1 and 3 of four; the items to fuse are in
+    the same places.
+    """
     teaching = [{"t": {"a": 4.0, "b": 3.0, "c": 2.0, "d": 1.0}}, {"t": {"x": 1.0}}]
     runs = [{"q": {"e": 4.0, "f": 3.0, "g": 2.0, "h": 1.0}}, {"q": {"h": 1.0}}]
 
     def _fused(method: str) -> dict[str, float]:
-        return scores_of(fuse(runs, method=method, train_judgments={"t": {"a": 1, "c": 1, "d": 0}}, train_runs=teaching))["q"]
+        return scores_of(
+            fuse(
+                runs,
+                method=method,
+                train_judgments={"t": {"a": 1, "c": 1, "d": 0}},
+                train_runs=teaching,
+            )
+        )["q"]
 
     assert _fused("posfuse") == {"e": 1.0, "g": 1.0, "h": 0.0, "f": 0.0}
     assert _fused("mapfuse") == pytest.approx({"e": 5 / 6, "f": 5 / 12, "g": 5 / 18, "h": 5 / 24})
     assert _fused("probfuse(segments=2)") == {"e": 0.5, "f": 0.5, "g": 0.25, "h": 0.25}
     assert _fused("probfuse(segments=2,judged=True)") == {"e": 1.0, "f": 1.0, "g": 0.25, "h": 0.25}
-    assert _fused("slidefuse(window=1)") == pytest.approx({"e": 1 / 2, "f": 2 / 3, "g": 1 / 3, "h": 1 / 2})
-    assert _fused("segfuse") == pytest.approx({"e": 0.8, "f": 0.4 * 5 / 3, "g": 0.4 * 4 / 3, "h": 0.4})
+    assert _fused("slidefuse(window=1)") == pytest.approx(
+        {"e": 1 / 2, "f": 2 / 3, "g": 1 / 3, "h": 1 / 2}
+    )
+    assert _fused("segfuse") == pytest.approx(
+        {"e": 0.8, "f": 0.4 * 5 / 3, "g": 0.4 * 4 / 3, "h": 0.4}
+    )
 
 
 def test_segments_of_segfuse_have_the_sizes_of_the_paper_and_end_there_as_in_ranx() -> None:
@@ -122,9 +162,15 @@ def test_segments_of_segfuse_have_the_sizes_of_the_paper_and_end_there_as_in_ran
     truth = {"t": {items[5]: 1}}
 
     by_size, by_end = (
-        scores_of(fuse([{"q": run}] * 2, method=method, normalise="rank", train_judgments=truth, train_runs=[{"t": run}] * 2))[
-            "q"
-        ]
+        scores_of(
+            fuse(
+                [{"q": run}] * 2,
+                method=method,
+                normalise="rank",
+                train_judgments=truth,
+                train_runs=[{"t": run}] * 2,
+            )
+        )["q"]
         for method in ("segfuse", "segfuse(ends=True)")
     )
 
@@ -133,7 +179,11 @@ def test_segments_of_segfuse_have_the_sizes_of_the_paper_and_end_there_as_in_ran
 
 
 def test_the_order_of_runs_and_of_rows_changes_nothing() -> None:
-    teaching, truth, runs = drawn(3, 3, ["t1", "t2", "t3"]), graded(3, ["t1", "t2", "t3"]), drawn(4, 3, ["q1", "q2"])
+    teaching, truth, runs = (
+        drawn(3, 3, ["t1", "t2", "t3"]),
+        graded(3, ["t1", "t2", "t3"]),
+        drawn(4, 3, ["q1", "q2"]),
+    )
     named = {"a": runs[0], "b": runs[1], "c": runs[2]}
 
     for method in CASES:
@@ -155,18 +205,34 @@ def test_the_order_of_runs_and_of_rows_changes_nothing() -> None:
         ({"train_judgments": None}, BadUsage, "name their judgments"),
         ({"train_runs": [{"t": {"a": 1.0}}]}, BadUsage, "1 in train_runs for 2 runs"),
         ({"train_runs": "a.run"}, BadUsage, "1 in train_runs for 2 runs"),
-        ({"train_runs": {"1": {"t": {"a": 1.0}}, "x": {"t": {"a": 1.0}}}}, BadUsage, "train_runs has 'x'"),
+        (
+            {"train_runs": {"1": {"t": {"a": 1.0}}, "x": {"t": {"a": 1.0}}}},
+            BadUsage,
+            "train_runs has 'x'",
+        ),
         ({"train_judgments": {"p": {"a": 1}}}, NothingToEvaluate, "nothing to learn from"),
         ({"train_judgments": {"t": {"z": 1}}}, NothingToEvaluate, "no run has a relevant item"),
         ({"train_judgments": {"t": {"a": 0.5}}}, NothingToEvaluate, "grade 1 or more"),
         (
-            {"train_judgments": {"t": {"a": 1}, "q": {"a": 1}}, "train_runs": [{"q": {"a": 1.0}}] * 2},
+            {
+                "train_judgments": {"t": {"a": 1}, "q": {"a": 1}},
+                "train_runs": [{"q": {"a": 1.0}}] * 2,
+            },
             BadUsage,
             "query 'q' would be",
         ),
-        ({"method": "rrf"}, BadUsage, "train_judgments has no effect with rrf, which learns nothing"),
         (
-            {"method": "rrf", "train_judgments": None, "train_runs": None, "judgments_format": "trec"},
+            {"method": "rrf"},
+            BadUsage,
+            "train_judgments has no effect with rrf, which learns nothing",
+        ),
+        (
+            {
+                "method": "rrf",
+                "train_judgments": None,
+                "train_runs": None,
+                "judgments_format": "trec",
+            },
             BadUsage,
             "judgments_format has no effect",
         ),
@@ -177,8 +243,14 @@ def test_the_order_of_runs_and_of_rows_changes_nothing() -> None:
         ({"weights": [1, 2]}, BadUsage, "learns from judgments, so runs have no weights"),
     ],
 )
-def test_training_that_makes_no_sense_is_refused(given: dict[str, Any], error: type[Exception], said: str) -> None:
-    usual = {"method": "posfuse", "train_judgments": {"t": {"a": 1}}, "train_runs": [{"t": {"a": 1.0, "b": 0.5}}] * 2}
+def test_training_that_makes_no_sense_is_refused(
+    given: dict[str, Any], error: type[Exception], said: str
+) -> None:
+    usual = {
+        "method": "posfuse",
+        "train_judgments": {"t": {"a": 1}},
+        "train_runs": [{"t": {"a": 1.0, "b": 0.5}}] * 2,
+    }
 
     with pytest.raises(error, match=said):
         fuse([{"q": {"a": 1.0}}] * 2, **usual | given)
@@ -191,10 +263,15 @@ def skilled(seed: int, queries: int) -> tuple[list[Scores], Scores]:
     """Runs of different quality over the same queries, and judgments."""
     dice = random.Random(seed)
     pool = [f"d{number:02}" for number in range(30)]
-    judged: Scores = {f"q{query:02}": dict.fromkeys(dice.sample(pool, 4), 1) for query in range(queries)}
+    judged: Scores = {
+        f"q{query:02}": dict.fromkeys(dice.sample(pool, 4), 1) for query in range(queries)
+    }
     runs = [
         {
-            query: {item: round(skill * right.get(item, 0) + dice.gauss(0, 1), 4) for item in dice.sample(pool, 20)}
+            query: {
+                item: round(skill * right.get(item, 0) + dice.gauss(0, 1), 4)
+                for item in dice.sample(pool, 20)
+            }
             for query, right in judged.items()
         }
         for skill in (0.3, 2.0, 0.8)
@@ -220,7 +297,11 @@ def test_each_query_is_fused_by_what_the_other_folds_teach() -> None:
             train_judgments=only(judged, rest),
             train_runs=[only(run, rest) for run in runs],
         )
-        assert only(scores_of(tuned.ranking), own) == only(scores_of(tuned.untuned), own) == scores_of(right)
+        assert (
+            only(scores_of(tuned.ranking), own)
+            == only(scores_of(tuned.untuned), own)
+            == scores_of(right)
+        )
 
 
 def test_what_chooses_for_a_fold_is_measured_on_queries_that_taught_nothing() -> None:
@@ -292,18 +373,39 @@ def call(folder: Path, line: str, monkeypatch: pytest.MonkeyPatch) -> int:
     return cli.main()
 
 
-def test_the_command_trains_on_files_and_refuses_a_query_that_it_would_fuse(tmp_path: Path, monkeypatch, capsys) -> None:
+def test_the_command_trains_on_files_and_refuses_a_query_that_it_would_fuse(
+    tmp_path: Path, monkeypatch, capsys
+) -> None:
     runs, judged = skilled(6, 8)
-    old, new = {query for query in judged if query < "q05"}, {query for query in judged if query >= "q05"}
+    old, new = (
+        {query for query in judged if query < "q05"},
+        {query for query in judged if query >= "q05"},
+    )
     for place, run in enumerate(runs):
-        rankwell.write_run(rankwell.Ranking.from_dict(only(run, new)), tmp_path / f"{'abc'[place]}.run")
-        rankwell.write_run(rankwell.Ranking.from_dict(only(run, old)), tmp_path / f"old_{'abc'[place]}.run")
+        rankwell.write_run(
+            rankwell.Ranking.from_dict(only(run, new)), tmp_path / f"{'abc'[place]}.run"
+        )
+        rankwell.write_run(
+            rankwell.Ranking.from_dict(only(run, old)), tmp_path / f"old_{'abc'[place]}.run"
+        )
     rankwell.write_judgments(rankwell.Judgments.from_dict(judged), tmp_path / "all.qrels")
-    training = "--train-judgments all.qrels --train-runs old_a.run old_b.run old_c.run --qrels-format trec"
+    training = (
+        "--train-judgments all.qrels --train-runs old_a.run old_b.run old_c.run --qrels-format trec"
+    )
 
-    assert call(tmp_path, f"a.run b.run c.run -o f.csv --method slidefuse(window=1) {training}", monkeypatch) == 0
+    assert (
+        call(
+            tmp_path,
+            f"a.run b.run c.run -o f.csv --method slidefuse(window=1) {training}",
+            monkeypatch,
+        )
+        == 0
+    )
     said = capsys.readouterr().err
-    assert call(tmp_path, f"old_a.run b.run c.run -o g.csv --method mapfuse {training}", monkeypatch) == 2
+    assert (
+        call(tmp_path, f"old_a.run b.run c.run -o g.csv --method mapfuse {training}", monkeypatch)
+        == 2
+    )
     refused = capsys.readouterr().err
 
     right = fuse(
@@ -328,7 +430,9 @@ def test_the_command_trains_on_files_and_refuses_a_query_that_it_would_fuse(tmp_
         ("--train-judgments q.qrels", "--train-judgments has no effect with rrf"),
     ],
 )
-def test_unused_options_of_training_are_an_error(options: str, said: str, tmp_path: Path, monkeypatch, capsys) -> None:
+def test_unused_options_of_training_are_an_error(
+    options: str, said: str, tmp_path: Path, monkeypatch, capsys
+) -> None:
     for name in ("a", "b"):
         (tmp_path / f"{name}.run").write_text("q Q0 d 1 1.0 t\n")
     (tmp_path / "q.qrels").write_text("q 0 d 1\n")
@@ -338,13 +442,23 @@ def test_unused_options_of_training_are_an_error(options: str, said: str, tmp_pa
     assert said in capsys.readouterr().err
 
 
-def test_the_command_names_the_training_for_new_queries(tmp_path: Path, monkeypatch, capsys) -> None:
+def test_the_command_names_the_training_for_new_queries(
+    tmp_path: Path, monkeypatch, capsys
+) -> None:
     runs, judged = skilled(7, 9)
     for name, run in zip("ab", runs, strict=False):
         rankwell.write_run(rankwell.Ranking.from_dict(run), tmp_path / f"{name}.run")
     rankwell.write_judgments(rankwell.Judgments.from_dict(judged), tmp_path / "q.qrels")
 
-    assert call(tmp_path, "a.run b.run -o f.run --tune q.qrels --method mapfuse --folds 3", monkeypatch) == 0
+    assert (
+        call(
+            tmp_path, "a.run b.run -o f.run --tune q.qrels --method mapfuse --folds 3", monkeypatch
+        )
+        == 0
+    )
 
     said = capsys.readouterr().err
-    assert "for new queries: --method 'mapfuse' --train-judgments q.qrels --train-runs a.run b.run" in said
+    assert (
+        "for new queries: --method 'mapfuse' --train-judgments q.qrels --train-runs a.run b.run"
+        in said
+    )

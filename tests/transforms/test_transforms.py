@@ -1,4 +1,6 @@
-"""Transforms of scores: the papers' formulas written plainly, whatever the size of the blocks and the type of the matrix."""
+"""Transforms of scores: the papers' formulas written plainly, whatever the size of the blocks and
+the type of the matrix.
+"""
 
 import inspect
 import math
@@ -23,19 +25,36 @@ def made(seed: int, queries: int, gallery: int) -> np.ndarray:
 
 def naive_dual_softmax(scores: Rows, temperature: float) -> Rows:
     """CAMoE's formula: the score times the softmax over queries, term by term."""
-    sums = [sum(math.exp(row[item] / temperature) for row in scores) for item in range(len(scores[0]))]
-    return [[score * math.exp(score / temperature) / sums[item] for item, score in enumerate(row)] for row in scores]
+    sums = [
+        sum(math.exp(row[item] / temperature) for row in scores) for item in range(len(scores[0]))
+    ]
+    return [
+        [score * math.exp(score / temperature) / sums[item] for item, score in enumerate(row)]
+        for row in scores
+    ]
 
 
-def naive_querybank(scores: Rows, bank: Rows, beta: float, k: int, dynamic: bool) -> tuple[Rows, list[bool]]:
-    """QB-Norm's formula: the dynamic inverted softmax over an activation set, in plain exponentials."""
-    hubs = {item for row in bank for item in sorted(range(len(row)), key=lambda item, row=row: (-row[item], item))[:k]}
+def naive_querybank(
+    scores: Rows, bank: Rows, beta: float, k: int, dynamic: bool
+) -> tuple[Rows, list[bool]]:
+    """QB-Norm's formula: the dynamic inverted softmax over an activation set, in plain
+    exponentials.
+    """
+    hubs = {
+        item
+        for row in bank
+        for item in sorted(range(len(row)), key=lambda item, row=row: (-row[item], item))[:k]
+    }
     sums = [sum(math.exp(beta * row[item]) for row in bank) for item in range(len(bank[0]))]
     rows, changed = [], []
     for row in scores:
         first = min(range(len(row)), key=lambda item, row=row: (-row[item], item))
         changed.append(not dynamic or first in hubs)
-        rows.append([math.exp(beta * score) / sums[item] for item, score in enumerate(row)] if changed[-1] else row)
+        rows.append(
+            [math.exp(beta * score) / sums[item] for item, score in enumerate(row)]
+            if changed[-1]
+            else row
+        )
     return rows, changed
 
 
@@ -50,7 +69,9 @@ def test_dual_softmax_is_the_score_times_its_softmax_over_queries(temperature: f
 
 @pytest.mark.parametrize("dynamic", [True, False])
 @pytest.mark.parametrize("k", [1, 2])
-def test_querybank_normalisation_changes_only_queries_that_find_an_activated_item(k: int, dynamic: bool) -> None:
+def test_querybank_normalisation_changes_only_queries_that_find_an_activated_item(
+    k: int, dynamic: bool
+) -> None:
     scores, bank = made(2, 30, 9), made(3, 5, 9)
     scores[4, :] = scores[4, 0]  # All items of a query in one tie.
 
@@ -69,14 +90,21 @@ def test_scores_far_from_zero_neither_overflow_nor_vanish() -> None:
     far = querybank(scores + 5000.0, bank + 5000.0, beta=20.0, dynamic=False).whole()
 
     assert np.isfinite(far).all()
-    np.testing.assert_allclose(far, querybank(scores, bank, beta=20.0, dynamic=False).whole(), atol=1e-6)
+    np.testing.assert_allclose(
+        far, querybank(scores, bank, beta=20.0, dynamic=False).whole(), atol=1e-6
+    )
     assert np.isfinite(dual_softmax(scores + 5000.0, temperature=0.01).whole()).all()
 
 
 @pytest.mark.parametrize("name", ["dual-softmax", "querybank"])
 def test_rows_are_the_same_bytes_whichever_are_read_together(name: str) -> None:
-    scores, bank = made(6, 2 * transforms.BLOCK_ROWS + 40, 11), made(7, transforms.BLOCK_ROWS + 3, 11)
-    found = dual_softmax(scores, temperature=0.1) if name == "dual-softmax" else querybank(scores, bank)
+    scores, bank = (
+        made(6, 2 * transforms.BLOCK_ROWS + 40, 11),
+        made(7, transforms.BLOCK_ROWS + 3, 11),
+    )
+    found = (
+        dual_softmax(scores, temperature=0.1) if name == "dual-softmax" else querybank(scores, bank)
+    )
 
     pieces = [found.rows(start, start + 7) for start in range(0, len(scores), 7)]
 
@@ -95,20 +123,30 @@ def test_what_was_given_stays_as_it_is() -> None:
     np.testing.assert_array_equal(bank, before[1])
 
 
-def test_a_memory_mapped_matrix_read_from_either_side_gives_the_same_figures(tmp_path: Path) -> None:
+def test_a_memory_mapped_matrix_read_from_either_side_gives_the_same_figures(
+    tmp_path: Path,
+) -> None:
     scores = made(10, 300, 40).astype(np.float32)
     np.save(tmp_path / "scores.npy", scores)
     mapped = np.load(tmp_path / "scores.npy", mmap_mode="r")
 
     for one, other in ((scores, mapped), (np.ascontiguousarray(scores.T), mapped.T)):
-        plain, lazy = dual_softmax(one, temperature=0.2).whole(), dual_softmax(other, temperature=0.2).whole()
+        plain, lazy = (
+            dual_softmax(one, temperature=0.2).whole(),
+            dual_softmax(other, temperature=0.2).whole(),
+        )
         assert plain.tobytes() == lazy.tobytes()
 
 
 @pytest.mark.parametrize("name", ["netvlad", "densevlad"])
-def test_dual_softmax_lifts_a_matching_task_as_much_as_its_formula_does(shared: Path, name: str) -> None:
+def test_dual_softmax_lifts_a_matching_task_as_much_as_its_formula_does(
+    shared: Path, name: str
+) -> None:
     scores = np.load(shared / "vpr" / f"spedtest_{name}_scores.npy")
-    found, wanted = dual_softmax(scores, temperature=0.02).whole(), np.array(naive_dual_softmax(scores.tolist(), 0.02))
+    found, wanted = (
+        dual_softmax(scores, temperature=0.02).whole(),
+        np.array(naive_dual_softmax(scores.tolist(), 0.02)),
+    )
 
     def hits(matrix: np.ndarray) -> int:
         return int((matrix.argmax(axis=1) == np.arange(len(matrix))).sum())
@@ -117,7 +155,8 @@ def test_dual_softmax_lifts_a_matching_task_as_much_as_its_formula_does(shared: 
     assert hits(found) == hits(wanted) > hits(scores)
 
 
-# ---- names and what each declares ---------------------------------------------------------------------------------------
+# ---- names and what each declares
+# ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", list(TRANSFORMS))
@@ -146,7 +185,10 @@ def test_a_transform_by_name_does_what_its_function_does() -> None:
     normalised = parse_transform("querybank(beta=3,dynamic=False)")(scores, bank)
 
     assert dual.whole().tobytes() == dual_softmax(scores, temperature=0.5).whole().tobytes()
-    assert normalised.whole().tobytes() == querybank(scores, bank, beta=3, dynamic=False).whole().tobytes()
+    assert (
+        normalised.whole().tobytes()
+        == querybank(scores, bank, beta=3, dynamic=False).whole().tobytes()
+    )
 
 
 @pytest.mark.parametrize(
@@ -161,7 +203,9 @@ def test_a_transform_by_name_does_what_its_function_does() -> None:
         ("querybank(k=1,k=2)", BadUsage, "names the parameter 'k' twice"),
     ],
 )
-def test_a_text_that_names_no_transform_is_refused(text: str, error: type[Exception], says: str) -> None:
+def test_a_text_that_names_no_transform_is_refused(
+    text: str, error: type[Exception], says: str
+) -> None:
     with pytest.raises(error, match=says):
         parse_transform(text)
 

@@ -1,4 +1,6 @@
-"""A whole workflow in Python: evaluate, compare, gate, save, report; and own measures, on the command line, too."""
+"""A whole workflow in Python: evaluate, compare, gate, save, report; and own measures, on the
+command line, too.
+"""
 
 import dataclasses
 import inspect
@@ -12,7 +14,10 @@ import rankwell as rw
 from regression.running import in_process
 
 QRELS = {f"q{number}": {"a": 1, "b": 2} for number in range(12)}
-RUNS = {"old": {query: {"c": 2.0, "a": 1.0} for query in QRELS}, "new": {query: {"b": 2.0, "a": 1.0} for query in QRELS}}
+RUNS = {
+    "old": {query: {"c": 2.0, "a": 1.0} for query in QRELS},
+    "new": {query: {"b": 2.0, "a": 1.0} for query in QRELS},
+}
 
 
 @pytest.fixture
@@ -26,11 +31,18 @@ def first(view: rw.JudgedRankings, rel: float = 1) -> Any:
 
 
 def test_the_steps_follow_each_other(result: Any, tmp_path: Path):
-    page = result.compare(baseline="old").gate("nDCG@10 >= 0.2").save(tmp_path / "out").report(tmp_path / "page.html")
+    page = (
+        result.compare(baseline="old")
+        .gate("nDCG@10 >= 0.2")
+        .save(tmp_path / "out")
+        .report(tmp_path / "page.html")
+    )
 
     assert page == tmp_path / "page.html"
     assert "new" in page.read_text(encoding="utf-8")
-    assert {"summary.csv", "per_query.parquet", "verdicts.txt"} <= {path.name for path in (tmp_path / "out").iterdir()}
+    assert {"summary.csv", "per_query.parquet", "verdicts.txt"} <= {
+        path.name for path in (tmp_path / "out").iterdir()
+    }
 
 
 def test_a_file_that_is_there_is_refused_in_the_words_of_python(result: Any, tmp_path: Path):
@@ -38,7 +50,10 @@ def test_a_file_that_is_there_is_refused_in_the_words_of_python(result: Any, tmp
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "summary.csv").write_text("mine")
 
-    for write in (lambda: result.report(tmp_path / "page.html"), lambda: result.save(tmp_path / "out")):
+    for write in (
+        lambda: result.report(tmp_path / "page.html"),
+        lambda: result.save(tmp_path / "out"),
+    ):
         with pytest.raises(rw.BadUsage) as found:
             write()
         assert "overwrite=True" in str(found.value)
@@ -63,7 +78,11 @@ def test_a_measure_is_read_by_its_name(result: Any):
 def test_a_measure_may_be_an_object_in_a_list_or_alone(result: Any):
     measure = rw.parse_measure("RR")
 
-    assert rw.evaluate(QRELS, RUNS, measure)["RR"] == rw.evaluate(QRELS, RUNS, [measure])["RR"] == result["RR"]
+    assert (
+        rw.evaluate(QRELS, RUNS, measure)["RR"]
+        == rw.evaluate(QRELS, RUNS, [measure])["RR"]
+        == result["RR"]
+    )
 
 
 def test_printing_shows_the_table_of_the_command_line(result: Any):
@@ -100,7 +119,10 @@ def test_what_is_not_a_measure_is_one_short_error(measures: Any, message: str):
         (None, "returned nothing"),
         (["high"] * 12, "returned 12 strings"),
         ([1.0], "returned 1 number; expected a number for each of 12 queries"),
-        (np.full(12, np.inf), "the value of the query 'q0' is inf; expected a finite number, or NaN"),
+        (
+            np.full(12, np.inf),
+            "the value of the query 'q0' is inf; expected a finite number, or NaN",
+        ),
     ],
 )
 def test_a_function_that_returns_something_else_is_named(returned: Any, message: str):
@@ -129,13 +151,19 @@ def test_a_name_of_rankwell_is_not_given_to_a_function():
         rw.measure(wrong, name="AP")
 
 
-def test_the_command_line_takes_a_function_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    (tmp_path / "my_measures.py").write_text("def top(view):\n    return view.first_rank(view.relevant(1)) == 1\n")
+def test_the_command_line_takes_a_function_of_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    (tmp_path / "my_measures.py").write_text(
+        "def top(view):\n    return view.first_rank(view.relevant(1)) == 1\n"
+    )
     (tmp_path / "qrels.txt").write_text("q 0 a 1\n")
     (tmp_path / "a.run").write_text("q Q0 a 1 2.0 r\n")
     monkeypatch.chdir(tmp_path)
 
-    code, out, _ = in_process(["evaluate", "qrels.txt", "a.run", "-m", "./my_measures.py:top", "-f", "csv"])
+    code, out, _ = in_process(
+        ["evaluate", "qrels.txt", "a.run", "-m", "./my_measures.py:top", "-f", "csv"]
+    )
 
     assert (code, out.splitlines()[1].split(",")[:4]) == (0, ["a", "top", "top", "1.0"])
 
@@ -143,11 +171,21 @@ def test_the_command_line_takes_a_function_of_a_file(tmp_path: Path, monkeypatch
 def test_editors_and_notebooks_see_the_parameters_of_the_steps():
     fields = [each.name for each in dataclasses.fields(rw.ComparisonOptions)]
 
-    assert [*inspect.signature(rw.Results.compare).parameters] == ["result", *fields, "group", "cluster", "options"]
-    assert {"required", "no_regression", "tolerance", "level"} <= {*inspect.signature(rw.Results.gate).parameters}
+    assert [*inspect.signature(rw.Results.compare).parameters] == [
+        "result",
+        *fields,
+        "group",
+        "cluster",
+        "options",
+    ]
+    assert {"required", "no_regression", "tolerance", "level"} <= {
+        *inspect.signature(rw.Results.gate).parameters
+    }
     for step in (rw.Results.compare, rw.Results.gate, rw.Results.save, rw.Results.report):
         assert step.__doc__
-        assert not any(each.kind is each.VAR_KEYWORD for each in inspect.signature(step).parameters.values())
+        assert not any(
+            each.kind is each.VAR_KEYWORD for each in inspect.signature(step).parameters.values()
+        )
 
 
 def test_an_unknown_option_is_refused(result: Any):
@@ -188,28 +226,47 @@ def test_groups_are_those_of_the_command_line(tmp_path: Path):
     found = result.compare(group="kind").save(tmp_path / "here", charts=False)
 
     assert {row["group"] for row in found.groups} == {"kind = even", "kind = odd"}
-    assert in_process(["compare", str(tmp_path / "out"), "--group", "kind", "-o", str(tmp_path / "there")])[0] == 0
-    assert (tmp_path / "here" / "groups.csv").read_bytes() == (tmp_path / "there" / "groups.csv").read_bytes()
+    assert (
+        in_process(
+            ["compare", str(tmp_path / "out"), "--group", "kind", "-o", str(tmp_path / "there")]
+        )[0]
+        == 0
+    )
+    assert (tmp_path / "here" / "groups.csv").read_bytes() == (
+        tmp_path / "there" / "groups.csv"
+    ).read_bytes()
 
 
 def test_clusters_are_drawn_together(tmp_path: Path):
     qrels = {f"q{number}": {"a": 1} for number in range(24)}
     runs = {
-        name: {query: {"a": 1.0, "b": 0.0 if place % step else 2.0} for place, query in enumerate(qrels)}
+        name: {
+            query: {"a": 1.0, "b": 0.0 if place % step else 2.0}
+            for place, query in enumerate(qrels)
+        }
         for name, step in (("old", 2), ("new", 5))
     }
     texts = tmp_path / "queries.csv"
-    texts.write_text("id,text,user\n" + "".join(f"{query},t,u{place // 6}\n" for place, query in enumerate(qrels)))
+    texts.write_text(
+        "id,text,user\n"
+        + "".join(f"{query},t,u{place // 6}\n" for place, query in enumerate(qrels))
+    )
     result = rw.evaluate(qrels, runs, "RR", texts=texts)
 
-    plain, clustered = result.compare().differences[0], result.compare(cluster="user").differences[0]
+    plain, clustered = (
+        result.compare().differences[0],
+        result.compare(cluster="user").differences[0],
+    )
 
     assert clustered["mean"] == plain["mean"]
     assert (clustered["ci_low"], clustered["p"]) != (plain["ci_low"], plain["p"])
 
 
 def test_an_attribute_that_queries_do_not_have_is_one_error(result: Any, tmp_path: Path):
-    with pytest.raises(rw.RankwellError, match="the queries have no attributes to take 'kind' from; evaluate with texts"):
+    with pytest.raises(
+        rw.RankwellError,
+        match="the queries have no attributes to take 'kind' from; evaluate with texts",
+    ):
         result.compare(group="kind")
     known = rw.evaluate(QRELS, RUNS, "RR", texts=with_kinds(tmp_path))
     for option in ("group", "cluster"):
@@ -258,4 +315,6 @@ def test_a_page_without_lists_names_the_remedy_in_the_users_words(tmp_path: Path
 
     assert code == 0, err
     assert "No lists: the results have none; evaluate with details=True." in page
-    assert "No lists: the results have none; evaluate with -o." in (tmp_path / "typed.html").read_text(encoding="utf-8")
+    assert "No lists: the results have none; evaluate with -o." in (
+        tmp_path / "typed.html"
+    ).read_text(encoding="utf-8")

@@ -30,7 +30,10 @@ def test_check_prints_what_the_command_prints(folder: Path):
 
     assert str(found).splitlines() == [*out.splitlines(), *err.splitlines()]
     assert str(found) == repr(found)
-    assert {each.check for each in found.warnings} >= {"judged queries missing from the run", "queries with a tie across rank 1"}
+    assert {each.check for each in found.warnings} >= {
+        "judged queries missing from the run",
+        "queries with a tie across rank 1",
+    }
     assert found.errors == []
     assert len(found) == len(list(found)) == len(out.splitlines()) - 2
 
@@ -38,7 +41,11 @@ def test_check_prints_what_the_command_prints(folder: Path):
 def test_check_takes_what_evaluate_takes(folder: Path):
     in_memory = rw.check({"q1": {"a": 1}, "q2": {"b": 1}}, {"a": {"q1": {"a": 2.0, "c": 2.0}}})
 
-    assert in_memory.rows == rw.check("qrels.txt", {"a": "a.run"}).rows == rw.check("qrels.txt", ["a.run"]).rows
+    assert (
+        in_memory.rows
+        == rw.check("qrels.txt", {"a": "a.run"}).rows
+        == rw.check("qrels.txt", ["a.run"]).rows
+    )
     assert {each.file for each in rw.check("qrels.txt")} == {"judgments"}
     assert "nothing relevant" in {each.check for each in rw.check({"q": {"a": 0}}).errors}
 
@@ -54,7 +61,9 @@ def test_convert_follows_the_rules_of_the_command(folder: Path):
         2,
     )
     assert rw.read_ranking("a.json").to_dict() == {"q1": {"a": 2.0, "c": 2.0}}
-    with pytest.raises(rw.BadUsage, match=r"a\.json exists; name another file, or pass overwrite=True"):
+    with pytest.raises(
+        rw.BadUsage, match=r"a\.json exists; name another file, or pass overwrite=True"
+    ):
         rw.convert("a.run", "a.json")
     with pytest.raises(rw.BadUsage, match=r"a\.run is an input of this command"):
         rw.convert("a.run", "a.run", overwrite=True)
@@ -93,8 +102,14 @@ def test_a_function_of_the_users_own_is_explained_by_its_docstring(tmp_path: Pat
         (lambda: rw.check(3), "judgments cannot be read from an integer"),
         (lambda: rw.check("nowhere.txt"), r"nowhere\.txt: no such file"),
         (lambda: rw.convert("nowhere.run", "a.csv"), r"nowhere\.run: no such file"),
-        (lambda: rw.convert("a.run", "a.csv", holds="texts"), "holds: there is no 'texts'; known are judgments, run"),
-        (lambda: rw.convert("a.run", "a.csv", duplicates="frist"), "duplicates: there is no 'frist'; did you mean 'first'"),
+        (
+            lambda: rw.convert("a.run", "a.csv", holds="texts"),
+            "holds: there is no 'texts'; known are judgments, run",
+        ),
+        (
+            lambda: rw.convert("a.run", "a.csv", duplicates="frist"),
+            "duplicates: there is no 'frist'; did you mean 'first'",
+        ),
         (lambda: rw.convert("a.run", "a.xyz"), r"'a\.xyz' names no format that can be written"),
     ],
 )
@@ -105,14 +120,21 @@ def test_bad_input_is_one_short_exception(folder: Path, call: Callable[[], objec
     assert not (folder / "a.csv").exists()
 
 
-@pytest.mark.parametrize(("name", "read", "write"), [("a.run", "ranking", "run"), ("qrels.txt", "judgments", "judgments")])
-def test_what_is_in_memory_replaces_a_file_only_on_request(folder: Path, name: str, read: str, write: str):
+@pytest.mark.parametrize(
+    ("name", "read", "write"),
+    [("a.run", "ranking", "run"), ("qrels.txt", "judgments", "judgments")],
+)
+def test_what_is_in_memory_replaces_a_file_only_on_request(
+    folder: Path, name: str, read: str, write: str
+):
     table = getattr(rw, f"read_{read}")(name)
     save, written = getattr(rw, f"write_{write}"), folder / f"new-{name}"
     assert save(table, written, format="trec") == "trec"
     Path(name).write_bytes(before := b"mine\n")
 
-    with pytest.raises(rw.BadUsage, match=rf"{name} exists; name another file, or pass overwrite=True\.$"):
+    with pytest.raises(
+        rw.BadUsage, match=rf"{name} exists; name another file, or pass overwrite=True\.$"
+    ):
         save(table, name)
 
     assert Path(name).read_bytes() == before
@@ -129,7 +151,9 @@ def test_runs_and_judgments_come_out_as_frames(package: str, monkeypatch: pytest
     judged = rw.Judgments.from_rows(["q", "q"], ["a", "b"], [1, 0], aspects=["1", "2"])
     for table in (run, judged, rw.read_ranking({"q": {}})):
         frame = getattr(table, f"to_{package}")()
-        cells = frame.to_dict(as_series=False) if package == "polars" else frame.to_dict(orient="list")
+        cells = (
+            frame.to_dict(as_series=False) if package == "polars" else frame.to_dict(orient="list")
+        )
         assert cells == table.to_columns()
         number = list(frame.columns)[-1]
         assert str(frame[number].dtype).lower() == "float64"

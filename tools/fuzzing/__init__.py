@@ -1,7 +1,9 @@
-"""Fuzzers: what writes a small valid file for each reader, what changes it, and the plain parser that the reader is held against.
+"""Fuzzers: what writes a small valid file for each reader, what changes it, and the plain parser
+that the reader is held against.
 
-`tools/fuzz.py` runs them. A format has a fuzzer when one of the modules beside this one registers what writes a file of it; the
-contract in tests/contracts/test_fuzzers.py names a format without one.
+`tools/fuzz.py` runs them. A format has a fuzzer when one of the modules beside this one registers
+what writes a file of it; the contract in tests/contracts/test_fuzzers.py names a format without
+one.
 """
 
 import importlib
@@ -16,7 +18,12 @@ IMAGES, CELLS = "forms of image sets", "kinds of cells in experiment files"
 KINDS = (FORMATS, ANSWERS, IMAGES, CELLS)
 """The registries whose entries read files, by their names in `tools/registries.py`."""
 
-PACKAGES = {"arrow": "pyarrow", "hdf5": "h5py", "ir_datasets": "ir_datasets", "safetensors": "safetensors"}
+PACKAGES = {
+    "arrow": "pyarrow",
+    "hdf5": "h5py",
+    "ir_datasets": "ir_datasets",
+    "safetensors": "safetensors",
+}
 """The optional package that files of a format need."""
 
 
@@ -31,9 +38,10 @@ class Undecided(Exception):
 class Fuzzer(NamedTuple):
     """The cases of one reader.
 
-    write: (random numbers, folder) -> a small valid file, or an object of Python. mutate: (random numbers, that) -> the same,
-    changed in place, or another object. read: that -> plain values by rankwell. plain: that -> the same values by a parser that
-    shares no code with it; raises Refused or Undecided; None where only errors and crashes are looked for.
+    write: (random numbers, folder) -> a small valid file, or an object of Python. mutate: (random
+    numbers, that) -> the same, changed in place, or another object. read: that -> plain values by
+    rankwell. plain: that -> the same values by a parser that shares no code with it; raises Refused
+    or Undecided; None where only errors and crashes are looked for.
     """
 
     write: Callable[[Random, Path], Any]
@@ -43,7 +51,9 @@ class Fuzzer(NamedTuple):
 
 
 FUZZERS: dict[str, Fuzzer] = {}
-"""The fuzzers by the kind and the name of a reader, `formats: trec run`; others by a name of their own."""
+"""The fuzzers by the kind and the name of a reader, `formats: trec run`; others by a name of their
+own.
+"""
 
 
 def load() -> dict[str, Fuzzer]:

@@ -1,4 +1,6 @@
-"""Fuzzers of questions, predictions, no-answer probabilities and retrieved documents, and plain parsers of strict files."""
+"""Fuzzers of questions, predictions, no-answer probabilities and retrieved documents, and plain
+parsers of strict files.
+"""
 
 import csv
 import json
@@ -27,7 +29,8 @@ def drawn(rng: Random) -> list[Question]:
     """A few questions, each with an answer or several."""
     names = ["Paris", "Lyon", "l'Ouganda", "1990"]
     return [
-        Question(f"q{place}", f"What of {place}?", rng.sample(names, rng.randint(1, 2))) for place in range(rng.randint(1, 4))
+        Question(f"q{place}", f"What of {place}?", rng.sample(names, rng.randint(1, 2)))
+        for place in range(rng.randint(1, 4))
     ]
 
 
@@ -45,22 +48,34 @@ def _csv(rows: list[dict[str, Any]]) -> str:
 
 def _passages(rng: Random) -> list[dict[str, Any]]:
     return [
-        {"id": f"d{place}", "title": "t", "text": f"t\n{CONTEXT}", "score": str(9 - place)} for place in range(rng.randint(1, 3))
+        {"id": f"d{place}", "title": "t", "text": f"t\n{CONTEXT}", "score": str(9 - place)}
+        for place in range(rng.randint(1, 3))
     ]
 
 
 def _outputs(rng: Random, each: Question) -> list[dict[str, Any]]:
-    return [{"answer": each.answers[0], "provenance": [{"wikipedia_id": f"d{rng.randint(0, 9)}", "title": "t"}]}]
+    return [
+        {
+            "answer": each.answers[0],
+            "provenance": [{"wikipedia_id": f"d{rng.randint(0, 9)}", "title": "t"}],
+        }
+    ]
 
 
 def _squad(_: Random, questions: list[Question]) -> str:
     qas: list[dict[str, Any]] = [
-        {"id": each.id, "question": each.text, "answers": [{"text": a, "answer_start": CONTEXT.index(a)} for a in each.answers]}
+        {
+            "id": each.id,
+            "question": each.text,
+            "answers": [{"text": a, "answer_start": CONTEXT.index(a)} for a in each.answers],
+        }
         for each in questions
     ]
     for each in qas[:1]:
         each["is_impossible"] = False
-    return json.dumps({"version": "1", "data": [{"title": "T", "paragraphs": [{"context": CONTEXT, "qas": qas}]}]})
+    return json.dumps(
+        {"version": "1", "data": [{"title": "T", "paragraphs": [{"context": CONTEXT, "qas": qas}]}]}
+    )
 
 
 def _rows(rng: Random, questions: list[Question]) -> str:
@@ -71,7 +86,10 @@ def _rows(rng: Random, questions: list[Question]) -> str:
                 "id": each.id,
                 "question": each.text,
                 "context": CONTEXT,
-                "answers": {"text": each.answers, "answer_start": [CONTEXT.index(a) for a in each.answers]}
+                "answers": {
+                    "text": each.answers,
+                    "answer_start": [CONTEXT.index(a) for a in each.answers],
+                }
                 if columns
                 else each.answers,
             }
@@ -91,7 +109,11 @@ def _haystack(rng: Random, questions: list[Question]) -> str:
                 "eval_mode": "integrated",
                 "answer": each.answers[0],
             }
-            | {"document_ids": "['d1']", "offsets_in_documents": "[{'start': 7, 'end': 12}]", "score": 0.5}
+            | {
+                "document_ids": "['d1']",
+                "offsets_in_documents": "[{'start': 7, 'end': 12}]",
+                "score": 0.5,
+            }
             | {"gold_answers": str(each.answers), "gold_document_ids": "['d1']", "context": CONTEXT}
             for each in questions
             for rank in range(1, rng.randint(2, 4))
@@ -102,8 +124,19 @@ def _haystack(rng: Random, questions: list[Question]) -> str:
 def _haystack_documents(rng: Random, questions: list[Question]) -> str:
     return _csv(
         [
-            {"query": each.text, "node": "Retriever", "rank": rank, "type": "document", "eval_mode": "integrated"}
-            | {"document_id": f"d{rank}", "score": 1 / rank, "context": CONTEXT, "gold_answers": str(each.answers)}
+            {
+                "query": each.text,
+                "node": "Retriever",
+                "rank": rank,
+                "type": "document",
+                "eval_mode": "integrated",
+            }
+            | {
+                "document_id": f"d{rank}",
+                "score": 1 / rank,
+                "context": CONTEXT,
+                "gold_answers": str(each.answers),
+            }
             for each in questions
             for rank in range(1, rng.randint(2, 4))
         ]
@@ -112,7 +145,12 @@ def _haystack_documents(rng: Random, questions: list[Question]) -> str:
 
 def _ragas(rng: Random, questions: list[Question]) -> str:  # noqa: ARG001
     rows = [
-        {"user_input": each.text, "response": each.answers[0], "reference": each.answers[-1], "retrieved_contexts": [CONTEXT]}
+        {
+            "user_input": each.text,
+            "response": each.answers[0],
+            "reference": each.answers[-1],
+            "retrieved_contexts": [CONTEXT],
+        }
         for each in questions
     ]
     return _lines(rows)
@@ -121,16 +159,29 @@ def _ragas(rng: Random, questions: list[Question]) -> str:  # noqa: ARG001
 WRITTEN: dict[str, Callable[[Random, list[Question]], str]] = {
     "squad questions": _squad,
     "rows questions": _rows,
-    "nq-open questions": lambda _, questions: _lines([{"question": each.text, "answer": each.answers} for each in questions]),
-    "dpr-questions questions": lambda _, questions: "".join(f"{each.text}\t{each.answers}\n" for each in questions),
+    "nq-open questions": lambda _, questions: _lines(
+        [{"question": each.text, "answer": each.answers} for each in questions]
+    ),
+    "dpr-questions questions": lambda _, questions: "".join(
+        f"{each.text}\t{each.answers}\n" for each in questions
+    ),
     "dpr questions": lambda rng, questions: json.dumps(
-        [{"question": each.text, "answers": each.answers, "ctxs": _passages(rng)} for each in questions]
+        [
+            {"question": each.text, "answers": each.answers, "ctxs": _passages(rng)}
+            for each in questions
+        ]
     ),
     "dpr retrieved": lambda rng, questions: json.dumps(
-        [{"id": each.id, "question": each.text, "answers": each.answers, "ctxs": _passages(rng)} for each in questions]
+        [
+            {"id": each.id, "question": each.text, "answers": each.answers, "ctxs": _passages(rng)}
+            for each in questions
+        ]
     ),
     "pyserini questions": lambda rng, questions: json.dumps(
-        {each.id: {"question": each.text, "answers": each.answers, "contexts": _passages(rng)} for each in questions}
+        {
+            each.id: {"question": each.text, "answers": each.answers, "contexts": _passages(rng)}
+            for each in questions
+        }
     ),
     "kilt questions": lambda rng, questions: _lines(
         [{"id": each.id, "input": each.text, "output": _outputs(rng, each)} for each in questions]
@@ -152,36 +203,64 @@ WRITTEN: dict[str, Callable[[Random, list[Question]], str]] = {
     "haystack questions": _haystack,
     "haystack-labels questions": lambda _, questions: json.dumps(
         [
-            {"query": each.text, "document": {"id": "d1", "content": CONTEXT}, "answer": {"answer": each.answers[0]}}
+            {
+                "query": each.text,
+                "document": {"id": "d1", "content": CONTEXT},
+                "answer": {"answer": each.answers[0]},
+            }
             | {"is_correct_answer": True, "is_correct_document": True, "id": each.id}
             for each in questions
         ]
     ),
     "ragas questions": _ragas,
-    "predictions predictions": lambda _, questions: json.dumps({each.id: each.answers[0] for each in questions}),
-    "texts predictions": lambda _, questions: json.dumps({each.id: each.answers for each in questions}),
+    "predictions predictions": lambda _, questions: json.dumps(
+        {each.id: each.answers[0] for each in questions}
+    ),
+    "texts predictions": lambda _, questions: json.dumps(
+        {each.id: each.answers for each in questions}
+    ),
     "n-best predictions": lambda _, questions: json.dumps(
-        {each.id: [{"text": text, "probability": 0.5} for text in each.answers] for each in questions}
+        {
+            each.id: [{"text": text, "probability": 0.5} for text in each.answers]
+            for each in questions
+        }
     ),
     "hf predictions": lambda _, questions: json.dumps(
-        [{"id": each.id, "prediction_text": each.answers[0], "no_answer_probability": 0.25} for each in questions]
+        [
+            {"id": each.id, "prediction_text": each.answers[0], "no_answer_probability": 0.25}
+            for each in questions
+        ]
     ),
     "nq-open predictions": lambda _, questions: _lines(
         [{"question": each.text, "prediction": each.answers[0]} for each in questions]
     ),
-    "kilt predictions": lambda rng, questions: _lines([{"id": each.id, "output": _outputs(rng, each)} for each in questions]),
+    "kilt predictions": lambda rng, questions: _lines(
+        [{"id": each.id, "output": _outputs(rng, each)} for each in questions]
+    ),
     "haystack predictions": _haystack,
     "ragas predictions": _ragas,
     "ranked predictions": lambda _, questions: _lines(
         [
-            {"id": each.id, "rank": rank, "text": text, "document": "d1", "start": 7, "end": 7 + len(text), "score": 1 / rank}
+            {
+                "id": each.id,
+                "rank": rank,
+                "text": text,
+                "document": "d1",
+                "start": 7,
+                "end": 7 + len(text),
+                "score": 1 / rank,
+            }
             for each in questions
             for rank, text in enumerate(each.answers, 1)
         ]
     ),
-    "na-probs na-probs": lambda rng, questions: json.dumps({each.id: rng.randrange(9) / 8 for each in questions}),
+    "na-probs na-probs": lambda rng, questions: json.dumps(
+        {each.id: rng.randrange(9) / 8 for each in questions}
+    ),
     "haystack retrieved": _haystack_documents,
-    "kilt retrieved": lambda rng, questions: _lines([{"id": each.id, "output": _outputs(rng, each)} for each in questions]),
+    "kilt retrieved": lambda rng, questions: _lines(
+        [{"id": each.id, "output": _outputs(rng, each)} for each in questions]
+    ),
     "ragas retrieved": _ragas,
 }
 WRITTEN["pyserini retrieved"] = WRITTEN["pyserini questions"]
@@ -246,7 +325,9 @@ def _plain_squad(path: Path) -> Any:
                 if any(_of(one["answer_start"], int) >= 2**63 for one in answers):
                     raise Refused("a start that is not a position")
                 _text(each.get("question"))
-                found.append((_of(each.get("id"), str), _texts_of([one["text"] for one in answers])))
+                found.append(
+                    (_of(each.get("id"), str), _texts_of([one["text"] for one in answers]))
+                )
     return _unique(found)
 
 
@@ -270,7 +351,9 @@ def _plain_rows(path: Path) -> Any:
 
 
 def _plain_by_id(one: Callable[[Any], Any]) -> Callable[[Path], Any]:
-    return lambda path: {_of(name, str): one(value) for name, value in _of(_document(path), dict).items()}
+    return lambda path: {
+        _of(name, str): one(value) for name, value in _of(_document(path), dict).items()
+    }
 
 
 def _plain_kilt(path: Path) -> Any:
@@ -278,7 +361,12 @@ def _plain_kilt(path: Path) -> Any:
     for each in _objects(path):
         _text(each.get("input"))
         outputs = [_of(one, dict) for one in _of(each.get("output"), list)]
-        found.append((_of(each.get("id"), str), _texts_of([one["answer"] for one in outputs if one.get("answer") is not None])))
+        found.append(
+            (
+                _of(each.get("id"), str),
+                _texts_of([one["answer"] for one in outputs if one.get("answer") is not None]),
+            )
+        )
     return _unique(found)
 
 
@@ -297,7 +385,12 @@ def _plain_ranked(path: Path) -> Any:
 
 
 def _plain_hf(path: Path) -> Any:
-    return _unique([(_of(each.get("id"), str), [_of(each.get("prediction_text"), str)]) for each in _objects(path)])
+    return _unique(
+        [
+            (_of(each.get("id"), str), [_of(each.get("prediction_text"), str)])
+            for each in _objects(path)
+        ]
+    )
 
 
 def _n_best(value: Any) -> list[str]:
@@ -322,8 +415,16 @@ def _plain_values(holds: str, found: Any) -> Any:
     if holds == "na-probs":
         return {name: value + 0.0 for name, value in table.items()}
     bounds = table.offsets.tolist()
-    rows = zip(table.queries if holds == "retrieved" else table.ids, bounds, bounds[1:], strict=False)
-    column = table.items if holds == "retrieved" else table.answers if holds == "questions" else table.texts
+    rows = zip(
+        table.queries if holds == "retrieved" else table.ids, bounds, bounds[1:], strict=False
+    )
+    column = (
+        table.items
+        if holds == "retrieved"
+        else table.answers
+        if holds == "questions"
+        else table.texts
+    )
     return {name: list(column[start:stop]) for name, start, stop in rows}
 
 
@@ -331,7 +432,9 @@ def _read(name: str, holds: str) -> Callable[[Path], Any]:
     def _of_file(path: Path) -> Any:
         from rankwell.tasks.answers import formats
 
-        return _plain_values(holds, getattr(formats, f"read_{holds.replace('-', '_')}")(path, format=name))
+        return _plain_values(
+            holds, getattr(formats, f"read_{holds.replace('-', '_')}")(path, format=name)
+        )
 
     return _of_file
 
@@ -361,5 +464,8 @@ def _checked(plain: Callable[[Path], Any]) -> Callable[[Path], Any]:
 
 for _name in WRITTEN:
     FUZZERS[f"{ANSWERS}: {_name}"] = Fuzzer(
-        _write(_name), text_file, _read(*_name.split()), _checked(PLAIN[_name]) if _name in PLAIN else None
+        _write(_name),
+        text_file,
+        _read(*_name.split()),
+        _checked(PLAIN[_name]) if _name in PLAIN else None,
     )

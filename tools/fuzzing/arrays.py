@@ -1,4 +1,6 @@
-"""Fuzzers of binary files: arrays, tables in Parquet; read by the format's reference library in a process of its own."""
+"""Fuzzers of binary files: arrays, tables in Parquet; read by the format's reference library in a
+process of its own.
+"""
 
 import contextlib
 import json
@@ -18,7 +20,11 @@ from fuzzing.tables import content, drawn, read, table_of, texts_of
 
 def _matrix(rng: Random, kind: str = "<f4") -> np.ndarray:
     shape = rng.randint(1, 5), rng.randint(1, 4)
-    return np.random.default_rng(rng.getrandbits(32)).integers(-9 if kind != "|u1" else 0, 9, shape).astype(kind)
+    return (
+        np.random.default_rng(rng.getrandbits(32))
+        .integers(-9 if kind != "|u1" else 0, 9, shape)
+        .astype(kind)
+    )
 
 
 # Written
@@ -56,7 +62,9 @@ def _hdf5(rng: Random, folder: Path) -> Path:
     path.unlink(missing_ok=True)
     with h5py.File(path, "w") as file:
         for name, array in _with_ids(rng).items():
-            file.create_dataset(name, data=array, **({"compression": "gzip"} if rng.random() < 0.3 else {}))
+            file.create_dataset(
+                name, data=array, **({"compression": "gzip"} if rng.random() < 0.3 else {})
+            )
     return path
 
 
@@ -78,7 +86,9 @@ def _flat(name: str) -> Callable[[Random, Path], Path]:
         if name in _FLAT:
             path.write_bytes(struct.pack("<II", *matrix.shape) + matrix.tobytes())
         else:
-            path.write_bytes(b"".join(struct.pack("<i", len(row)) + row.tobytes() for row in matrix))
+            path.write_bytes(
+                b"".join(struct.pack("<i", len(row)) + row.tobytes() for row in matrix)
+            )
         return path
 
     return _write
@@ -98,7 +108,9 @@ def _change_cache(rng: Random, path: Path) -> Path:
         if name == path.name:
             binary_file(rng, place)
         else:
-            place.write_text(change_text(rng, place.read_text()), encoding="utf-8", errors="surrogateescape")
+            place.write_text(
+                change_text(rng, place.read_text()), encoding="utf-8", errors="surrogateescape"
+            )
     return path
 
 
@@ -124,7 +136,9 @@ def _plain_arrays(library: str, holds: str) -> Callable[[Path], Any]:
         try:
             found = ask(library, path)
         except Refused as error:
-            if "unknown variant" in str(error):  # rankwell reads files of later versions with tensors of other kinds, too
+            if "unknown variant" in str(
+                error
+            ):  # rankwell reads files of later versions with tensors of other kinds, too
                 raise Undecided("a kind of tensor") from error
             raise
         if library == "numpy" and "array" in found:
@@ -134,7 +148,9 @@ def _plain_arrays(library: str, holds: str) -> Callable[[Path], Any]:
             if len(flat) != 1 or not set(found) <= {"vectors", "ids"}:
                 raise Undecided(str(list(found)))
             chosen, ids = found[flat[0]], found.get("ids")
-        if chosen["kind"] not in "fiub" or (ids is not None and ids["shape"] != chosen["shape"][:1]):
+        if chosen["kind"] not in "fiub" or (
+            ids is not None and ids["shape"] != chosen["shape"][:1]
+        ):
             raise Undecided("kinds and shapes")
         if ids is not None and ids["kind"] not in "iu":
             raise Undecided("ids of another kind")
@@ -182,11 +198,15 @@ def _plain_cache(path: Path) -> Any:
         raise Refused("the index or the dimension")
     names = sorted(index, key=lambda name: index[name] if type(index[name]) is int else -1)
     raw = path.read_bytes()
-    if [index[name] for name in names] != list(range(len(names))) or any(type(each) is not int for each in index.values()):
+    if [index[name] for name in names] != list(range(len(names))) or any(
+        type(each) is not int for each in index.values()
+    ):
         raise Refused("rows that are not numbered")
     if len(raw) % (4 * int(width)) or len(raw) < 4 * int(width) * len(names):
         raise Refused("the size is another")
-    return names, *_values(np.frombuffer(raw, "<f4")[: len(names) * int(width)].reshape(len(names), int(width)))
+    return names, *_values(
+        np.frombuffer(raw, "<f4")[: len(names) * int(width)].reshape(len(names), int(width))
+    )
 
 
 def _read(holds: str, form: str) -> Callable[[Path], Any]:
@@ -223,7 +243,10 @@ def _parquet(holds: str) -> Callable[[Random, Path], Path]:
             "grade" if holds == "judgments" else "score": [row[2] for row in rows],
         }
         if holds in ("texts", "column"):
-            columns = {"id": [f"{place}{row[1]}" for place, row in enumerate(rows)], "text": [row[1] * 2 for row in rows]}
+            columns = {
+                "id": [f"{place}{row[1]}" for place, row in enumerate(rows)],
+                "text": [row[1] * 2 for row in rows],
+            }
         elif holds == "numbers":
             columns = {"score": [row[2] for row in rows]}
         elif holds == "scores":
@@ -232,9 +255,17 @@ def _parquet(holds: str) -> Callable[[Random, Path], Path]:
                 **{f"v{n}": [row[2] + n for row in rows] for n in range(3)},
             }
         elif holds == "embeddings":
-            columns = {"id": [f"x{place}" for place in range(len(rows))], "vector": [[row[2], 1.0, 2.0] for row in rows]}
+            columns = {
+                "id": [f"x{place}" for place in range(len(rows))],
+                "vector": [[row[2], 1.0, 2.0] for row in rows],
+            }
         table = pa.table(columns)
-        pq.write_table(table, path, compression=rng.choice(("none", "snappy", "zstd")), use_dictionary=rng.random() < 0.5)
+        pq.write_table(
+            table,
+            path,
+            compression=rng.choice(("none", "snappy", "zstd")),
+            use_dictionary=rng.random() < 0.5,
+        )
         return path
 
     return _write
@@ -250,11 +281,25 @@ def _change_parquet(rng: Random, path: Path) -> Path:
     table = pq.ParquetFile(path).read()
     place = rng.randrange(table.num_columns)
     if rng.random() < 0.7:
-        kind = rng.choice((pa.large_string(), pa.float32(), pa.int64(), pa.bool_(), pa.decimal128(9, 2), pa.binary(), pa.null()))
+        kind = rng.choice(
+            (
+                pa.large_string(),
+                pa.float32(),
+                pa.int64(),
+                pa.bool_(),
+                pa.decimal128(9, 2),
+                pa.binary(),
+                pa.null(),
+            )
+        )
         with contextlib.suppress(pa.ArrowInvalid, pa.ArrowNotImplementedError):
-            table = table.set_column(place, table.column_names[place], table.column(place).cast(kind, safe=False))
+            table = table.set_column(
+                place, table.column_names[place], table.column(place).cast(kind, safe=False)
+            )
     else:
-        table = table.append_column(rng.choice(("Score", "QUERY", "more", "", "score")), table.column(place))
+        table = table.append_column(
+            rng.choice(("Score", "QUERY", "more", "", "score")), table.column(place)
+        )
     pq.write_table(table, path)
     return path
 
@@ -276,7 +321,14 @@ def _plain_parquet(holds: str) -> Callable[[Path], Any]:
         if holds == "texts":
             return texts_of(names, rows)
         if holds == "column" and names[:1] == ["id"]:
-            return [row[0] or None if type(row[0]) is str else str(row[0]) if type(row[0]) is int else None for row in rows]
+            return [
+                row[0] or None
+                if type(row[0]) is str
+                else str(row[0])
+                if type(row[0]) is int
+                else None
+                for row in rows
+            ]
         if (
             holds == "records"
             and not any(isinstance(cell, dict) for row in rows for cell in row)
@@ -295,18 +347,31 @@ for _name, _write, _change, _library in (
     ("safetensors", _safetensors, binary_file, "safetensors"),
 ):
     for _holds in ("embeddings", "scores"):
-        FUZZERS[f"{FORMATS}: {_name} {_holds}"] = Fuzzer(_write, _change, _read(_holds, _name), _plain_arrays(_library, _holds))
-FUZZERS[f"{FORMATS}: npy numbers"] = Fuzzer(_npy_column, binary_file, read("numbers", "npy"), _plain_arrays("numpy", "numbers"))
+        FUZZERS[f"{FORMATS}: {_name} {_holds}"] = Fuzzer(
+            _write, _change, _read(_holds, _name), _plain_arrays(_library, _holds)
+        )
+FUZZERS[f"{FORMATS}: npy numbers"] = Fuzzer(
+    _npy_column, binary_file, read("numbers", "npy"), _plain_arrays("numpy", "numbers")
+)
 for _name, _kind in (_FLAT | _EACH).items():
     _plain = _plain_flat if _name in _FLAT else _plain_each
     FUZZERS[f"{FORMATS}: {_name} embeddings"] = Fuzzer(
-        _flat(_name), binary_file, _read("embeddings", _name), lambda path, plain=_plain, kind=_kind: plain(path, kind=kind)
+        _flat(_name),
+        binary_file,
+        _read("embeddings", _name),
+        lambda path, plain=_plain, kind=_kind: plain(path, kind=kind),
     )
-FUZZERS[f"{FORMATS}: mteb-cache embeddings"] = Fuzzer(_cache, _change_cache, _read("embeddings", "mteb-cache"), _plain_cache)
+FUZZERS[f"{FORMATS}: mteb-cache embeddings"] = Fuzzer(
+    _cache, _change_cache, _read("embeddings", "mteb-cache"), _plain_cache
+)
 for _holds in ("run", "judgments", "texts", "column", "records"):
     FUZZERS[f"{FORMATS}: parquet {_holds}"] = Fuzzer(
         _parquet(_holds), _change_parquet, read(_holds, "parquet"), _plain_parquet(_holds)
     )
-FUZZERS[f"{FORMATS}: parquet numbers"] = Fuzzer(_parquet("numbers"), _change_parquet, read("numbers", "parquet"))
+FUZZERS[f"{FORMATS}: parquet numbers"] = Fuzzer(
+    _parquet("numbers"), _change_parquet, read("numbers", "parquet")
+)
 for _holds in ("scores", "embeddings"):
-    FUZZERS[f"{FORMATS}: parquet {_holds}"] = Fuzzer(_parquet(_holds), _change_parquet, _read(_holds, "parquet"))
+    FUZZERS[f"{FORMATS}: parquet {_holds}"] = Fuzzer(
+        _parquet(_holds), _change_parquet, _read(_holds, "parquet")
+    )

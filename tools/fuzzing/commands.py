@@ -1,4 +1,6 @@
-"""Fuzzers of whole commands: those of the goldens with a changed input, word or result folder, in this process."""
+"""Fuzzers of whole commands: those of the goldens with a changed input, word or result folder, in
+this process.
+"""
 
 import contextlib
 import io
@@ -15,7 +17,8 @@ from fuzzing import FUZZERS, Fuzzer
 from fuzzing.mutations import HUGE, LETTERS, binary_file, change_text, text_file
 
 SLOW = re.compile(
-    r"^(demo|shared|search|encode|bench)/|\n|^<|\bopen\b|\bcp\b| shared/|check-urls|--thumbnails|goldens_vectors|--processes"
+    r"^(demo|shared|search|encode|bench)/|\n|^<|\bopen\b|\bcp\b| "
+    r"shared/|check-urls|--thumbnails|goldens_vectors|--processes"
 )
 CODES = (0, 1, 2, 4)
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202e]")
@@ -38,7 +41,8 @@ RESULTS = (
     "evaluate qrels.txt a.run b.run -m AP -m nDCG@5 -o results/runs",
     "captions captions/tied.npy --positives captions/positives.json -o results/captions",
     "answers answers/gold.json answers/texts.json -c squad2 -o results/answers",
-    "instances evaluate images/table.csv --scores images/scores.npy --query-ids images/queries.ids.txt "
+    "instances evaluate images/table.csv --scores images/scores.npy --query-ids "
+    "images/queries.ids.txt "
     "--reference-ids images/references.ids.txt -o results/images",
     "pairs vectors/pairs.csv:score vectors/pairs.csv:one -o results/pairs",
     "bench small.toml -o results/bench",
@@ -61,7 +65,9 @@ title = "Second"
 
 
 def _built_inputs(folder: Path) -> Path:
-    """The inputs of the goldens and results of some of them, made once; changes are undone by `_restore`."""
+    """The inputs of the goldens and results of some of them, made once; changes are undone by
+    `_restore`.
+    """
     if str(folder) not in _HOME:
         from regression import worlds
 
@@ -77,7 +83,9 @@ def _built_inputs(folder: Path) -> Path:
 
 
 def _restore(home: Path) -> None:
-    """Makes the folder what it was: what a command left is removed, and the changed input is whole again."""
+    """Makes the folder what it was: what a command left is removed, and the changed input is whole
+    again.
+    """
     pristine = home.parent / "pristine"
     for path in sorted(home.rglob("*"), reverse=True):
         whole = pristine / path.relative_to(home)
@@ -98,17 +106,27 @@ def _restore(home: Path) -> None:
 
 
 def run(home: Path, words: list[str]) -> tuple[int, str]:
-    """Exit code and standard error of a command line in a folder. Raises Wrong for another code than those that are given."""
+    """Exit code and standard error of a command line in a folder. Raises Wrong for another code
+    than those that are given.
+    """
     from rankwell.cli import main
     from regression import running
 
-    out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", "surrogateescape", newline="", write_through=True) for _ in range(2))
+    out, err = (
+        io.TextIOWrapper(io.BytesIO(), "utf-8", "surrogateescape", newline="", write_through=True)
+        for _ in range(2)
+    )
     before, here = sys.argv, Path.cwd()
     sys.argv = ["rankwell", *words]
     os.chdir(home)
     try:
-        # The library that draws charts starts an engine of JavaScript, which bears no limit of memory.
-        with running.specifications(), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        # The library that draws charts starts an engine of JavaScript, which bears no limit of
+        # memory.
+        with (
+            running.specifications(),
+            contextlib.redirect_stdout(out),
+            contextlib.redirect_stderr(err),
+        ):
             code = main()
     finally:
         sys.argv = before
@@ -123,7 +141,9 @@ def run(home: Path, words: list[str]) -> tuple[int, str]:
 def _lines() -> list[list[str]]:
     from regression.cases import LINES
 
-    found = [line for name, line in LINES.items() if not SLOW.search(name) and not SLOW.search(line)]
+    found = [
+        line for name, line in LINES.items() if not SLOW.search(name) and not SLOW.search(line)
+    ]
     return [shlex.split(line) for line in found]
 
 
@@ -140,12 +160,21 @@ def _draw(rng: Random, folder: Path) -> Line:
 
 def _inputs(home: Path, words: list[str]) -> list[Path]:
     """The files that a command line names."""
-    names = [part for word in words for part in (word, word.partition("=")[2], word.rpartition(":")[0]) if part]
+    names = [
+        part
+        for word in words
+        for part in (word, word.partition("=")[2], word.rpartition(":")[0])
+        if part
+    ]
     return [home / name for name in names if (home / name).is_file()]
 
 
 def _change(rng: Random, path: Path) -> Path:
-    return binary_file(rng, path) if path.suffix in (".npy", ".parquet", ".png", ".gz") else text_file(rng, path)
+    return (
+        binary_file(rng, path)
+        if path.suffix in (".npy", ".parquet", ".png", ".gz")
+        else text_file(rng, path)
+    )
 
 
 def change_file(rng: Random, line: Line) -> Line:
@@ -186,11 +215,28 @@ def change_word(rng: Random, line: Line) -> Line:
         word = rng.choice(PARAMETERS)
     elif what == 1:
         word += rng.choice(
-            ("@", "(", ")", "=", ":", ",", "%", "()", "@0", "@-1", "@1e9", "(k=1)", "(rel=2)", "\ud800", "\x1b[31m", "x" * 300)
+            (
+                "@",
+                "(",
+                ")",
+                "=",
+                ":",
+                ",",
+                "%",
+                "()",
+                "@0",
+                "@-1",
+                "@1e9",
+                "(k=1)",
+                "(rel=2)",
+                "\ud800",
+                "\x1b[31m",
+                "x" * 300,
+            )
         )
     elif what == 2:
         name = word.partition("@")[0].partition("(")[0]
-        word = f"{name}({rng.choice(('rel', 'k', 'gains', 'cutoff', 'p', 'x'))}={rng.choice(PARAMETERS)})"
+        word = f"{name}({rng.choice(('rel', 'k', 'gains', 'cutoff', 'p', 'x'))}={rng.choice(PARAMETERS)})"  # noqa: E501
     elif what == 3:
         word = change_text(rng, word)
     elif what == 4:
@@ -198,10 +244,16 @@ def change_word(rng: Random, line: Line) -> Line:
     elif what == 5:
         word = f"{word.partition('@')[0]}@{rng.choice(PARAMETERS)}"
     else:
-        word = word[: rng.randint(0, len(word))] + rng.choice(LETTERS) + word[rng.randint(0, len(word)) :]
+        word = (
+            word[: rng.randint(0, len(word))]
+            + rng.choice(LETTERS)
+            + word[rng.randint(0, len(word)) :]
+        )
     words[place] = word.replace("\x00", "")[:100_000]
     # Nothing is written but into the folder of the case.
-    return line._replace(words=[each if not each.startswith(("/", "..", "~")) else "x" for each in words])
+    return line._replace(
+        words=[each if not each.startswith(("/", "..", "~")) else "x" for each in words]
+    )
 
 
 def _draw_folder(rng: Random, folder: Path) -> Line:
@@ -215,7 +267,11 @@ def _draw_folder(rng: Random, folder: Path) -> Line:
         ["gate", one, "-r", "AP > 0"],
         ["report", one, two, "-o", "page.html"],
     )
-    lines += (["gate", one, "--no-regression", two], ["report", "results/bench"], ["compare", "results/runs", "-o", "both"])
+    lines += (
+        ["gate", one, "--no-regression", two],
+        ["report", "results/bench"],
+        ["compare", "results/runs", "-o", "both"],
+    )
     words = rng.choice(lines)
     if "results/bench" in words[1:] and words[0] != "report":
         words = ["report", "results/bench"]
@@ -223,10 +279,16 @@ def _draw_folder(rng: Random, folder: Path) -> Line:
 
 
 def change_folder(rng: Random, line: Line) -> Line:
-    """Changes a file of a result folder; every second time the manifest gets its new digest, so that it is read."""
+    """Changes a file of a result folder; every second time the manifest gets its new digest, so
+    that it is read.
+    """
     home = next(iter(_HOME.values()))
     places = [home / word for word in line.words if (home / word).is_dir()]
-    files = [path for path in sorted(rng.choice(places).rglob("*")) if path.suffix in (".json", ".csv", ".parquet", ".toml")]
+    files = [
+        path
+        for path in sorted(rng.choice(places).rglob("*"))
+        if path.suffix in (".json", ".csv", ".parquet", ".toml")
+    ]
     path = rng.choice(files)
     before = _digest(path)
     _change(rng, path)
@@ -252,7 +314,13 @@ def _measure(rng: Random, folder: Path) -> str:  # noqa: ARG001
     from rankwell.core.registry import MEASURES
 
     return rng.choice(
-        [f"{rng.choice(list(MEASURES))}@5", rng.choice(list(MEASURES)), "P(rel=2)@5", "nDCG(gains={1:2,2:3})@5", "RBO(p=0.9)"]
+        [
+            f"{rng.choice(list(MEASURES))}@5",
+            rng.choice(list(MEASURES)),
+            "P(rel=2)@5",
+            "nDCG(gains={1:2,2:3})@5",
+            "RBO(p=0.9)",
+        ]
     )
 
 
@@ -260,7 +328,7 @@ def _change_measure(rng: Random, text: str) -> str:
     for _ in range(rng.randint(0, 2)):
         how, name = rng.randrange(4), text.partition("@")[0].partition("(")[0]
         if how == 0:
-            text = f"{name}({rng.choice(('rel', 'k', 'gains', 'p', 'judged', 'over'))}={rng.choice(PARAMETERS)})"
+            text = f"{name}({rng.choice(('rel', 'k', 'gains', 'p', 'judged', 'over'))}={rng.choice(PARAMETERS)})"  # noqa: E501
         elif how == 1:
             text = f"{name}@{rng.choice(PARAMETERS)}"
         else:

@@ -19,7 +19,11 @@ class Content(NamedTuple):
 def _write(rng: Random, folder: Path) -> Content:
     run = rng.random() < 0.7
     kept = sorted(lines.SEEDS.glob("*.run" if run else "*.qrels"))
-    raw = rng.choice(kept).read_bytes() if kept and rng.random() < 0.5 else (lines.made if run else lines.made_judgments)(rng)
+    raw = (
+        rng.choice(kept).read_bytes()
+        if kept and rng.random() < 0.5
+        else (lines.made if run else lines.made_judgments)(rng)
+    )
     return Content(folder / "input", raw, run)
 
 
@@ -43,4 +47,6 @@ def _read_columns(given: Any) -> Any:
 
 
 FUZZERS["compiled reader of lines"] = Fuzzer(_write, _change, _read, lambda _: True)
-FUZZERS["compiled reader of columns"] = Fuzzer(_number, lambda _, given: given, _read_columns, lambda _: [])
+FUZZERS["compiled reader of columns"] = Fuzzer(
+    _number, lambda _, given: given, _read_columns, lambda _: []
+)

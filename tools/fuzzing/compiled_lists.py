@@ -1,7 +1,7 @@
 """Mutated and random runs through the compiled reader of lists and the plain reader.
 
-Its lists must be the first items that the plain reader gives each query. It may leave a run to another way only where that finds
-a mistake, or where the rows of a query are not contiguous.
+Its lists must be the first items that the plain reader gives each query. It may leave a run to
+another way only where that finds a mistake, or where the rows of a query are not contiguous.
 """
 
 from itertools import groupby, pairwise
@@ -24,7 +24,9 @@ IRREGULAR = "left to another way"
 
 
 def lists_of(content: bytes, path: Path) -> Any:
-    """The first items of each query by the compiled reader; `IRREGULAR` where it leaves the run to another way."""
+    """The first items of each query by the compiled reader; `IRREGULAR` where it leaves the run to
+    another way.
+    """
     case, found = lines.case_of(content), dict[str, list[str]]()
     items = sorted({item for graded in case.truth.values() for item in graded})[::2]
     path.write_bytes(content)
@@ -49,7 +51,9 @@ def options_of(case: lines.Case) -> ReadOptions:
 
 
 def plain_lists(content: bytes, path: Path) -> Any:
-    """The lists by the plain reader; `IRREGULAR` where it finds a mistake or the rows of a query apart."""
+    """The lists by the plain reader; `IRREGULAR` where it finds a mistake or the rows of a query
+    apart.
+    """
     case = lines.case_of(content)
     path.write_bytes(content)
     source, none = Source(path), Judgments.from_rows([], [], [])
@@ -62,14 +66,21 @@ def plain_lists(content: bytes, path: Path) -> Any:
     if top is None:
         return IRREGULAR
     bounds = pairwise(top.offsets.tolist())
-    return {query: list(top.items[start:stop]) for query, (start, stop) in zip(top.queries, bounds, strict=True)}
+    return {
+        query: list(top.items[start:stop])
+        for query, (start, stop) in zip(top.queries, bounds, strict=True)
+    }
 
 
 def is_apart(content: bytes) -> bool:
     """Whether the rows of a query are not contiguous, by the fields of the lines."""
     case = lines.case_of(content)
     rows = [line.split() for line in content.removeprefix(b"\xef\xbb\xbf").split(b"\n")]
-    kept = [row[case.layout.query] for row in rows if row and not (case.reading.comments and row[0].startswith(b"#"))]
+    kept = [
+        row[case.layout.query]
+        for row in rows
+        if row and not (case.reading.comments and row[0].startswith(b"#"))
+    ]
     order = [query for query, _ in groupby(kept)]
     return len(order) > len(set(order))
 
@@ -82,11 +93,15 @@ def agree(content: bytes, path: Path) -> bool:
 
 def _write(rng: Random, folder: Path) -> tuple[bytes, Path]:
     kept = sorted(lines.SEEDS.glob("*.run"))
-    return rng.choice(kept).read_bytes() if kept and rng.random() < 0.3 else lines.made(rng), folder / "input"
+    return rng.choice(kept).read_bytes() if kept and rng.random() < 0.3 else lines.made(
+        rng
+    ), folder / "input"
 
 
 def _change(rng: Random, given: tuple[bytes, Path]) -> tuple[bytes, Path]:
     return lines.mutated(rng, given[0], lines.made(rng)), given[1]
 
 
-FUZZERS["compiled reader of lists"] = Fuzzer(_write, _change, lambda given: agree(*given), lambda _: True)
+FUZZERS["compiled reader of lists"] = Fuzzer(
+    _write, _change, lambda given: agree(*given), lambda _: True
+)

@@ -1,4 +1,6 @@
-"""Fuzzers of Arrow streams, as Hugging Face datasets saves them, and of data sets of ir_datasets."""
+"""Fuzzers of Arrow streams, as Hugging Face datasets saves them, and of data sets of
+ir_datasets.
+"""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -59,7 +61,9 @@ def _id_of(holds: str) -> Callable[[Random, Path], Path]:
     def _write(rng: Random, folder: Path) -> Path:
         path = folder / "input.txt"
         rows = [
-            f"{query} 0 {item} {grade:g}\n" for query, graded in drawn(rng, whole=True).items() for item, grade in graded.items()
+            f"{query} 0 {item} {grade:g}\n"
+            for query, graded in drawn(rng, whole=True).items()
+            for item, grade in graded.items()
         ]
         if holds == "texts":
             rows = [f"{place}\t{row}" for place, row in enumerate(rows)]
@@ -85,6 +89,10 @@ def _read_id(holds: str) -> Callable[[Path], Any]:
 
 
 for _holds in ("run", "judgments", "texts"):
-    FUZZERS[f"{FORMATS}: arrow {_holds}"] = Fuzzer(_arrow(_holds), _change_arrow, read(_holds, "arrow"), _plain_arrow(_holds))
+    FUZZERS[f"{FORMATS}: arrow {_holds}"] = Fuzzer(
+        _arrow(_holds), _change_arrow, read(_holds, "arrow"), _plain_arrow(_holds)
+    )
 for _holds in ("judgments", "texts"):
-    FUZZERS[f"{FORMATS}: python ir_datasets {_holds}"] = Fuzzer(_id_of(_holds), text_file, _read_id(_holds))
+    FUZZERS[f"{FORMATS}: python ir_datasets {_holds}"] = Fuzzer(
+        _id_of(_holds), text_file, _read_id(_holds)
+    )

@@ -24,11 +24,24 @@ FORMS: tuple[Callable[[int], bytes], ...] = (
 )
 HUGE = 1 << 20
 # Around the largest number of 32 bits, the smallest of 64, and zero from both sides.
-EDGES = (0.0, -0.0, 5e-324, -5e-324, 1e-46, 3.4028234663852886e38, 3.4028235677973362e38, 3.4028235677973366e38, 1e300, 1e308)
+EDGES = (
+    0.0,
+    -0.0,
+    5e-324,
+    -5e-324,
+    1e-46,
+    3.4028234663852886e38,
+    3.4028235677973362e38,
+    3.4028235677973366e38,
+    1e300,
+    1e308,
+)
 
 
 class Case(NamedTuple):
-    """A run row by row, None where there is no value, and what it is read with. utf8: whether all ids are."""
+    """A run row by row, None where there is no value, and what it is read with. utf8: whether all
+    ids are.
+    """
 
     queries: list[bytes | None]
     items: list[bytes | None]
@@ -46,18 +59,31 @@ def made(rng: random.Random) -> Case:
     several = rng.choices(forms, k=rng.choice((1, 1, 3)))
     rows = list[tuple[bytes | None, bytes | None, float | None]]()
     for query in names:
-        numbers = rng.sample(range(1, 4000), rng.choice((1, 1, 5, 40, 40, 300)) if rng.random() < 0.98 else 2500)
+        numbers = rng.sample(
+            range(1, 4000), rng.choice((1, 1, 5, 40, 40, 300)) if rng.random() < 0.98 else 2500
+        )
         items = [rng.choice(several)(number) for number in numbers]
         if rng.random() < 0.002:
             items[-1] = items[-1] + b"y" * HUGE
-        rows += [(name(query), item, score) for item, score in zip(items, _scores(rng, len(items)), strict=True)]
+        rows += [
+            (name(query), item, score)
+            for item, score in zip(items, _scores(rng, len(items)), strict=True)
+        ]
     if rows and rng.random() < 0.15:
         rng.shuffle(rows)
     if rows and rng.random() < 0.35:
         _spoil(rng, rows)
     truth = _truth(rng, rows) | {"absent": {"d": 1.0}, "": {"d": 1.0}}
-    reading = ReadOptions(ties=rng.choice(TIE_RULES), single_precision=rng.random() < 0.4, keep=rng.choice((0, 0, 1, 10, 10_000)))
-    queries, items, scores = [row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows]
+    reading = ReadOptions(
+        ties=rng.choice(TIE_RULES),
+        single_precision=rng.random() < 0.4,
+        keep=rng.choice((0, 0, 1, 10, 10_000)),
+    )
+    queries, items, scores = (
+        [row[0] for row in rows],
+        [row[1] for row in rows],
+        [row[2] for row in rows],
+    )
     return Case(queries, items, scores, truth, reading, utf8)
 
 
@@ -100,7 +126,9 @@ def _spoil(rng: random.Random, rows: list[tuple[bytes | None, bytes | None, floa
             rows.append(rows.pop(place))
 
 
-def _truth(rng: random.Random, rows: Sequence[tuple[bytes | None, bytes | None, float | None]]) -> dict[str, dict[str, float]]:
+def _truth(
+    rng: random.Random, rows: Sequence[tuple[bytes | None, bytes | None, float | None]]
+) -> dict[str, dict[str, float]]:
     """Judgments of some of the queries, and of some of their items."""
     share, truth = rng.choice((0.01, 0.3, 1.0)), dict[str, dict[str, float]]()
     known = {query for query in sorted({row[0] or b"" for row in rows}) if rng.random() < 0.8}

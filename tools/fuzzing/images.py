@@ -12,7 +12,12 @@ from fuzzing import CELLS, FUZZERS, IMAGES, Fuzzer, Refused, Undecided
 from fuzzing.mutations import LETTERS, text_file
 from fuzzing.tables import content, load_json
 
-ROWS = (("a1", "x", "reference"), ("a2", "x", "query"), ("b1", "y", "reference"), ("b2", "y", "query"))
+ROWS = (
+    ("a1", "x", "reference"),
+    ("a2", "x", "query"),
+    ("b1", "y", "reference"),
+    ("b2", "y", "query"),
+)
 
 
 def _table(rng: Random, folder: Path) -> Path:
@@ -25,7 +30,11 @@ def _table(rng: Random, folder: Path) -> Path:
 def _revisitop(rng: Random, folder: Path) -> Path:
     path, size = folder / "gnd.json", rng.randint(1, 3)
     truth = [{"easy": [0], "hard": [1], "junk": [2], "bbx": [0, 0, 1, 1]} for _ in range(size)]
-    path.write_text(json.dumps({"imlist": ["a", "b", "c"], "qimlist": [f"q{row}" for row in range(size)], "gnd": truth}))
+    path.write_text(
+        json.dumps(
+            {"imlist": ["a", "b", "c"], "qimlist": [f"q{row}" for row in range(size)], "gnd": truth}
+        )
+    )
     return path
 
 
@@ -43,9 +52,17 @@ def _change_folders(rng: Random, place: Path) -> Path:
     for _ in range(rng.choice((0, 1, 1, 2))):
         path = rng.choice(files)
         name = rng.choice(
-            (path.stem + rng.choice(LETTERS).replace("/", "").replace("\x00", ""), "\udcff", "x" * 240, ".hidden", path.name)
+            (
+                path.stem + rng.choice(LETTERS).replace("/", "").replace("\x00", ""),
+                "\udcff",
+                "x" * 240,
+                ".hidden",
+                path.name,
+            )
         )
-        target = rng.choice((path.parent, place, path.parent.parent, place / "wall")) / f"{name}.jpg"
+        target = (
+            rng.choice((path.parent, place, path.parent.parent, place / "wall")) / f"{name}.jpg"
+        )
         target.parent.mkdir(exist_ok=True)
         target.write_bytes(b"")
     return place
@@ -65,25 +82,35 @@ def _plain_table(path: Path) -> Any:
     rows = [row for row in csv.reader(StringIO(text, newline="")) if "".join(row).strip()]
     if not rows or rows[0] != ["image", "instance", "split"]:
         raise Undecided("other columns")
-    if any(len(row) != 3 for row in rows) or any(row[2] not in ("reference", "query") for row in rows[1:]):
+    if any(len(row) != 3 for row in rows) or any(
+        row[2] not in ("reference", "query") for row in rows[1:]
+    ):
         raise Undecided("other rows")
     names = [row[0] for row in rows[1:]]
     if not names:
         raise Refused("there is no image")
     if len(set(names)) < len(names):
         raise Refused("an image twice")
-    if any(not name or name != name.strip() or name.lower() in ("nan", "none", "null") for name in names):
+    if any(
+        not name or name != name.strip() or name.lower() in ("nan", "none", "null")
+        for name in names
+    ):
         raise Undecided("an image without a name")
     return sorted(names)
 
 
 def _plain_revisitop(path: Path) -> Any:
     found = load_json(content(path).decode("utf-8", "surrogateescape"))
-    lists: list[Any] = [found.get(name) if isinstance(found, dict) else None for name in ("imlist", "qimlist", "gnd")]
+    lists: list[Any] = [
+        found.get(name) if isinstance(found, dict) else None
+        for name in ("imlist", "qimlist", "gnd")
+    ]
     if not all(isinstance(each, list) for each in lists) or len(lists[1]) != len(lists[2]):
         raise Refused("lists")
     names = [*lists[0], *lists[1]]
-    if not all(isinstance(name, str) and name for name in names) or any(len(set(each)) < len(each) for each in lists[:2]):
+    if not all(isinstance(name, str) and name for name in names) or any(
+        len(set(each)) < len(each) for each in lists[:2]
+    ):
         raise Refused("names")
     for entry in lists[2]:
         if not isinstance(entry, dict) or not {"easy", "hard", "junk"} & set(entry):
@@ -93,7 +120,9 @@ def _plain_revisitop(path: Path) -> Any:
             if not isinstance(listed, list):
                 raise Undecided("no list")
             if not all(
-                (type(each) is int and 0 <= each < len(lists[0])) or (type(each) is str and each in lists[0]) for each in listed
+                (type(each) is int and 0 <= each < len(lists[0]))
+                or (type(each) is str and each in lists[0])
+                for each in listed
             ):
                 raise Refused("a position that is not there")
     return sorted(set(names))
@@ -105,9 +134,13 @@ FUZZERS[f"{IMAGES}: folders"] = Fuzzer(_folders, _change_folders, _read)
 
 
 FORMER = {
-    "grid": 'gold = "gold.json"\n[evaluation]\nconvention = "squad2"\nk = [1]\n[systems.mine]\ncall = "system:run"\n'
+    "grid": 'gold = "gold.json"\n[evaluation]\nconvention = "squad2"\nk = '
+    "[1]\n[systems.mine]\ncall = "
+    '"system:run"\n'
     "parameters = { top = [1, 2] }\n[chart]\nmeasures = ['f1']\n",
-    "systems": 'name = "scores"\nnotes = "drawn"\n[training]\ntime = "2 h"\nhardware = "none"\ndata = "nothing"\n',
+    "systems": 'name = "scores"\nnotes = "drawn"\n[training]\ntime = "2 h"\nhardware = '
+    '"none"\ndata = '
+    '"nothing"\n',
 }
 
 

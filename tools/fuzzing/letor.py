@@ -72,4 +72,6 @@ def _bound(by_feature: bool) -> Callable[[Path], Table]:
 
 
 for _holds in ("run", "judgments"):
-    FUZZERS[f"{FORMATS}: letor {_holds}"] = Fuzzer(_write, text_file, read(_holds, "letor"), _bound(_holds == "run"))
+    FUZZERS[f"{FORMATS}: letor {_holds}"] = Fuzzer(
+        _write, text_file, read(_holds, "letor"), _bound(_holds == "run")
+    )

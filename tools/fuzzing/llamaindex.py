@@ -19,7 +19,10 @@ def _write(rng: Random, folder: Path) -> Path:
         "mode": "text",
     }
     path = folder / "input.json"
-    path.write_text(json.dumps(found, ensure_ascii=rng.random() < 0.5, indent=rng.choice((None, 4))), encoding="utf-8")
+    path.write_text(
+        json.dumps(found, ensure_ascii=rng.random() < 0.5, indent=rng.choice((None, 4))),
+        encoding="utf-8",
+    )
     return path
 
 
@@ -32,7 +35,10 @@ def _part(path: Path, name: str) -> dict[str, Any]:
 
 def _plain_judgments(path: Path) -> Any:
     found = _part(path, "relevant_docs")
-    if not found or any(not isinstance(each, list) or any(isinstance(item, list) for item in each) for each in found.values()):
+    if not found or any(
+        not isinstance(each, list) or any(isinstance(item, list) for item in each)
+        for each in found.values()
+    ):
         raise Undecided("values of another kind")
     plain = {id_of(query): dict.fromkeys(map(id_of, items), 1.0) for query, items in found.items()}
     if any(len(plain[query]) < len(items) for query, items in found.items()):
@@ -42,10 +48,16 @@ def _plain_judgments(path: Path) -> Any:
 
 def _plain_texts(path: Path) -> Any:
     queries, corpus = _part(path, "queries"), _part(path, "corpus")
-    if queries.keys() & corpus.keys() or not all(type(text) is str for text in (*queries.values(), *corpus.values())):
+    if queries.keys() & corpus.keys() or not all(
+        type(text) is str for text in (*queries.values(), *corpus.values())
+    ):
         raise Refused("an id of both, or a text that is none")
     return {id_of(name): text for name, text in (queries | corpus).items()}
 
 
-FUZZERS[f"{FORMATS}: llamaindex judgments"] = Fuzzer(_write, text_file, read("judgments", "llamaindex"), _plain_judgments)
-FUZZERS[f"{FORMATS}: llamaindex texts"] = Fuzzer(_write, text_file, read("texts", "llamaindex"), _plain_texts)
+FUZZERS[f"{FORMATS}: llamaindex judgments"] = Fuzzer(
+    _write, text_file, read("judgments", "llamaindex"), _plain_judgments
+)
+FUZZERS[f"{FORMATS}: llamaindex texts"] = Fuzzer(
+    _write, text_file, read("texts", "llamaindex"), _plain_texts
+)

@@ -1,4 +1,6 @@
-"""Fuzzers of logged data: logs of what was shown, tables of policies, interleaved lists, and clicks on them."""
+"""Fuzzers of logged data: logs of what was shown, tables of policies, interleaved lists, and clicks
+on them.
+"""
 
 import json
 import math
@@ -14,8 +16,25 @@ from fuzzing.tables import cell_id, cell_number, cells, content, load_json, plac
 
 LISTS = {"q1": ("a", "b", "é"), "q2": ("b", "7"), "q3": ("c",)}
 """The interleaved lists that were shown, by name: those of the fuzzer of clicks."""
-MARKS = {"balanced": "ranks", "team-draft": "teams", "probabilistic": "probabilities", "optimised": "credits"}
-_QUERY = ("query", "queryid", "qid", "round", "roundid", "slate", "slateid", "session", "sessionid", "impression", "impressionid")
+MARKS = {
+    "balanced": "ranks",
+    "team-draft": "teams",
+    "probabilistic": "probabilities",
+    "optimised": "credits",
+}
+_QUERY = (
+    "query",
+    "queryid",
+    "qid",
+    "round",
+    "roundid",
+    "slate",
+    "slateid",
+    "session",
+    "sessionid",
+    "impression",
+    "impressionid",
+)
 _ITEM = ("item", "itemid", "action", "arm", "docno", "docid", "doc")
 _POSITION = ("position", "slot", "rank")
 _REWARD = ("reward", "click", "clicks", "clicked")
@@ -23,13 +42,17 @@ _PROBABILITY = ("propensity", "propensityscore", "pscore", "probability", "prob"
 _READ = (*_QUERY, *_ITEM, *_POSITION, *_REWARD, *_PROBABILITY, "mine", "list", "listid")
 
 
-def _table(names: Sequence[str], row: Callable[[Random, int], list[Any]]) -> Callable[[Random, Path], Path]:
+def _table(
+    names: Sequence[str], row: Callable[[Random, int], list[Any]]
+) -> Callable[[Random, Path], Path]:
     """Writes a table of a few rows as CSV, TSV or JSON lines."""
 
     def _written(rng: Random, folder: Path) -> Path:
         form = rng.choice(("csv", "tsv", "jsonl"))
         path = folder / f"input.{form}"
-        text = text_table(rng, names, [row(rng, number) for number in range(rng.randint(1, 5))], form)
+        text = text_table(
+            rng, names, [row(rng, number) for number in range(rng.randint(1, 5))], form
+        )
         path.write_text(text, encoding="utf-8", newline="")
         return path
 
@@ -38,7 +61,13 @@ def _table(names: Sequence[str], row: Callable[[Random, int], list[Any]]) -> Cal
 
 def _log_row(rng: Random, number: int) -> list[Any]:
     chances = [rng.choice((0.5, 0.25, 1)), rng.choice((0, 0.5, 1))]
-    return [f"q{number // 2}", rng.choice(("a", "é", 7)), rng.randint(1, 3), rng.randint(0, 1), *chances]
+    return [
+        f"q{number // 2}",
+        rng.choice(("a", "é", 7)),
+        rng.randint(1, 3),
+        rng.randint(0, 1),
+        *chances,
+    ]
 
 
 def _click_row(rng: Random, _: int) -> list[Any]:
@@ -102,7 +131,11 @@ def _plain_clicks(path: Path) -> Any:
     name, item, reward = (place_of(names, each) for each in words)
     found: dict[str, set[int]] = {}
     for row in rows:
-        listed, each, clicked = cell_id(row[name]), cell_id(row[item]), cell_number(row[reward], form)
+        listed, each, clicked = (
+            cell_id(row[name]),
+            cell_id(row[item]),
+            cell_number(row[reward], form),
+        )
         if listed not in LISTS or each not in LISTS[listed] or clicked not in (0, 1):
             raise Refused(f"{listed} {each} {clicked}")
         found.setdefault(listed, set()).update([LISTS[listed].index(each)] if clicked else [])
@@ -120,15 +153,27 @@ def _write_lists(rng: Random, folder: Path) -> Path:
             "probabilistic": [rng.choice((0, 0.5, 1.0)) for _ in items],
             "optimised": [rng.choice((-1, 0.5, 2)) for _ in items],
         }[method]
-        value = {"list": f"q{number}#1", "query": f"q{number}", "method": method, "runs": ["one", "two"], "items": items}
-        lines.append(json.dumps(value | {MARKS[method]: marks}, ensure_ascii=rng.random() < 0.5) + "\n")
+        value = {
+            "list": f"q{number}#1",
+            "query": f"q{number}",
+            "method": method,
+            "runs": ["one", "two"],
+            "items": items,
+        }
+        lines.append(
+            json.dumps(value | {MARKS[method]: marks}, ensure_ascii=rng.random() < 0.5) + "\n"
+        )
     path = folder / "lists.jsonl"
     path.write_text("".join(lines), encoding="utf-8", newline="")
     return path
 
 
 def _texts(value: Any) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(each, str) for each in value) or len({*value}) < len(value):
+    if (
+        not isinstance(value, list)
+        or not all(isinstance(each, str) for each in value)
+        or len({*value}) < len(value)
+    ):
         raise Refused("no different texts")
     return tuple(map(_text, value))
 
@@ -151,7 +196,11 @@ def _mark(value: Any, method: str) -> Any:
         return tuple(value)
     if type(value) not in (int, float) or (type(value) is float and not math.isfinite(value)):
         raise Refused(value)
-    least, most = {"team-draft": (0, 1), "probabilistic": (0, 1), "optimised": (-math.inf, math.inf)}[method]
+    least, most = {
+        "team-draft": (0, 1),
+        "probabilistic": (0, 1),
+        "optimised": (-math.inf, math.inf),
+    }[method]
     if not least <= value <= most or (method == "team-draft" and value not in (0, 1)):
         raise Refused(value)
     return value
@@ -167,8 +216,17 @@ def _plain_lists(path: Path) -> Any:
         if not isinstance(value, dict) or value.get("method") not in [*MARKS]:
             raise Refused("no list")
         name, query, method = _text(value.get("list")), _text(value.get("query")), value["method"]
-        runs, items, marks = _texts(value.get("runs")), _texts(value.get("items")), value.get(MARKS[method])
-        if len(runs) != 2 or name in found or not isinstance(marks, list) or len(marks) != len(items):
+        runs, items, marks = (
+            _texts(value.get("runs")),
+            _texts(value.get("items")),
+            value.get(MARKS[method]),
+        )
+        if (
+            len(runs) != 2
+            or name in found
+            or not isinstance(marks, list)
+            or len(marks) != len(items)
+        ):
             raise Refused("no two runs, a list twice, or no marks")
         found[name] = (query, items, tuple(_mark(each, method) for each in marks))
         kinds.add((runs, method))
@@ -202,7 +260,9 @@ def _read_lists(path: Path) -> Any:
 
     found = read_lists(path)
     first = next(iter(found.values()))
-    return (first.runs, first.method), {name: (each.query, each.items, each.marks) for name, each in found.items()}
+    return (first.runs, first.method), {
+        name: (each.query, each.items, each.marks) for name, each in found.items()
+    }
 
 
 def _read_clicks(path: Path) -> Any:
@@ -210,13 +270,16 @@ def _read_clicks(path: Path) -> Any:
     from rankwell.tasks.logs.preference import read_impressions
 
     known = {
-        name: InterleavedList(name, name, "team-draft", ("one", "two"), items, (0,) * len(items)) for name, items in LISTS.items()
+        name: InterleavedList(name, name, "team-draft", ("one", "two"), items, (0,) * len(items))
+        for name, items in LISTS.items()
     }
     return {each.name: sorted(each.clicks) for each in read_impressions(path, known)[0]}
 
 
 _LOG = _table(("query", "item", "position", "click", "propensity", "mine"), _log_row)
-_POLICY = _table(("item", "probability"), lambda rng, number: [f"d{number}", rng.choice((0, 0.5, 1, 0.125))])
+_POLICY = _table(
+    ("item", "probability"), lambda rng, number: [f"d{number}", rng.choice((0, 0.5, 1, 0.125))]
+)
 _CLICKS = _table(("list", "item", "click"), _click_row)
 FUZZERS["logs: log"] = Fuzzer(_LOG, text_file, _read_log, _plain_log)
 FUZZERS["logs: policy"] = Fuzzer(_POLICY, text_file, _read_policy, _plain_policy)

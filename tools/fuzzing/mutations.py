@@ -22,8 +22,41 @@ HUGE = (
     "-1e999",
 )
 NUMBERS = (
-    *(*HUGE, "0", "-0", "-0.0", "1", "-1", "0.1", "1e22", "1e-400", "NaN", "nan", "inf", "Infinity", "1_000", "0x1F", "1.", ".5"),
-    *("007", "+1", "1e5", "9007199254740993", "4294967296", "2147483648", "١", "true", "null", "None", "1,5", " 1 ", "--1", "1e"),
+    *(
+        *HUGE,
+        "0",
+        "-0",
+        "-0.0",
+        "1",
+        "-1",
+        "0.1",
+        "1e22",
+        "1e-400",
+        "NaN",
+        "nan",
+        "inf",
+        "Infinity",
+        "1_000",
+        "0x1F",
+        "1.",
+        ".5",
+    ),
+    *(
+        "007",
+        "+1",
+        "1e5",
+        "9007199254740993",
+        "4294967296",
+        "2147483648",
+        "١",
+        "true",
+        "null",
+        "None",
+        "1,5",
+        " 1 ",
+        "--1",
+        "1e",
+    ),
 )
 LETTERS = (
     *(
@@ -43,7 +76,29 @@ LETTERS = (
         "\u202e",
         "\ufeff",
     ),
-    *("é", "文", "😀", "#", '"', "'", "\\", ",", ";", "|", "<b>", "$", "%s", "{", "}", "[", "]", ":", "/", "../", "="),
+    *(
+        "é",
+        "文",
+        "😀",
+        "#",
+        '"',
+        "'",
+        "\\",
+        ",",
+        ";",
+        "|",
+        "<b>",
+        "$",
+        "%s",
+        "{",
+        "}",
+        "[",
+        "]",
+        ":",
+        "/",
+        "../",
+        "=",
+    ),
 )
 BYTES = (
     b"\xff",
@@ -71,12 +126,42 @@ class Pairs(list[Any]):
 
 ODD = (
     *tuple(
-        map(Raw, ("null", "true", "false", '""', '" "', "[]", "{}", "[[]]", "[null]", '{"a": 1}', '"1"', '"nan"', "NaN", *HUGE))
+        map(
+            Raw,
+            (
+                "null",
+                "true",
+                "false",
+                '""',
+                '" "',
+                "[]",
+                "{}",
+                "[[]]",
+                "[null]",
+                '{"a": 1}',
+                '"1"',
+                '"nan"',
+                "NaN",
+                *HUGE,
+            ),
+        )
     ),
     *tuple(
         map(
             Raw,
-            ('"\\ud800"', '"\\udc80"', '"\\u0000"', '"\\u2028"', "Infinity", "0", "-1", "1.5", "-0.0", "[1, 2]", '["a", "a"]'),
+            (
+                '"\\ud800"',
+                '"\\udc80"',
+                '"\\u0000"',
+                '"\\u2028"',
+                "Infinity",
+                "0",
+                "-1",
+                "1.5",
+                "-0.0",
+                "[1, 2]",
+                '["a", "a"]',
+            ),
         )
     ),
     *(Raw('"' + "x" * 300 + '"'),),
@@ -84,7 +169,10 @@ ODD = (
 
 
 def _deep(rng: Random) -> Raw:
-    size, (left, right) = rng.choice((10, 200, 900, 2_000, 100_000)), rng.choice((("[", "]"), ('{"a":', "}"), ('[{"a":', "}]")))
+    size, (left, right) = (
+        rng.choice((10, 200, 900, 2_000, 100_000)),
+        rng.choice((("[", "]"), ('{"a":', "}"), ('[{"a":', "}]"))),
+    )
     return Raw(left * size + "1" + right * size)
 
 
@@ -95,7 +183,10 @@ def dump(value: Any) -> str:
     if isinstance(value, Pairs):
         return (
             "{"
-            + ", ".join(f"{each[0] if isinstance(each[0], Raw) else json.dumps(each[0])}: {dump(each[1])}" for each in value)
+            + ", ".join(
+                f"{each[0] if isinstance(each[0], Raw) else json.dumps(each[0])}: {dump(each[1])}"
+                for each in value
+            )
             + "}"
         )
     if isinstance(value, list):
@@ -133,14 +224,25 @@ def change_json(rng: Random, text: str) -> str:
             value = deepcopy(other) if len(dump(other)) < 2000 else value
         elif what == 6 and isinstance(value, str):
             cut = rng.randint(0, len(value))
-            value = Raw(json.dumps(value[:cut] + rng.choice(LETTERS) + value[cut:], ensure_ascii=rng.random() < 0.5))
+            value = Raw(
+                json.dumps(
+                    value[:cut] + rng.choice(LETTERS) + value[cut:], ensure_ascii=rng.random() < 0.5
+                )
+            )
         if what == 7:
             del container[position]
         elif what == 8:
             container.insert(rng.randint(0, len(container)), container[position])
         elif what == 9 and keyed:
             key = rng.choice(
-                (rng.choice([each[0] for each in container]), Raw('"\\ud800"'), rng.choice(LETTERS), "", "id", "text")
+                (
+                    rng.choice([each[0] for each in container]),
+                    Raw('"\\ud800"'),
+                    rng.choice(LETTERS),
+                    "",
+                    "id",
+                    "text",
+                )
             )
             container[position] = (key, value)
         else:
@@ -158,11 +260,18 @@ def change_text(rng: Random, text: str) -> str:
             text = text[: one.start()] + rng.choice(NUMBERS) + text[one.end() :]
         elif what == 3 and (found := list(_WORD.finditer(text))):
             one = rng.choice(found)
-            text = text[: one.start()] + rng.choice((rng.choice(found)[0], "", "x" * 300)) + text[one.end() :]
+            text = (
+                text[: one.start()]
+                + rng.choice((rng.choice(found)[0], "", "x" * 300))
+                + text[one.end() :]
+            )
         elif what <= 5:
             text = text[:place] + rng.choice(LETTERS) + text[place + rng.choice((0, 0, 1)) :]
         elif what == 6:
-            lines.insert(rng.randint(0, len(lines)), rng.choice((lines[line], "", "#comment", " ", lines[0], ",", "\r")))
+            lines.insert(
+                rng.randint(0, len(lines)),
+                rng.choice((lines[line], "", "#comment", " ", lines[0], ",", "\r")),
+            )
             text = "\n".join(lines)
         elif what == 7:
             del lines[line]
@@ -173,12 +282,26 @@ def change_text(rng: Random, text: str) -> str:
             text = "\n".join(lines)
         elif what == 9:
             text = rng.choice(
-                (text.replace("\n", "\r\n"), text.replace("\n", "\r"), text.rstrip("\n"), "\ufeff" + text, "\n" + text)
+                (
+                    text.replace("\n", "\r\n"),
+                    text.replace("\n", "\r"),
+                    text.rstrip("\n"),
+                    "\ufeff" + text,
+                    "\n" + text,
+                )
             )
         elif what == 10:
-            text = text.replace(rng.choice(',;\t| "'), rng.choice((",", ";", "\t", "|", "  ", '"', "")), rng.choice((1, 1, -1)))
+            text = text.replace(
+                rng.choice(',;\t| "'),
+                rng.choice((",", ";", "\t", "|", "  ", '"', "")),
+                rng.choice((1, 1, -1)),
+            )
         else:
-            text = text[:place] + rng.choice(("x" * 70_000, "[" * 5_000, "-" * 5_000, text[:place])) + text[place:]
+            text = (
+                text[:place]
+                + rng.choice(("x" * 70_000, "[" * 5_000, "-" * 5_000, text[:place]))
+                + text[place:]
+            )
     return text
 
 
@@ -186,7 +309,9 @@ def change_bytes(rng: Random, raw: bytes, head: int | None = None) -> bytes:
     """Bytes with some changed. head: where most changes are made, as the rest is numbers."""
     data = bytearray(raw)
     for _ in range(rng.choice((1, 1, 1, 2, 4))):
-        place = rng.randint(0, min(len(data), head or len(data)) if rng.random() < 0.7 else len(data))
+        place = rng.randint(
+            0, min(len(data), head or len(data)) if rng.random() < 0.7 else len(data)
+        )
         stop, what = place + rng.choice((1, 1, 2, 4, 8)), rng.randrange(8)
         if what == 0:
             data[place:] = b""
@@ -225,7 +350,9 @@ def _packed(rng: Random, raw: bytes) -> bytes:
 
 
 def text_file(rng: Random, path: Path) -> Path:
-    """Changes a file of text or JSON in place; one time in eight it stays as it is, or is only compressed."""
+    """Changes a file of text or JSON in place; one time in eight it stays as it is, or is only
+    compressed.
+    """
     raw = path.read_bytes()
     if rng.random() > 0.12:
         text = raw.decode("utf-8", "surrogateescape")
@@ -301,7 +428,22 @@ def _change_npy_header(rng: Random, raw: bytes) -> bytes:
                 header.replace("}", ""),
                 "  " + header,
                 header.replace(
-                    "<f4", rng.choice(("<f8", ">f4", "O", "V4", "<M8[s]", "<U3", "|b1", "<c8", "<f2", "x", "[('a', '<f4')]"))
+                    "<f4",
+                    rng.choice(
+                        (
+                            "<f8",
+                            ">f4",
+                            "O",
+                            "V4",
+                            "<M8[s]",
+                            "<U3",
+                            "|b1",
+                            "<c8",
+                            "<f2",
+                            "x",
+                            "[('a', '<f4')]",
+                        )
+                    ),
                 ),
                 header.replace("False", rng.choice(("True", "1", "None"))),
                 "-" * 9_000 + "1",
@@ -321,10 +463,19 @@ def zip_file(rng: Random, path: Path) -> Path:
         return binary_file(rng, path)
     with zipfile.ZipFile(path) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
-    kinds: Sequence[int] = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)
+    kinds: Sequence[int] = (
+        zipfile.ZIP_STORED,
+        zipfile.ZIP_DEFLATED,
+        zipfile.ZIP_BZIP2,
+        zipfile.ZIP_LZMA,
+    )
     with zipfile.ZipFile(path, "w", rng.choice(kinds)) as archive:
         for name, raw in members.items():
             if rng.random() < 0.5:
-                raw = _change_npy_header(rng, raw) if rng.random() < 0.6 else change_bytes(rng, raw, 128)
+                raw = (
+                    _change_npy_header(rng, raw)
+                    if rng.random() < 0.6
+                    else change_bytes(rng, raw, 128)
+                )
             archive.writestr(rng.choice((name, name, name, "../x.npy", "ids.npy", "vectors")), raw)
     return path

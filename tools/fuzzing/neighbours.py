@@ -23,7 +23,9 @@ def _write(rng: Random, folder: Path) -> Path:
     if k > 1 and rng.random() < 0.3:
         near[0, -1] = -1
     with h5py.File(path, "w") as file:
-        file.create_dataset("neighbors", data=near, **({"compression": "gzip"} if rng.random() < 0.3 else {}))
+        file.create_dataset(
+            "neighbors", data=near, **({"compression": "gzip"} if rng.random() < 0.3 else {})
+        )
         file.create_dataset("distances", data=np.zeros(near.shape, dtype=np.float32))
     return path
 
@@ -52,4 +54,6 @@ def _plain(holds: str) -> Callable[[Path], Any]:
 
 
 for _holds in ("run", "judgments"):
-    FUZZERS[f"{FORMATS}: hdf5 {_holds}"] = Fuzzer(_write, binary_file, read(_holds, "hdf5"), _plain(_holds))
+    FUZZERS[f"{FORMATS}: hdf5 {_holds}"] = Fuzzer(
+        _write, binary_file, read(_holds, "hdf5"), _plain(_holds)
+    )

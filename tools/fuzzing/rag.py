@@ -1,4 +1,6 @@
-"""Fuzzers of the JSON lines of retrieval for generation: gold passages, retrieved chunks, and supports of citations."""
+"""Fuzzers of the JSON lines of retrieval for generation: gold passages, retrieved chunks, and
+supports of citations.
+"""
 
 import json
 from collections.abc import Callable
@@ -17,14 +19,21 @@ def _passages(rng: Random) -> list[Any]:
     found: list[Any] = []
     for _ in range(rng.randint(1, 3)):
         start = rng.randint(0, 9)
-        place = {"document": rng.choice(("d", "é", 3)), "start": start, "end": start + rng.randint(1, 9)}
+        place = {
+            "document": rng.choice(("d", "é", 3)),
+            "start": start,
+            "end": start + rng.randint(1, 9),
+        }
         found.append(rng.choice((place, place | {"text": "a b"}, {"text": "c"}, "plain")))
     return found
 
 
 def _write(key: str) -> Callable[[Random, Path], Path]:
     def _written(rng: Random, folder: Path) -> Path:
-        rows = [{"id": f"q{row}", "question": "why?", key: _passages(rng)} for row in range(rng.randint(1, 4))]
+        rows = [
+            {"id": f"q{row}", "question": "why?", key: _passages(rng)}
+            for row in range(rng.randint(1, 4))
+        ]
         return _saved(rng, folder, rows)
 
     return _written
@@ -36,7 +45,12 @@ def _write_supports(rng: Random, folder: Path) -> Path:
         cited = rng.sample("ab", rng.randint(0, 2))
         sets = [cited] if len(cited) < 2 else [cited, cited[:1], cited[1:]]
         rows += [
-            {"id": "q", "statement": f"s{place}", "citations": each, "entailed": bool(each) and rng.random() < 0.5}
+            {
+                "id": "q",
+                "statement": f"s{place}",
+                "citations": each,
+                "entailed": bool(each) and rng.random() < 0.5,
+            }
             for each in sets
         ]
     return _saved(rng, folder, rows)
@@ -46,7 +60,11 @@ def _saved(rng: Random, folder: Path, rows: list[dict[str, Any]]) -> Path:
     path = folder / "input.jsonl"
     ascii_only = rng.random() < 0.5
     text = "".join(json.dumps(row, ensure_ascii=ascii_only) + "\n" for row in rows)
-    path.write_text(text if rng.random() < 0.8 else json.dumps(rows, ensure_ascii=ascii_only), encoding="utf-8", newline="")
+    path.write_text(
+        text if rng.random() < 0.8 else json.dumps(rows, ensure_ascii=ascii_only),
+        encoding="utf-8",
+        newline="",
+    )
     return path
 
 
@@ -56,8 +74,16 @@ def _objects(path: Path) -> list[dict[str, Any]]:
     if text.lstrip()[:1] == "[":
         found = load_json(text)
     else:
-        found = [load_json(line) for line in text.split("\n") if line.encode("utf-8", "surrogateescape").strip()]
-    if not isinstance(found, list) or not found or not all(isinstance(each, dict) for each in found):
+        found = [
+            load_json(line)
+            for line in text.split("\n")
+            if line.encode("utf-8", "surrogateescape").strip()
+        ]
+    if (
+        not isinstance(found, list)
+        or not found
+        or not all(isinstance(each, dict) for each in found)
+    ):
         raise Refused("no objects")
     return found
 
@@ -115,7 +141,10 @@ def _plain_supports(path: Path) -> dict[str, dict[str, list[tuple[list[str], boo
             if alone is None or (not alone and whole - {one} not in sets):
                 raise Refused("a set that decides is not judged")
     return {
-        query: {name: sorted((sorted(each), value) for each, value in sets.items()) for name, sets in statements.items()}
+        query: {
+            name: sorted((sorted(each), value) for each, value in sets.items())
+            for name, sets in statements.items()
+        }
         for query, statements in found.items()
     }
 
@@ -128,7 +157,10 @@ def _read(kind: str) -> Callable[[Path], Any]:
             view = read_supports(path)
             pairs = zip(view.queries, view.statements, strict=True)
             return {
-                query: {each.name: sorted((sorted(one), value) for one, value in each.entailed.items()) for each in own}
+                query: {
+                    each.name: sorted((sorted(one), value) for one, value in each.entailed.items())
+                    for each in own
+                }
                 for query, own in pairs
             }
         table = (read_gold if kind == "gold" else read_chunks)(path, {})
@@ -137,6 +169,10 @@ def _read(kind: str) -> Callable[[Path], Any]:
     return _found
 
 
-FUZZERS["rag: gold"] = Fuzzer(_write("passages"), text_file, _read("gold"), _plain("passages", "reference_contexts"))
-FUZZERS["rag: chunks"] = Fuzzer(_write("chunks"), text_file, _read("chunks"), _plain("chunks", "retrieved_contexts"))
+FUZZERS["rag: gold"] = Fuzzer(
+    _write("passages"), text_file, _read("gold"), _plain("passages", "reference_contexts")
+)
+FUZZERS["rag: chunks"] = Fuzzer(
+    _write("chunks"), text_file, _read("chunks"), _plain("chunks", "retrieved_contexts")
+)
 FUZZERS["rag: supports"] = Fuzzer(_write_supports, text_file, _read("supports"), _plain_supports)

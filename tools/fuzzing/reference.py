@@ -1,4 +1,6 @@
-"""The reference libraries of binary formats in a process of their own, which may crash: python -m fuzzing.reference"""
+"""The reference libraries of binary formats in a process of their own, which may crash: python -m
+fuzzing.reference
+"""
 
 import atexit
 import json
@@ -13,7 +15,9 @@ _process: subprocess.Popen[str] | None = None
 
 
 def ask(library: str, path: Path) -> Any:
-    """A file's content as a library reads it. Raises Refused where it raises, and Undecided where it crashes or takes long."""
+    """A file's content as a library reads it. Raises Refused where it raises, and Undecided where
+    it crashes or takes long.
+    """
     global _process
     if _process is None or _process.poll() is not None:
         _end()
@@ -57,7 +61,12 @@ def _shown(array: Any) -> dict[str, Any]:
         numbers = array.astype("<f8")
     # As float64, large integers are others.
     whole = [str(each) for each in array.reshape(-1).tolist()] if kind in "iu" else []
-    return {"shape": list(array.shape), "kind": kind, "bytes": np.ascontiguousarray(numbers).tobytes().hex(), "whole": whole}
+    return {
+        "shape": list(array.shape),
+        "kind": kind,
+        "bytes": np.ascontiguousarray(numbers).tobytes().hex(),
+        "whole": whole,
+    }
 
 
 def _numpy(path: str) -> Any:
@@ -105,12 +114,20 @@ def _pyarrow(path: str) -> Any:
 
 
 def _cell(value: Any) -> Any:
-    return value if value is None or type(value) in (str, int, float, bool) else {"odd": repr(value)}
+    return (
+        value if value is None or type(value) in (str, int, float, bool) else {"odd": repr(value)}
+    )
 
 
 def main() -> None:
     """Answers a line for each file."""
-    libraries = {"numpy": _numpy, "h5py": _h5py, "neighbours": _neighbours, "safetensors": _safetensors, "pyarrow": _pyarrow}
+    libraries = {
+        "numpy": _numpy,
+        "h5py": _h5py,
+        "neighbours": _neighbours,
+        "safetensors": _safetensors,
+        "pyarrow": _pyarrow,
+    }
     for line in sys.stdin:
         library, path = line.rstrip("\n").split("\t")
         try:

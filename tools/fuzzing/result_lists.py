@@ -18,7 +18,11 @@ def _write(rng: Random, folder: Path) -> Path:
         {"query_id": query, "results": [{key: item, number: each} for item, each in items.items()]}
         for query, items in drawn(rng).items()
     ]
-    text = json.dumps(lists) if rng.random() < 0.5 else "".join(json.dumps(each) + "\n" for each in lists)
+    text = (
+        json.dumps(lists)
+        if rng.random() < 0.5
+        else "".join(json.dumps(each) + "\n" for each in lists)
+    )
     path = folder / "input.json"
     path.write_text(text, encoding="utf-8")
     return path
@@ -41,7 +45,9 @@ def _plain(path: Path) -> Table:
             raise Refused("a query without id, twice, or without a list")
         table[query] = {}
         # Results without any score are ranked as they are listed.
-        is_scored = any(isinstance(result, dict) and None not in result.values() for result in each["results"])
+        is_scored = any(
+            isinstance(result, dict) and None not in result.values() for result in each["results"]
+        )
         for place, result in enumerate(each["results"]):
             if not isinstance(result, dict) or len(result) != 2:
                 raise Undecided("a result of another form")

@@ -1,4 +1,6 @@
-"""Fuzzers of runs, judgments, preferences, texts, columns, numbers and records in text, and their plain parsers."""
+"""Fuzzers of runs, judgments, preferences, texts, columns, numbers and records in text, and their
+plain parsers.
+"""
 
 import csv
 import gzip
@@ -30,24 +32,35 @@ SPACES = " \t\v\f\x1c\x1d\x1e\x1f"
 def drawn(rng: Random, *, whole: bool = False) -> Table:
     """A run of a few queries, or judgments."""
     ids, items = (
-        rng.sample(["1", "2", "q3", "007", "é", "q-9", "Q1", '"Heroes', 'Coda"'], rng.randint(1, 3)),
+        rng.sample(
+            ["1", "2", "q3", "007", "é", "q-9", "Q1", '"Heroes', 'Coda"'], rng.randint(1, 3)
+        ),
         ["d1", "d2", "7", "文", "d_9", "01", "D1", '"d1"'],
     )
 
     def _number() -> float:
-        return rng.randint(-1, 3) if whole else rng.choice((rng.randrange(9) / 8, rng.uniform(-9, 9)))
+        return (
+            rng.randint(-1, 3) if whole else rng.choice((rng.randrange(9) / 8, rng.uniform(-9, 9)))
+        )
 
-    return {query: {item: _number() for item in rng.sample(items, rng.randint(1, 5))} for query in ids}
+    return {
+        query: {item: _number() for item in rng.sample(items, rng.randint(1, 5))} for query in ids
+    }
 
 
 def _rows(table: Table) -> list[tuple[str, str, float]]:
-    return [(query, item, number) for query, scored in table.items() for item, number in scored.items()]
+    return [
+        (query, item, number) for query, scored in table.items() for item, number in scored.items()
+    ]
 
 
 def text_table(rng: Random, names: Sequence[str], rows: Sequence[Sequence[Any]], form: str) -> str:
     """A table as CSV, TSV or JSON lines."""
     if form == "jsonl":
-        lines = [json.dumps(dict(zip(names, row, strict=True)), ensure_ascii=rng.random() < 0.5) for row in rows]
+        lines = [
+            json.dumps(dict(zip(names, row, strict=True)), ensure_ascii=rng.random() < 0.5)
+            for row in rows
+        ]
         return "[" + ",\n".join(lines) + "]" if rng.random() < 0.2 else "\n".join(lines) + "\n"
     if form == "tsv":
         return "".join("\t".join(map(str, row)) + "\n" for row in (names, *rows))
@@ -63,10 +76,14 @@ def _run(form: str, holds: str) -> Callable[[Random], str]:
         table = drawn(rng, whole=holds == "judgments")
         rows = _rows(table)
         if form == "trec":
-            lines = [f"{q} Q0 {i} 1 {n!r} t" if holds == "run" else f"{q} 0 {i} {n}" for q, i, n in rows]
+            lines = [
+                f"{q} Q0 {i} 1 {n!r} t" if holds == "run" else f"{q} 0 {i} {n}" for q, i, n in rows
+            ]
             return "\n".join(lines) + "\n"
         if form == "msmarco":
-            return "".join(f"{q}\t{i}\t{place}\n" for q in table for place, i in enumerate(table[q], 1))
+            return "".join(
+                f"{q}\t{i}\t{place}\n" for q in table for place, i in enumerate(table[q], 1)
+            )
         if form == "headerless":
             # Scores below 0 cannot be ranks, nor can grades from 3 on.
             rows.sort(key=lambda row: (row[0], -row[2]))
@@ -81,29 +98,46 @@ def _run(form: str, holds: str) -> Callable[[Random], str]:
             return json.dumps({"mteb_model_meta": {"model_name": "m"}, "en": {"test": table}})
         if form == "sentence-transformers":
             lists = {q: [{"corpus_id": i, "score": n} for i, n in table[q].items()] for q in table}
-            return "".join(json.dumps({"query_id": q, "query": "?", "results": lists[q]}) + "\n" for q in table)
+            return "".join(
+                json.dumps({"query_id": q, "query": "?", "results": lists[q]}) + "\n" for q in table
+            )
         last = "grade" if holds == "judgments" else rng.choice(("score", "score", "sim"))
-        return text_table(rng, [rng.choice(("query", "qid", "query_id")), rng.choice(("item", "docno")), last], rows, form)
+        return text_table(
+            rng,
+            [rng.choice(("query", "qid", "query_id")), rng.choice(("item", "docno")), last],
+            rows,
+            form,
+        )
 
     return _written
 
 
 def _preferences(rng: Random) -> str:
-    return "".join(f"{q} g{rng.randint(1, 2)} s {i} {n}\n" for q, i, n in _rows(drawn(rng, whole=True)))
+    return "".join(
+        f"{q} g{rng.randint(1, 2)} s {i} {n}\n" for q, i, n in _rows(drawn(rng, whole=True))
+    )
 
 
 def _texts(form: str) -> Callable[[Random], str]:
     def _written(rng: Random) -> str:
         rows = [
-            (name, rng.choice(("a b", "é, c", 'say "so"', "x"))) for name in rng.sample(["1", "2", "d3", "é"], rng.randint(1, 4))
+            (name, rng.choice(("a b", "é, c", 'say "so"', "x")))
+            for name in rng.sample(["1", "2", "d3", "é"], rng.randint(1, 4))
         ]
         if form == "lines":
             return "".join(f"{text}\n" for _, text in rows)
         if form == "msmarco":
             return "".join(f"{name}\t{text}\n" for name, text in rows)
         if form == "json":
-            return json.dumps(dict(rows), ensure_ascii=rng.random() < 0.5, indent=rng.choice((None, 1)))
-        return text_table(rng, ["_id" if form == "beir" else "id", "text"], rows, "jsonl" if form == "beir" else form)
+            return json.dumps(
+                dict(rows), ensure_ascii=rng.random() < 0.5, indent=rng.choice((None, 1))
+            )
+        return text_table(
+            rng,
+            ["_id" if form == "beir" else "id", "text"],
+            rows,
+            "jsonl" if form == "beir" else form,
+        )
 
     return _written
 
@@ -113,7 +147,11 @@ def _column(form: str) -> Callable[[Random], str]:
         names = rng.sample(["1", "2", "d3", "é", "x y"], rng.randint(1, 5))
         if form == "lines":
             return "".join(f"{name}\n" for name in names)
-        return json.dumps(names) if form == "json" else text_table(rng, ["id", "more"], [(name, "b") for name in names], form)
+        return (
+            json.dumps(names)
+            if form == "json"
+            else text_table(rng, ["id", "more"], [(name, "b") for name in names], form)
+        )
 
     return _written
 
@@ -123,7 +161,11 @@ def _numbers(form: str) -> Callable[[Random], str]:
         numbers = [rng.choice((1, 0.5, -3, 1e-5, 12.25)) for _ in range(rng.randint(1, 5))]
         if form == "lines":
             return "".join(f"{number}\n" for number in numbers)
-        return json.dumps(numbers) if form == "json" else text_table(rng, ["score"], [(number,) for number in numbers], form)
+        return (
+            json.dumps(numbers)
+            if form == "json"
+            else text_table(rng, ["score"], [(number,) for number in numbers], form)
+        )
 
     return _written
 
@@ -131,7 +173,10 @@ def _numbers(form: str) -> Callable[[Random], str]:
 def _scores(form: str) -> Callable[[Random], str]:
     def _written(rng: Random) -> str:
         columns = rng.randint(2, 4)
-        rows = [[f"q{row}", *(rng.randrange(99) / 8 for _ in range(columns))] for row in range(rng.randint(1, 4))]
+        rows = [
+            [f"q{row}", *(rng.randrange(99) / 8 for _ in range(columns))]
+            for row in range(rng.randint(1, 4))
+        ]
         return text_table(rng, ["query", *(f"v{place}" for place in range(columns))], rows, form)
 
     return _written
@@ -141,13 +186,16 @@ def _scores(form: str) -> Callable[[Random], str]:
 
 
 def content(path: Path) -> bytes:
-    """The content of a file, without compression and byte order mark. Raises Refused for damaged compression."""
+    """The content of a file, without compression and byte order mark. Raises Refused for damaged
+    compression.
+    """
     raw = path.read_bytes()
     try:
         if raw[:2] == b"\x1f\x8b":
             raw = gzip.decompress(raw)
         elif raw[:4] == b"\x28\xb5\x2f\xfd":
-            # A frame that ends early is recognised by its missing part, which a reader of streams does not look at.
+            # A frame that ends early is recognised by its missing part, which a reader of streams
+            # does not look at.
             raw = b"".join(_frames(raw))
     except (OSError, EOFError, zlib.error, zstandard.ZstdError) as error:
         raise Refused(str(error)) from error
@@ -170,7 +218,9 @@ def _text(raw: bytes) -> str:
 
 
 def strict_text(path: Path) -> str:
-    """The content as text. Raises Refused for what is not UTF-8, and Undecided where only the first line is not."""
+    """The content as text. Raises Refused for what is not UTF-8, and Undecided where only the first
+    line is not.
+    """
     raw = content(path)
     try:
         return raw.decode()
@@ -227,10 +277,11 @@ def add(table: Table, query: str, item: str, number: float) -> None:
 
 
 def load_json(text: str, keys: Collection[str] = ()) -> Any:
-    """A document in JSON. Raises Refused for anything that is none, and for a key that is there twice.
+    """A document in JSON. Raises Refused for anything that is none, and for a key that is there
+    twice.
 
-    keys: those of records that are read, in small letters; Undecided is raised where only others, or those of objects in records,
-    are there twice. None: all are read.
+    keys: those of records that are read, in small letters; Undecided is raised where only others,
+    or those of objects in records, are there twice. None: all are read.
     """
     twice = list[tuple[dict[str, Any], set[str]]]()
 
@@ -238,13 +289,21 @@ def load_json(text: str, keys: Collection[str] = ()) -> Any:
         found = dict(pairs)
         if len(found) < len(pairs):
             counts = Counter(key for key, _ in pairs).items()
-            twice.append((found, {re.sub(r"[\s_-]", "", key.lower()) for key, number in counts if number > 1}))
+            twice.append(
+                (
+                    found,
+                    {re.sub(r"[\s_-]", "", key.lower()) for key, number in counts if number > 1},
+                )
+            )
         return found
 
     try:
         whole = json.loads(text, object_pairs_hook=_once)
         records = whole if isinstance(whole, list) else [whole]
-        if any(not keys or (names & {*keys} and any(each is one for one in records)) for each, names in twice):
+        if any(
+            not keys or (names & {*keys} and any(each is one for one in records))
+            for each, names in twice
+        ):
             raise Refused("a key is there twice")
         if twice:
             raise Undecided("a key that is not read is there twice")
@@ -303,9 +362,16 @@ def _plain_headerless(path: Path) -> Table:
 
 def _scored(found: Any) -> Table:
     """The table {query: {item: number}}; a query may have nothing."""
-    if not isinstance(found, dict) or not found or not all(isinstance(each, dict) for each in found.values()):
+    if (
+        not isinstance(found, dict)
+        or not found
+        or not all(isinstance(each, dict) for each in found.values())
+    ):
         raise Refused("expected {query: {item: number}}")
-    return {id_of(query): {id_of(item): value_of(each) for item, each in scored.items()} for query, scored in found.items()}
+    return {
+        id_of(query): {id_of(item): value_of(each) for item, each in scored.items()}
+        for query, scored in found.items()
+    }
 
 
 def _plain_mteb(path: Path) -> Table:
@@ -359,7 +425,9 @@ def cells(path: Path, form: str, keys: Collection[str] = ()) -> tuple[list[str],
     for field in re.split(rf"[{re.escape(delimiter)}\r\n]", re.sub(r'"(?:[^"]|"")*"', "Q", text)):
         if '"' in field or ("Q" in field and '"' in text and field != "Q"):
             raise Undecided("quotes inside a field")
-    return _regular(list(csv.reader(StringIO(text, newline=""), delimiter=delimiter, strict=True)), delimiter)
+    return _regular(
+        list(csv.reader(StringIO(text, newline=""), delimiter=delimiter, strict=True)), delimiter
+    )
 
 
 def _regular(rows: list[list[str]], delimiter: str) -> tuple[list[str], list[list[Any]]]:
@@ -367,7 +435,10 @@ def _regular(rows: list[list[str]], delimiter: str) -> tuple[list[str], list[lis
     if not rows or any(not "".join(row).strip() for row in rows):
         raise Undecided("an empty line")
     if any(len(row) != len(rows[0]) for row in rows):
-        if all(len(row) == len(rows[0]) or (len(row) == len(rows[0]) + 1 and not row[-1]) for row in rows):
+        if all(
+            len(row) == len(rows[0]) or (len(row) == len(rows[0]) + 1 and not row[-1])
+            for row in rows
+        ):
             raise Undecided("a delimiter at the end of a row")
         if delimiter in ";|":
             raise Undecided("perhaps not a delimiter")
@@ -380,7 +451,9 @@ def _objects(path: Path, keys: Collection[str]) -> tuple[list[str], list[list[An
     if re.search(r"\d{300}", text):
         raise Undecided("an integer that Python does not read, perhaps where nothing is read")
     found = load_json(text, keys) if text.lstrip().startswith("[") else json_lines(path, keys)
-    found = [{} if each is None else each for each in found]  # DuckDB takes null for an object without keys
+    found = [
+        {} if each is None else each for each in found
+    ]  # DuckDB takes null for an object without keys
     if not all(isinstance(each, dict) for each in found) or not found or len(found) > 40:
         raise Refused("no objects")
     names = list(dict.fromkeys(key for each in found for key in each))
@@ -413,7 +486,10 @@ def cell_id(value: Any) -> str:
 
 
 _QUERY, _ITEM = ("query", "qid", "queryid"), ("item", "docno", "corpusid")
-_LAST = {"judgments": ("grade", "relevance", "rel", "label", "score"), "run": ("score", "sim", "rank")}
+_LAST = {
+    "judgments": ("grade", "relevance", "rel", "label", "score"),
+    "run": ("score", "sim", "rank"),
+}
 _READ = {
     "column": ("id",),
     "texts": ("id", "text"),
@@ -424,11 +500,20 @@ _READ = {
 
 def table_of(names: Sequence[str], rows: Sequence[Sequence[Any]], form: str, holds: str) -> Table:
     """The run or the judgments in a table."""
-    query, item, value = place_of(names, _QUERY), place_of(names, _ITEM), place_of(names, _LAST[holds])
+    query, item, value = (
+        place_of(names, _QUERY),
+        place_of(names, _ITEM),
+        place_of(names, _LAST[holds]),
+    )
     table: Table = {}
     for row in rows:
         number = cell_number(row[value], form)
-        add(table, cell_id(row[query]), cell_id(row[item]), 0.0 - number if names[value].lower() == "rank" else number)
+        add(
+            table,
+            cell_id(row[query]),
+            cell_id(row[item]),
+            0.0 - number if names[value].lower() == "rank" else number,
+        )
     return table
 
 
@@ -443,7 +528,11 @@ def _plain_table(path: Path, *, form: str, holds: str) -> Any:
         if any(type(row[place]) is int and not -(2**63) <= row[place] < 2**64 for row in rows):
             raise Undecided("a very large integer")
         return [
-            _utf8(row[place]) or None if type(row[place]) is str else str(row[place]) if type(row[place]) is int else None
+            _utf8(row[place]) or None
+            if type(row[place]) is str
+            else str(row[place])
+            if type(row[place]) is int
+            else None
             for row in rows
         ]
     if holds == "numbers":
@@ -470,7 +559,13 @@ def texts_of(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> dict[str, s
 
 def _plain_scores(path: Path, *, form: str) -> Any:
     names, rows = cells(path, form)
-    if not names or names[0] != "query" or len(set(names)) < len(names) or len(names) < 2 or not all(names):
+    if (
+        not names
+        or names[0] != "query"
+        or len(set(names)) < len(names)
+        or len(names) < 2
+        or not all(names)
+    ):
         raise Undecided("names")
     numbers = [[cell_number(cell, form) for cell in row[1:]] for row in rows]
     ids = [cell_id(row[0]) for row in rows]
@@ -511,7 +606,10 @@ def _listed(value: Any) -> list[Any]:
 
 
 def _plain_list(path: Path) -> list[str | None]:
-    return [id_of(each) if type(each) in (str, int) else None for each in _listed(load_json(_text(content(path))))]
+    return [
+        id_of(each) if type(each) in (str, int) else None
+        for each in _listed(load_json(_text(content(path))))
+    ]
 
 
 def _plain_number_list(path: Path) -> list[float]:
@@ -534,7 +632,10 @@ def plain_values(holds: str, table: Any) -> Any:
         numbers = (table.scores if holds == "run" else table.grades).tolist()
         bounds = table.offsets.tolist()
         return {
-            query: {item: number + 0.0 for item, number in zip(table.items[start:stop], numbers[start:stop], strict=True)}
+            query: {
+                item: number + 0.0
+                for item, number in zip(table.items[start:stop], numbers[start:stop], strict=True)
+            }
             for query, start, stop in zip(table.queries, bounds, bounds[1:], strict=False)
         }
     if holds == "texts":
@@ -542,11 +643,26 @@ def plain_values(holds: str, table: Any) -> Any:
     if holds == "numbers":
         return [each + 0.0 for each in table.tolist()]
     if holds == "preferences":
-        bounds = zip(table.queries, table.offsets.tolist(), table.offsets.tolist()[1:], strict=False)
+        bounds = zip(
+            table.queries, table.offsets.tolist(), table.offsets.tolist()[1:], strict=False
+        )
         owners = [query for query, start, stop in bounds for _ in range(start, stop)]
-        return sorted(zip(owners, table.groups, table.subgroups, table.items, (table.levels + 0.0).tolist(), strict=True))
+        return sorted(
+            zip(
+                owners,
+                table.groups,
+                table.subgroups,
+                table.items,
+                (table.levels + 0.0).tolist(),
+                strict=True,
+            )
+        )
     if holds == "scores":
-        return list(table.query_names), list(table.item_names), [[cell + 0.0 for cell in row] for row in table.matrix.tolist()]
+        return (
+            list(table.query_names),
+            list(table.item_names),
+            [[cell + 0.0 for cell in row] for row in table.matrix.tolist()],
+        )
     return table
 
 
@@ -573,10 +689,19 @@ def read(holds: str, form: str) -> Callable[[Any], Any]:
     return _read
 
 
-_SUFFIX = {"trec": "run", "json": "json", "csv": "csv", "tsv": "tsv", "jsonl": "jsonl", "lines": "txt"}
+_SUFFIX = {
+    "trec": "run",
+    "json": "json",
+    "csv": "csv",
+    "tsv": "tsv",
+    "jsonl": "jsonl",
+    "lines": "txt",
+}
 
 
-def _add(form: str, holds: str, written: Callable[[Random], str], plain: Callable[[Path], Any]) -> None:
+def _add(
+    form: str, holds: str, written: Callable[[Random], str], plain: Callable[[Path], Any]
+) -> None:
     def _write(rng: Random, folder: Path) -> Path:
         path = folder / f"input.{_SUFFIX.get(form, form)}"
         path.write_text(written(rng), encoding="utf-8", newline="")
@@ -606,9 +731,19 @@ for _holds in ("run", "judgments"):
 _add("msmarco", "texts", _texts("msmarco"), _plain_msmarco_texts)
 _add("mteb", "run", _run("mteb", "run"), _plain_mteb)
 _add("sentence-transformers", "run", _run("sentence-transformers", "run"), _plain_predictions)
-_add("beir", "judgments", _run("beir", "judgments"), _bind(_plain_table, form="tsv", holds="judgments"))
+_add(
+    "beir",
+    "judgments",
+    _run("beir", "judgments"),
+    _bind(_plain_table, form="tsv", holds="judgments"),
+)
 _add("beir", "texts", _texts("beir"), _bind(_plain_table, form="jsonl", holds="texts"))
-_add("lines", "texts", _texts("lines"), lambda path: {str(row): line for row, line in enumerate(_lines_of(path))})
+_add(
+    "lines",
+    "texts",
+    _texts("lines"),
+    lambda path: {str(row): line for row, line in enumerate(_lines_of(path))},
+)
 _add("lines", "column", _column("lines"), _lines_of)
 _add("lines", "numbers", _numbers("lines"), _plain_numbers)
 _add("json", "texts", _texts("json"), _plain_object)

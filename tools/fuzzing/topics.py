@@ -1,4 +1,6 @@
-"""Fuzzer of TREC topics, in the form of `<top>` without closing tags and in that of `<topic number="1">`."""
+"""Fuzzer of TREC topics, in the form of `<top>` without closing tags and in that of `<topic
+number="1">`.
+"""
 
 from html import escape
 from html.parser import HTMLParser
@@ -19,7 +21,10 @@ def _write(rng: Random, folder: Path) -> Path:
     path = folder / "input.topics"
     if rng.random() < 0.5:
         lines = [
-            f"<top>\n\n<num> Number: {number}\n<title> {title}\n\n<desc> Description:\n{more}\n\n</top>\n"
+            (
+                f"<top>\n\n<num> Number: {number}\n<title> {title}\n\n<desc> "
+                f"Description:\n{more}\n\n</top>\n"
+            )
             for number, (title, more) in topics.items()
         ]
         text = "\n".join(lines)
@@ -55,7 +60,9 @@ class _Parser(HTMLParser):
 
 
 def _plain(path: Path) -> dict[str, str]:
-    """The texts, of files that have nothing but the tags that `_write` gives them, in their order."""
+    """The texts, of files that have nothing but the tags that `_write` gives them, in their
+    order.
+    """
     text = content(path).decode("utf-8", "surrogateescape")
     parser = _Parser()
     parser.feed(text)
@@ -68,19 +75,38 @@ def _plain(path: Path) -> dict[str, str]:
     values = [" ".join(value.split()) for _, value in parser.found]
     found = dict[str, str]()
     if tags == old * (len(tags) // 5):
-        pairs = [(values[place + 2].removeprefix("Number:").strip(), values[place + 3]) for place in range(0, len(tags), 5)]
-    elif tags[:1] == ["topics"] and tags[-1:] == ["/topics"] and tags[1:-1] == new * (len(tags[1:-1]) // 6):
-        pairs = list(zip(parser.numbers, (values[place + 3] for place in range(0, len(tags) - 2, 6)), strict=True))
+        pairs = [
+            (values[place + 2].removeprefix("Number:").strip(), values[place + 3])
+            for place in range(0, len(tags), 5)
+        ]
+    elif (
+        tags[:1] == ["topics"]
+        and tags[-1:] == ["/topics"]
+        and tags[1:-1] == new * (len(tags[1:-1]) // 6)
+    ):
+        pairs = list(
+            zip(
+                parser.numbers,
+                (values[place + 3] for place in range(0, len(tags) - 2, 6)),
+                strict=True,
+            )
+        )
     else:
         raise Undecided("other tags")
     if any(name != name.strip() for name, _ in pairs):
         raise Undecided("white space beside a number")
     if not all(name and " " not in name for name, _ in pairs) or len(dict(pairs)) < len(pairs):
         raise Refused("a number twice or none")
-    if any(not text for _, text in pairs) or "Topic:" in text or "&" in text.replace("& ü", "").replace("&amp; ü", ""):
+    if (
+        any(not text for _, text in pairs)
+        or "Topic:" in text
+        or "&" in text.replace("& ü", "").replace("&amp; ü", "")
+    ):
         raise Undecided("an empty text, a label or an entity")
     found.update(pairs)
     return found
 
 
-FUZZERS[f"{FORMATS}: trec-topics texts"] = Fuzzer(_write, text_file, read("texts", "trec-topics"), _plain)
+FUZZERS[f"{FORMATS}: trec-topics texts"] = Fuzzer(
+    _write, text_file, read("texts", "trec-topics"), _plain
+)

@@ -1,4 +1,6 @@
-"""The command line: finds the commands, prints what they return, draws progress, and turns errors into exit codes."""
+"""The command line: finds the commands, prints what they return, draws progress, and turns errors
+into exit codes.
+"""
 
 import os
 import sys
@@ -34,7 +36,9 @@ def script() -> None:
 
 
 def _open_streams() -> None:
-    """Files and pipes get UTF-8, and ids as the bytes that they were, a terminal what it can show; closed streams go nowhere."""
+    """Files and pipes get UTF-8, and ids as the bytes that they were, a terminal what it can show;
+    closed streams go nowhere.
+    """
     from io import TextIOWrapper
 
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
@@ -64,11 +68,19 @@ def main() -> int:
 
 
 def _interrupted() -> int:
-    """Says that the command was interrupted; its exit code. A further interruption does not cut the sentence."""
+    """Says that the command was interrupted; its exit code. A further interruption does not cut the
+    sentence.
+    """
     number = startup.end_interrupts()
     # A terminal shows ^C where the cursor is.
-    newline, word = "\n" * sys.stderr.isatty(), "interrupted" if number == _CTRL_C else "ended by SIGTERM"
-    _say(f"{newline}rankwell: {word}; nothing is half-written. Run the same command again: where it keeps its work, it goes on.")
+    newline, word = (
+        "\n" * sys.stderr.isatty(),
+        "interrupted" if number == _CTRL_C else "ended by SIGTERM",
+    )
+    _say(
+        f"{newline}rankwell: {word}; nothing is half-written. Run the same command again: "
+        "where it keeps its work, it goes on."
+    )
     return 128 + number
 
 
@@ -83,7 +95,9 @@ def _dispatch(arguments: list[str]) -> int:
         from rankwell import __version__
         from rankwell.core.kernels import native
 
-        kernel = "yes" if native.name() == "native" else "no; the figures are the same, but take longer"
+        kernel = (
+            "yes" if native.name() == "native" else "no; the figures are the same, but take longer"
+        )
         print(f"rankwell {__version__}\ncompiled kernel: {kernel}")  # noqa: T201
         return 0
     from rankwell.errors import at_the_command_line
@@ -143,7 +157,9 @@ def _run(arguments: list[str]) -> int:
 
 
 def _without_threads(arguments: list[str]) -> tuple[list[str], str | None]:
-    """The arguments without `--threads N`, which every command takes, and the text of the number. Raises BadUsage."""
+    """The arguments without `--threads N`, which every command takes, and the text of the number.
+    Raises BadUsage.
+    """
     from rankwell.errors import BadUsage
 
     rest, found, words = list[str](), list[str](), iter(arguments)
@@ -160,7 +176,14 @@ def _without_threads(arguments: list[str]) -> tuple[list[str], str | None]:
 
 def _run_command(arguments: list[str]) -> int:
     from rankwell.core.binding import bind
-    from rankwell.core.catalogue import HELP, Words, command_function, command_summaries, find_command, subcommands
+    from rankwell.core.catalogue import (
+        HELP,
+        Words,
+        command_function,
+        command_summaries,
+        find_command,
+        subcommands,
+    )
     from rankwell.core.options import files_to_write, overwriting
     from rankwell.errors import BadUsage
     from rankwell.store import reading
@@ -192,7 +215,12 @@ def _run_command(arguments: list[str]) -> int:
         return 2
     import warnings
 
-    with reading(), overwriting(allowed, keeping=bool(files)), warnings.catch_warnings(), _Bars() as bars:
+    with (
+        reading(),
+        overwriting(allowed, keeping=bool(files)),
+        warnings.catch_warnings(),
+        _Bars() as bars,
+    ):
         warnings.showwarning = _show_warning
         if "progress" in command.__annotations__:
             named["progress"] = bars if sys.stderr.isatty() else None
@@ -216,7 +244,10 @@ def _print_output(output: "Any", *, quiet: bool) -> None:
         import re
 
         # Whatever steers a terminal, except the colours of tables, whose cells are escaped.
-        steering = r"\x1b(?!\[[0-9;]*m)|[\0-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]"
+        steering = (
+            r"\x1b(?!\[[0-9;]*m)|[\0-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f"
+            r"\u200e\u200f\u2028-\u202e\u2066-\u2069]"
+        )
         text = re.sub(steering, lambda match: ascii(match[0])[1:-1], text)
     sys.stdout.write(text)
 
@@ -228,23 +259,32 @@ def _show_warning(message: "Warning | str", category: type[Warning], *where: "An
     from rankwell.errors import RankwellWarning
 
     is_own = issubclass(category, RankwellWarning)
-    _say(f"rankwell: {_one_line(message)}" if is_own else warnings.formatwarning(message, category, *where[:2]).rstrip())
+    _say(
+        f"rankwell: {_one_line(message)}"
+        if is_own
+        else warnings.formatwarning(message, category, *where[:2]).rstrip()
+    )
 
 
 def _one_line(message: object) -> str:
-    """A message whose ends of lines, which come of names and texts, are escapes; of a very long one the two ends."""
+    """A message whose ends of lines, which come of names and texts, are escapes; of a very long one
+    the two ends.
+    """
     text = str(message).replace("\n", "\\n")
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]} … {text[-_LONGEST // 2 :]}"
 
 
 def _say(text: str, *, fold: bool = True) -> None:
-    """Writes a message with control characters as escapes, except ends of lines and bytes of ids that are not UTF-8.
+    """Writes a message with control characters as escapes, except ends of lines and bytes of ids
+    that are not UTF-8.
 
     fold: whether a terminal gets it on lines of its width.
     """
     from rankwell.errors import printable, without_credentials
 
-    text = printable(without_credentials(text), frozenset(("\n", "\t", *map(chr, range(0xDC80, 0xDD00)))))
+    text = printable(
+        without_credentials(text), frozenset(("\n", "\t", *map(chr, range(0xDC80, 0xDD00))))
+    )
     try:
         sys.stderr.write((_folded(text) if fold and sys.stderr.isatty() else text) + "\n")
         sys.stderr.flush()
@@ -254,14 +294,18 @@ def _say(text: str, *, fold: bool = True) -> None:
 
 
 def _folded(text: str) -> str:
-    """A message on lines of the terminal's width, broken at blanks: none within quotes or within a name on the command line."""
+    """A message on lines of the terminal's width, broken at blanks: none within quotes or within a
+    name on the command line.
+    """
     import re
     from pathlib import Path
 
     from rankwell.report import folded, terminal_of
 
     names = [*sys.argv[1:], *(Path(word).stem for word in sys.argv[1:])]
-    whole = [re.escape(name) for name in sorted(names, key=len, reverse=True) if " " in name.strip()]
+    whole = [
+        re.escape(name) for name in sorted(names, key=len, reverse=True) if " " in name.strip()
+    ]
     pattern = "|".join([*whole, r"(?<!\w)'[^']*'(?!\w)", '"[^"]*"', "`[^`]*`"])
     held = re.sub(pattern, lambda match: match[0].replace(" ", "\0"), text)
     return folded(held, terminal_of(sys.stderr), "  ").replace("\0", " ")
@@ -302,22 +346,38 @@ class _Bars:
 
             from rankwell.errors import printable
 
-            self._tasks[name] = self._progress.add_task(escape(printable(name)), total=total, completed=done, note=note)
+            self._tasks[name] = self._progress.add_task(
+                escape(printable(name)), total=total, completed=done, note=note
+            )
         self._progress.update(self._tasks[name], completed=done, total=total, note=note)
 
 
 def _new_bars(*, is_noted: bool) -> "Any":
     """Bars of one line each; what is too long for a terminal is cut at its end."""
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+        TimeRemainingColumn,
+    )
     from rich.table import Column
 
-    note = TextColumn("{task.fields[note]}", table_column=Column(ratio=1, no_wrap=True, overflow="ellipsis"))
+    note = TextColumn(
+        "{task.fields[note]}", table_column=Column(ratio=1, no_wrap=True, overflow="ellipsis")
+    )
     console = Console(stderr=True)
     bar = [BarColumn(), TaskProgressColumn(), TimeRemainingColumn()]
     if is_noted:
-        bar = [MofNCompleteColumn(), *([BarColumn(10), TimeRemainingColumn()] if console.width >= _WIDE else [])]
-    return Progress(TextColumn("{task.description}"), *bar, note, console=console, transient=True, expand=True)
+        bar = [
+            MofNCompleteColumn(),
+            *([BarColumn(10), TimeRemainingColumn()] if console.width >= _WIDE else []),
+        ]
+    return Progress(
+        TextColumn("{task.description}"), *bar, note, console=console, transient=True, expand=True
+    )
 
 
 if __name__ == "__main__":

@@ -14,13 +14,17 @@ from rankwell.core.catalogue import DROP_IN, Words, command_function, command_su
 from rankwell.core.options import QUIET, REQUIRED, THREADS, Argument, arguments_of, texts_of
 
 ABOUT = "Measures how well anything retrieves: exact, explained, with uncertainty."
-_DROP_IN: dict[Words, str] = {(DROP_IN,): "Print what trec_eval prints, byte for byte, so that a script changes one word."}
+_DROP_IN: dict[Words, str] = {
+    (DROP_IN,): "Print what trec_eval prints, byte for byte, so that a script changes one word."
+}
 _NARROW = 60
 _KINDS = {int: "INT", float: "FLOAT", Path: "PATH"}
 
 
 def page(words: Words, width: int) -> Group:
-    """The page of a command, of a word that begins several, or of the program where there are no words."""
+    """The page of a command, of a word that begins several, or of the program where there are no
+    words.
+    """
     if words in command_summaries():
         return _command_page(words, width)
     usage = Text(" ".join(["Usage: rankwell", *words, "COMMAND\n"]))
@@ -38,18 +42,29 @@ def _command_page(words: Words, width: int) -> Group:
     function = command_function(words)
     about, texts = texts_of(function)
     known = arguments_of(function)
-    bare, named = ([each for each in known if bool(each.flags) is flagged] for flagged in (False, True))
+    bare, named = (
+        [each for each in known if bool(each.flags) is flagged] for flagged in (False, True)
+    )
     needed = [f"{each.flags[0]} {_word(each)}" for each in named if each.default is REQUIRED]
     usage = " ".join(["Usage: rankwell", *words, *needed, "[OPTIONS]", *map(_place, bare)])
     further = subcommands(words[0]) if len(words) == 1 else {}
     if further:
         usage += f"\n       rankwell {words[0]} COMMAND"
-    paragraphs = "\n\n".join(part if part.startswith(" ") else " ".join(part.split()) for part in about.split("\n\n"))
-    common = [(Text("--threads INT", "cyan"), Text(THREADS)), (Text("--quiet", "cyan"), Text(QUIET))]
+    paragraphs = "\n\n".join(
+        part if part.startswith(" ") else " ".join(part.split()) for part in about.split("\n\n")
+    )
+    common = [
+        (Text("--threads INT", "cyan"), Text(THREADS)),
+        (Text("--quiet", "cyan"), Text(QUIET)),
+    ]
     panels = [
         _commands(further, width) if further else None,
-        _panel("Arguments", (_row(each, texts.get(each.name, "")) for each in bare), width) if bare else None,
-        _panel("Options", [*(_row(each, texts.get(each.name, "")) for each in named), *common], width),
+        _panel("Arguments", (_row(each, texts.get(each.name, "")) for each in bare), width)
+        if bare
+        else None,
+        _panel(
+            "Options", [*(_row(each, texts.get(each.name, "")) for each in named), *common], width
+        ),
     ]
     return Group(Text(usage + "\n"), Text(paragraphs + "\n"), *(panel for panel in panels if panel))
 

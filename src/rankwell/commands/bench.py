@@ -1,4 +1,6 @@
-"""Evaluate many systems on many data sets from one TOML file, only where something has changed, and set them side by side."""
+"""Evaluate many systems on many data sets from one TOML file, only where something has changed, and
+set them side by side.
+"""
 
 import sys
 from functools import partial
@@ -22,13 +24,15 @@ def bench(
     *,
     options: BenchOptions,
     output: FolderOption = None,
-    format: Annotated[TableFormat, Option(("--format", "-f"))] = "table",  # noqa: A002
+    format: Annotated[TableFormat, Option(("--format", "-f"))] = "table",
     dry_run: bool = False,
     progress: Progress = None,
 ) -> Output:
-    """Evaluate many systems on many data sets from one TOML file, only where something has changed, and set them side by side.
+    """Evaluate many systems on many data sets from one TOML file, only where something has changed,
+    and set them side by side.
 
-    A data set names its command and gives its options by their names on the command line, a system perhaps some of its own:
+    A data set names its command and gives its options by their names on the command line, a system
+    perhaps some of its own:
 
         [[dataset]]
         name = "scifact"
@@ -40,18 +44,20 @@ def bench(
         [[system]]
         name = "bm25"
 
-    docs/benches.md has a whole example, and the rule for evaluating a cell again. The letters after a figure are those of the
-    systems that it is significantly better than. A cell that fails is named, the others go on, and the exit code is 2.
+    docs/benches.md has a whole example, and the rule for evaluating a cell again. The letters after
+    a figure are those of the systems that it is significantly better than. A cell that fails is
+    named, the others go on, and the exit code is 2.
 
     Parameters
     ----------
     file
-        The bench, TOML: a [[dataset]] for each with name, command (evaluate, agree, captions, answers, clips, instances, pairs)
-        and the options of that command, in whose texts {dataset} and {system} are replaced by the names, and a [[system]] for
-        each with name; docs/benches.md has a whole example.
+        The bench, TOML: a [[dataset]] for each with name, command (evaluate, agree, captions,
+        answers, clips, instances, pairs) and the options of that command, in whose texts {dataset}
+        and {system} are replaced by the names, and a [[system]] for each with name; docs/benches.md
+        has a whole example.
     output
-        Folder for DATASET/SYSTEM/, each as its command writes it with -o, the tables and bench.json; NAME-results beside
-        NAME.toml by default.
+        Folder for DATASET/SYSTEM/, each as its command writes it with -o, the tables and
+        bench.json; NAME-results beside NAME.toml by default.
     format
         How to print; html is a page of its own.
     dry_run
@@ -74,15 +80,22 @@ def bench(
         ]
         listed = report.render_rows(rows, format, terminal=report.terminal_of(sys.stdout))
         refused = refusal(PartOptions(dry_run=True), partial(check_output, file, output))
-        return Output(text=listed, notes=(*refused, f"{sum(row['to_do'] == 'yes' for row in rows)} of {len(plans)} to do"))
+        return Output(
+            text=listed,
+            notes=(*refused, f"{sum(row['to_do'] == 'yes' for row in rows)} of {len(plans)} to do"),
+        )
     result = evaluate_bench(file, output, options, progress)
     if isinstance(result, PartOutcome):
-        return Output(result.text, result.notes, 0 if result.missing is None else Unfinished.exit_code)
+        return Output(
+            result.text, result.notes, 0 if result.missing is None else Unfinished.exit_code
+        )
     notes = [] if format in ("json", "html") else list(result.notes)
     notes += [f"{each.plan.cell.name} failed: {each.error}" for each in result.failed]
     text = result.render(format, terminal=report.terminal_of(sys.stdout))
     wrote = result.folder if output is None else output
     wrote = wrote.relative_to(Path.cwd()) if wrote.is_relative_to(Path.cwd()) else wrote
     return Output(
-        text=text, notes=(*notes, *map(report.Aside, (result.status, f"wrote {wrote}/"))), exit_code=2 if result.failed else 0
+        text=text,
+        notes=(*notes, *map(report.Aside, (result.status, f"wrote {wrote}/"))),
+        exit_code=2 if result.failed else 0,
     )

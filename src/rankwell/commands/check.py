@@ -1,4 +1,6 @@
-"""Check judgments and runs before trusting a number: what is missing, tied, contradictory, duplicated or retrieved by itself."""
+"""Check judgments and runs before trusting a number: what is missing, tied, contradictory,
+duplicated or retrieved by itself.
+"""
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,7 +31,8 @@ Level = Literal["error", "warning", "ok", "note"]
 
 @dataclass(frozen=True)
 class Finding:
-    """A line of a check: what was counted in which file; an error is certain to make numbers wrong, a note is a fact.
+    """A line of a check: what was counted in which file; an error is certain to make numbers wrong,
+    a note is a fact.
 
     ok: what would be an error or a warning did not occur.
     """
@@ -43,7 +46,9 @@ class Finding:
 
 @dataclass(frozen=True, repr=False)
 class Findings:
-    """The findings of a check, file by file, and notes in whole sentences; printed as the table of the command line."""
+    """The findings of a check, file by file, and notes in whole sentences; printed as the table of
+    the command line.
+    """
 
     rows: tuple[Finding, ...]
     notes: tuple[str, ...] = ()
@@ -69,7 +74,9 @@ class Findings:
         """The numbers of errors and of warnings."""
         return f"errors: {len(self.errors)}, warnings: {len(self.warnings)}"
 
-    def text(self, format: report.Format = "table", terminal: report.Terminal = report.PLAIN) -> str:  # noqa: A002
+    def text(
+        self, format: report.Format = "table", terminal: report.Terminal = report.PLAIN
+    ) -> str:
         """The rows in one of the formats of the command line."""
         return report.render_rows([vars(each) for each in self.rows], format, terminal=terminal)
 
@@ -80,7 +87,9 @@ class Findings:
 
 
 class InputForms(NamedTuple):
-    """The formats and columns of judgments and runs, where their content does not determine them."""
+    """The formats and columns of judgments and runs, where their content does not determine
+    them.
+    """
 
     judgments_format: str | None = None
     qrels_columns: ColumnChoice | None = None
@@ -98,11 +107,15 @@ def check(
     run_format: str | None = None,
     columns: RunColumns = None,
     strict: bool = False,
-    format: Annotated[Literal["table", "csv", "tsv", "json", "jsonl", "md"], Option(("--format", "-f"))] = "table",  # noqa: A002
+    format: Annotated[
+        Literal["table", "csv", "tsv", "json", "jsonl", "md"], Option(("--format", "-f"))
+    ] = "table",
 ) -> Output:
-    """Check judgments and runs before trusting a number: what is missing, tied, contradictory, duplicated or retrieved by itself.
+    """Check judgments and runs before trusting a number: what is missing, tied, contradictory,
+    duplicated or retrieved by itself.
 
-    An error is certain to make numbers wrong or undefined; a warning may be right for your data. Exit 1 with an error.
+    An error is certain to make numbers wrong or undefined; a warning may be right for your data.
+    Exit 1 with an error.
 
     Parameters
     ----------
@@ -111,7 +124,8 @@ def check(
     runs
         Files of rankings.
     corpus
-        File of the collection's items (BEIR corpus.jsonl, or any table with an id column), to find judged items that it lacks.
+        File of the collection's items (BEIR corpus.jsonl, or any table with an id column), to find
+        judged items that it lacks.
     qrels_format
         Name of the judgments' format, where their content does not determine it.
     run_format
@@ -119,7 +133,12 @@ def check(
     strict
         Exit 1 with a warning, too.
     """
-    forms = InputForms(judgments_format=qrels_format, qrels_columns=qrels_columns, run_format=run_format, columns=columns)
+    forms = InputForms(
+        judgments_format=qrels_format,
+        qrels_columns=qrels_columns,
+        run_format=run_format,
+        columns=columns,
+    )
     found = check_places(qrels, name_runs(list(runs)), corpus=corpus, forms=forms)
     text = found.text(format, report.terminal_of(sys.stdout))
     return Output(
@@ -129,13 +148,20 @@ def check(
     )
 
 
-def check_places(judgments: Any, runs: Mapping[str, Any], *, corpus: str | Path | None = None, forms: InputForms) -> Findings:
+def check_places(
+    judgments: Any, runs: Mapping[str, Any], *, corpus: str | Path | None = None, forms: InputForms
+) -> Findings:
     """The findings on judgments, on a corpus and on runs by name, each a file or an object."""
     refuse_one_stream([judgments, *runs.values(), corpus])
-    truth = io.find_judgments(judgments, format=forms.judgments_format, qrels_columns=forms.qrels_columns)
+    truth = io.find_judgments(
+        judgments, format=forms.judgments_format, qrels_columns=forms.qrels_columns
+    )
     notes = [*truth.notes]
     flat = truth.table.flat
-    grades = ", ".join(f"{grade:g}: {int((flat.grades == grade).sum())}" for grade in np.unique(flat.grades).tolist())
+    grades = ", ".join(
+        f"{grade:g}: {int((flat.grades == grade).sum())}"
+        for grade in np.unique(flat.grades).tolist()
+    )
     relevant = np.bincount(flat.query_of_row[flat.grades > 0], minlength=len(flat.queries))
     none = [flat.queries[query] for query in np.flatnonzero(relevant == 0).tolist()]
     findings = [
@@ -157,7 +183,9 @@ def check_places(judgments: Any, runs: Mapping[str, Any], *, corpus: str | Path 
         notes += ranking.notes
         findings += _about_run(name, flat, ranking)
         hits = hits_of_ranking(ranking.table, flat)
-        run = RunPlace(name, hits, place, ranking.format, forms.run_format, forms.columns, ranking.table)
+        run = RunPlace(
+            name, hits, place, ranking.format, forms.run_format, forms.columns, ranking.table
+        )
         mistakes += [(name, mistake) for mistake in run_mistakes(run, flat, gauge=gauge)]
     mistakes += [("runs", each) for each in copies(runs)]
     findings += [Finding(file, each.what, each.level, each.n) for file, each in mistakes]
@@ -168,7 +196,9 @@ def _ndcg(judgments: Judgments, ranking: Ranking) -> str:
     """The mean of nDCG@10 over all judged queries."""
     measure = parse_measure("nDCG@10")
     view = JudgedRankings.join(judgments, hits_of_ranking(ranking, judgments))
-    return figure(figure_of(measure(view.resolve("id-desc")), measure.entry.summary), measure.entry.unit)
+    return figure(
+        figure_of(measure(view.resolve("id-desc")), measure.entry.summary), measure.entry.unit
+    )
 
 
 def _finding(file: str, what: str, names: Sequence[str], level: Level = "warning") -> Finding:
@@ -188,7 +218,9 @@ def _about_run(name: str, truth: Judgments, ranking: io.CheckedRanking) -> list[
         "queries without judgments": [query for query in table.queries if query not in truth.index],
         "queries that list an item twice": ranking.duplicated,
         "queries whose ranks contradict their scores": ranking.contradicting,
-        "queries that retrieve themselves": [query for query, (start, stop) in parts if query in table.items[start:stop]],
+        "queries that retrieve themselves": [
+            query for query, (start, stop) in parts if query in table.items[start:stop]
+        ],
     }
     tied: dict[int, list[str]] = {cut: [] for cut in _CUTS}
     for query, (start, stop) in parts:
@@ -196,12 +228,17 @@ def _about_run(name: str, truth: Judgments, ranking: io.CheckedRanking) -> list[
         for cut in _CUTS:
             if cut < stop - start and ordered[cut - 1] == ordered[cut]:
                 tied[cut].append(query)
-    warned |= {f"queries with a tie across rank {cut}": queries for cut, queries in tied.items() if queries}
+    warned |= {
+        f"queries with a tie across rank {cut}": queries for cut, queries in tied.items() if queries
+    }
     sizes = f"{min(lengths, default=0)} to {max(lengths, default=0)} items each"
     # `evaluate` refuses a run that lists an item twice, or has no judged query.
     errors = {
         "queries that list an item twice",
         *(["judged queries missing from the run"] if len(lacking) == len(truth.queries) else []),
     }
-    rows = (_finding(name, what, names, "error" if what in errors else "warning") for what, names in warned.items())
+    rows = (
+        _finding(name, what, names, "error" if what in errors else "warning")
+        for what, names in warned.items()
+    )
     return [Finding(name, "queries", "note", len(known), sizes), *rows]

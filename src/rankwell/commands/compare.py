@@ -1,4 +1,6 @@
-"""Compare systems on the same queries: paired differences with intervals, tests, verdicts, groups, and the order of systems."""
+"""Compare systems on the same queries: paired differences with intervals, tests, verdicts, groups,
+and the order of systems.
+"""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -13,13 +15,25 @@ from rankwell.core.registry import measure_names
 from rankwell.errors import BadInput, BadUsage
 from rankwell.evaluation.bounds import UnjudgedItems
 from rankwell.evaluation.results import DETAIL_DEPTH, Results
-from rankwell.experiments.comparison import ComparisonOptions, Origin, attribute_named, compare_values
+from rankwell.experiments.comparison import (
+    ComparisonOptions,
+    Origin,
+    attribute_named,
+    compare_values,
+)
 from rankwell.experiments.comparison.folders import Gathered, from_folders, split_name
 from rankwell.io.result_folder import is_result_folder, other_place, read_results, stated_directions
 from rankwell.report.difference_tables import difference_text
 from rankwell.report.drafts import drafting, refuse_foreign, refuse_unclaimed
 from rankwell.report.page import NAME
-from rankwell.report.present import FolderOption, FormatOption, Output, PerQueryOption, Progress, present
+from rankwell.report.present import (
+    FolderOption,
+    FormatOption,
+    Output,
+    PerQueryOption,
+    Progress,
+    present,
+)
 from rankwell.store import exists, remote_url, write_text
 
 _ADVICE = "evaluate with --query-texts, and with -o"
@@ -34,11 +48,13 @@ class ComparedQueries:
     group
         An attribute of the queries: each of its values is judged alone.
     cluster
-        Such an attribute too: queries with the same value (of one document, user or session) are drawn and flipped together.
+        Such an attribute too: queries with the same value (of one document, user or session) are
+        drawn and flipped together.
     convention
         For judgments and runs: whose words and rules.
     query_texts
-        For judgments and runs: file of the queries' texts, whose further columns are attributes for --group and --cluster.
+        For judgments and runs: file of the queries' texts, whose further columns are attributes for
+        --group and --cluster.
     documents
         File of what the items say, for the lists of the page that -o writes.
     """
@@ -57,39 +73,57 @@ def compare(
     options: ComparisonOptions,
     queries: ComparedQueries,
     per_query: PerQueryOption = False,
-    format: FormatOption = "table",  # noqa: A002
+    format: FormatOption = "table",
     output: FolderOption = None,
     progress: Progress = None,
 ) -> Output:
-    """Compare systems on the same queries: paired differences with intervals, tests, verdicts, groups, and the order of systems.
+    """Compare systems on the same queries: paired differences with intervals, tests, verdicts,
+    groups, and the order of systems.
 
-    Two systems are compared the second against the first; more of them all with each other, or with --baseline.
+    Two systems are compared the second against the first; more of them all with each other, or with
+    --baseline.
 
     Parameters
     ----------
     places
-        Folders of results (name=FOLDER renames what is in them), or a file of judgments and two files of rankings or more.
+        Folders of results (name=FOLDER renames what is in them), or a file of judgments and two
+        files of rankings or more.
     per_query
         One row per query and difference as well.
     output
-        Folder for what `rankwell evaluate -o` writes, with the differences, groups.csv, systems.csv, orders.csv, verdicts.txt,
-        charts, and report.html, a page of it all.
+        Folder for what `rankwell evaluate -o` writes, with the differences, groups.csv,
+        systems.csv, orders.csv, verdicts.txt, charts, and report.html, a page of it all.
     """
     if output is not None:
         refuse_unclaimed(output)
         refuse_foreign(output, [NAME])
     elif queries.documents is not None:
-        raise BadUsage("--documents is for the page that -o writes; name a folder with -o, or leave it out.")
+        raise BadUsage(
+            "--documents is for the page that -o writes; name a folder with -o, or leave it out."
+        )
     result = _compared(places, options, queries, details=output is not None, progress=progress)
     with nullcontext() if output is None else drafting(output, result.sources.values()) as draft:
         others = [] if draft is None else write_tables(result, draft)
-        done = present(result, format=format, per_query=per_query, output=output, tables=result.tables, others=others)
+        done = present(
+            result,
+            format=format,
+            per_query=per_query,
+            output=output,
+            tables=result.tables,
+            others=others,
+        )
         if format in ("table", "md", "latex"):
-            terminal, rows = report.terminal_of(sys.stdout), list(result.per_query()) if per_query else None
-            text = difference_text(result.tables, result.differences, rows, result.describe(), format, terminal)
+            terminal, rows = (
+                report.terminal_of(sys.stdout),
+                list(result.per_query()) if per_query else None,
+            )
+            text = difference_text(
+                result.tables, result.differences, rows, result.describe(), format, terminal
+            )
             done = done._replace(text=text)
         if output is not None:
-            from rankwell.experiments.pages import write_report  # Its page has a third of a comparison's modules.
+            # Its page has a third of a comparison's modules.
+            from rankwell.experiments.pages import write_report
 
             # The page reads what it needs from the folder.
             del result
@@ -99,7 +133,12 @@ def compare(
 
 
 def _compared(
-    places: Sequence[str], options: ComparisonOptions, queries: ComparedQueries, *, details: bool, progress: Progress
+    places: Sequence[str],
+    options: ComparisonOptions,
+    queries: ComparedQueries,
+    *,
+    details: bool,
+    progress: Progress,
 ) -> Results:
     """The comparison of what is in the places."""
     gathered = _gather(places, options, queries, details=details, progress=progress)
@@ -114,43 +153,75 @@ def _compared(
 
 
 def write_tables(result: Results, folder: Path) -> list[Path]:
-    """Writes the tables beside the summary, each whole or not at all, and the verdicts as text; returns their paths."""
-    tables = {name: rows for name, rows in result.tables.items() if name not in ("verdicts", "mean_ranks")}
-    texts = {folder / f"{name}.csv": report.render_rows(rows, "csv") for name, rows in tables.items()}
-    texts[folder / "verdicts.txt"] = "".join(f"{report.visible(text)}\n" for text in result.verdicts)
+    """Writes the tables beside the summary, each whole or not at all, and the verdicts as text;
+    returns their paths.
+    """
+    tables = {
+        name: rows for name, rows in result.tables.items() if name not in ("verdicts", "mean_ranks")
+    }
+    texts = {
+        folder / f"{name}.csv": report.render_rows(rows, "csv") for name, rows in tables.items()
+    }
+    texts[folder / "verdicts.txt"] = "".join(
+        f"{report.visible(text)}\n" for text in result.verdicts
+    )
     for path, text in texts.items():
         write_text(path, text)
     return list(texts)
 
 
 def _gather(
-    places: Sequence[str], options: ComparisonOptions, queries: ComparedQueries, *, details: bool, progress: Progress
+    places: Sequence[str],
+    options: ComparisonOptions,
+    queries: ComparedQueries,
+    *,
+    details: bool,
+    progress: Progress,
 ) -> Gathered:
-    """The content of the places: folders of results, or judgments and runs. Raises BadUsage for a mixture."""
+    """The content of the places: folders of results, or judgments and runs. Raises BadUsage for a
+    mixture.
+    """
     named = [split_name(place) for place in places]
     folders = [is_result_folder(place) for _, place in named]
     if places and all(folders):
-        if queries.query_texts is not None or queries.convention != "rankwell" or queries.qrels_columns or queries.columns:
-            what = "--query-texts, --convention, --qrels-columns and --columns are for judgments and runs"
+        if (
+            queries.query_texts is not None
+            or queries.convention != "rankwell"
+            or queries.qrels_columns
+            or queries.columns
+        ):
+            what = (
+                "--query-texts, --convention, --qrels-columns and --columns are for judgments and "
+                "runs"
+            )
             raise BadUsage(f"{what}; folders of results have their own.")
         return from_folders([(name, read_results(place)) for name, place in named], details=details)
     # Judgments may be a folder, of a data set or of a study.
     results = named if any(folders) or len(named) < 3 else named[1:]
-    lost = next((place for _, place in results if Path(place).is_dir() and not is_result_folder(place)), None)
+    lost = next(
+        (place for _, place in results if Path(place).is_dir() and not is_result_folder(place)),
+        None,
+    )
     address = next((place for _, place in named if remote_url(place) is not None), None)
     if address is not None and (any(folders) or len(places) < 3):
         raise BadInput(other_place(address))
     absent = next((place for _, place in named if any(folders) and not exists(place)), None)
     if absent is not None:
-        raise BadInput(f"{absent}: no such file or folder; name a folder that a command wrote with -o.")
+        raise BadInput(
+            f"{absent}: no such file or folder; name a folder that a command wrote with -o."
+        )
     if lost is not None:
         raise BadUsage(f"{other_place(lost).removesuffix('.')}, or give judgments and runs.")
     if any(folders):
         raise BadUsage(
-            "folders of results and files cannot be combined; give folders that commands wrote with -o, or judgments and runs."
+            "folders of results and files cannot be combined; give folders that commands "
+            "wrote with -o, or judgments and runs."
         )
     if len(places) < 3:
-        raise BadUsage("give two folders of results or more, or judgments and two runs or more: rankwell compare QRELS RUN RUN")
+        raise BadUsage(
+            "give two folders of results or more, or judgments and two runs or more: rankwell "
+            "compare QRELS RUN RUN"
+        )
     runs = dict(named[1:]) if all(name for name, _ in named[1:]) else [*places[1:]]
     return _evaluated(places[0], runs, options, queries, details=details, progress=progress)
 
@@ -179,15 +250,22 @@ def _evaluated(
     )
     of_queries: dict[str, dict[str, str]] = result.objects["attributes"]
     names = dict.fromkeys(name for texts in of_queries.values() for name in texts)
-    attributes = {name: {query: texts[name] for query, texts in of_queries.items() if name in texts} for name in names}
-    rules = {name: rule for name, rule in result.describe().items() if name not in ("seed", "intervals")}
+    attributes = {
+        name: {query: texts[name] for query, texts in of_queries.items() if name in texts}
+        for name in names
+    }
+    rules = {
+        name: rule for name, rule in result.describe().items() if name not in ("seed", "intervals")
+    }
     origin = Origin(
         rules=rules,
         better=stated_directions(rules),
         notes=result.notes,
         sources=result.sources,
         details=result.details,
-        unjudged=lambda: result.objects.get("unjudged") or UnjudgedItems.of(DETAIL_DEPTH, result.details or {}),
+        unjudged=lambda: (
+            result.objects.get("unjudged") or UnjudgedItems.of(DETAIL_DEPTH, result.details or {})
+        ),
         queries=result.queries,
     )
     return Gathered(result.values, [{} for _ in result.values], origin, attributes, chooses=False)

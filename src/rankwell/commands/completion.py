@@ -1,4 +1,6 @@
-"""Print the script that completes commands, options, choices, measures and conventions in bash, zsh or fish."""
+"""Print the script that completes commands, options, choices, measures and conventions in bash, zsh
+or fish.
+"""
 
 from argparse import ArgumentParser
 from typing import Any, Literal, get_args
@@ -12,9 +14,11 @@ from rankwell.report.present import Output
 
 
 def completion(shell: Literal["bash", "zsh", "fish"], /) -> Output:
-    """Print the script that completes commands, options, choices, measures and conventions in bash, zsh or fish.
+    """Print the script that completes commands, options, choices, measures and conventions in bash,
+    zsh or fish.
 
-    The script goes where the shell looks for it; for zsh any folder of $fpath will do, before compinit runs:
+    The script goes where the shell looks for it; for zsh any folder of $fpath will do, before
+    compinit runs:
 
       rankwell completion bash > ~/.local/share/bash-completion/completions/rankwell
       rankwell completion zsh > ~/.zfunc/_rankwell
@@ -30,7 +34,8 @@ def completion(shell: Literal["bash", "zsh", "fish"], /) -> Output:
     return Output(text=_with_files(shtab.complete(_program(), shell), shell))
 
 
-# Before the arguments of a command whose first word may also be a second word, such as `answers grid`; shtab offers either.
+# Before the arguments of a command whose first word may also be a second word, such as `answers
+# grid`; shtab offers either.
 _ZSH = """
 {name}() {{
   if (( CURRENT > 2 )) && [[ $words[2] == ({seconds}) ]]; then
@@ -45,12 +50,23 @@ _ZSH = """
 
 
 def _with_files(script: str, shell: str) -> str:
-    """The script with file names besides the second words of commands such as `answers`, which take arguments of their own."""
-    for word in sorted({words[0] for words in command_summaries() if len(words) == 2 and words[:1] in command_summaries()}):
+    """The script with file names besides the second words of commands such as `answers`, which take
+    arguments of their own.
+    """
+    for word in sorted(
+        {
+            words[0]
+            for words in command_summaries()
+            if len(words) == 2 and words[:1] in command_summaries()
+        }
+    ):
         name = f"_shtab_rankwell_{word}"
         if shell == "fish":
             where = f"_shtab_rankwell_using {word}; and test $_shtab_rankwell_npos -ge 0"
-            script += f"complete -c rankwell -n '{where}' -ka '(__fish_complete_path (commandline -ct))'\n"
+            script += (
+                f"complete -c rankwell -n '{where}' -ka '(__fish_complete_path (commandline "
+                "-ct))'\n"
+            )
         elif shell == "zsh":
             seconds = "|".join(second for (second,) in subcommands(word))
             script = script.replace(f"\n{name}() {{\n", _ZSH.format(name=name, seconds=seconds))
@@ -58,7 +74,9 @@ def _with_files(script: str, shell: str) -> str:
 
 
 def _program() -> ArgumentParser:
-    """The parser of the whole program, made for completion alone: commands parse their own words, see `core.options.bind`."""
+    """The parser of the whole program, made for completion alone: commands parse their own words,
+    see `core.options.bind`.
+    """
     lines = {**command_summaries(), (DROP_IN,): "Print what trec_eval prints."}
     parsers: dict[Words, ArgumentParser] = {(): ArgumentParser("rankwell", add_help=False)}
     parsers[()].add_argument("--version", "-V", action="store_true", help="Print the version.")
@@ -68,11 +86,15 @@ def _program() -> ArgumentParser:
             above, here = words[:place], words[: place + 1]
             if here not in parsers:
                 nested[above] = nested.get(above) or parsers[above].add_subparsers()
-                parsers[here] = nested[above].add_parser(word, help=_plain(lines.get(here, word)), add_help=False)
+                parsers[here] = nested[above].add_parser(
+                    word, help=_plain(lines.get(here, word)), add_help=False
+                )
     for words, parser in parsers.items():
         parser.add_argument("--help", "-h", action="store_true", help="Print the help page.")
         if words in command_summaries():
-            parser.add_argument("--quiet", action="store_true", help=_plain(QUIET.partition(", such")[0]))
+            parser.add_argument(
+                "--quiet", action="store_true", help=_plain(QUIET.partition(", such")[0])
+            )
             parser.add_argument("--threads", metavar="INT", help=_plain(THREADS.partition(";")[0]))
             _, texts = texts_of(command_function(words))
             for argument in arguments_of(command_function(words)):

@@ -50,27 +50,39 @@ def convert(
     Parameters
     ----------
     source
-        File to read; `-` is standard input. A folder of a data set or a study, or irds:ID, stands for its judgments.
+        File to read; `-` is standard input. A folder of a data set or a study, or irds:ID, stands
+        for its judgments.
     target
-        File to write, whole or not at all: .run, .trec, .qrels or .txt (TREC), .parquet, .csv, .tsv, .json; with --to quepid or
-        opensearch what those import.
+        File to write, whole or not at all: .run, .trec, .qrels or .txt (TREC), .parquet, .csv,
+        .tsv, .json; with --to quepid or opensearch what those import.
     source_format
         Name of the source's format, where its content does not determine it.
     target_format
         Name of the target's format, where its suffix does not determine it.
     holds
-        Whether the source holds a run or judgments, where its content does not determine it; neighbours in HDF5 are judgments.
+        Whether the source holds a run or judgments, where its content does not determine it;
+        neighbours in HDF5 are judgments.
     query_texts
-        Texts of queries, for formats that name a query by its text; those beside the source by default.
+        Texts of queries, for formats that name a query by its text; those beside the source by
+        default.
     graded_by
-        Whose grades of a study: of people, or of a model, which are not judgments (STUDY:MODEL where there are several).
+        Whose grades of a study: of people, or of a model, which are not judgments (STUDY:MODEL
+        where there are several).
     duplicates
         An item that a query lists twice: an error, or keep the first or the best-scored.
     """
     done = convert_file(
-        source, target, source_format=source_format, target_format=target_format, holds=holds, query_texts=query_texts,
-        graded_by=graded_by, duplicates=duplicates, columns=columns, qrels_columns=qrels_columns,
-    )  # fmt: skip
+        source,
+        target,
+        source_format=source_format,
+        target_format=target_format,
+        holds=holds,
+        query_texts=query_texts,
+        graded_by=graded_by,
+        duplicates=duplicates,
+        columns=columns,
+        qrels_columns=qrels_columns,
+    )
     return Output(notes=done.notes)
 
 
@@ -87,50 +99,85 @@ def convert_file(
     columns: ColumnChoice | None = None,
     qrels_columns: ColumnChoice | None = None,
 ) -> Conversion:
-    """Writes what a file holds in another format. Raises BadUsage where it may be a run or judgments.
+    """Writes what a file holds in another format. Raises BadUsage where it may be a run or
+    judgments.
 
     columns, qrels_columns: those of a run or of judgments; either says what the file holds.
 
-    query_texts: for formats that name a query by its text; by default queries.parquet or queries.jsonl in the source's folder.
+    query_texts: for formats that name a query by its text; by default queries.parquet or
+    queries.jsonl in the source's folder.
     """
     if str(target) in STDIN:
-        raise BadUsage("the target is a file; its suffix names the format. To print, name /dev/stdout and the format with --to.")
+        raise BadUsage(
+            "the target is a file; its suffix names the format. To print, name /dev/stdout "
+            "and the format with --to."
+        )
     place, part = split_part(io.judgments_file(source))
     opened = None if is_data_set_id(place) else Source(place)
     holds, chosen = _chosen(holds, columns, qrels_columns)
-    known, doubt = (holds or "judgments", "") if holds or opened is None else _kind(Head.of(opened), source_format)
+    known, doubt = (
+        (holds or "judgments", "")
+        if holds or opened is None
+        else _kind(Head.of(opened), source_format)
+    )
     called = str(place) if opened is None else opened.name
-    request = Request(notes=[doubt] if doubt else [], duplicates=duplicates, columns=chosen, graded_by=graded_by)
-    table, name = io.read_as(f"{place}:{part}" if part else opened or place, known, source_format, request)
+    request = Request(
+        notes=[doubt] if doubt else [], duplicates=duplicates, columns=chosen, graded_by=graded_by
+    )
+    table, name = io.read_as(
+        f"{place}:{part}" if part else opened or place, known, source_format, request
+    )
     read_with = FORMATS[f"{name} {known}"]
     if graded_by == "model" and not read_with.models:
-        raise BadUsage(f"--source model: {called} is read as {name}, which holds no grades of a model; leave it out.")
+        raise BadUsage(
+            f"--source model: {called} is read as {name}, which holds no grades of a model; "
+            "leave it out."
+        )
     entry = written_format(target, known, target_format)
     if entry.by_text and isinstance(table, Judgments) and not read_with.by_text:
-        table, named = _by_text(table, _texts_beside(source) if query_texts is None else query_texts)
+        table, named = _by_text(
+            table, _texts_beside(source) if query_texts is None else query_texts
+        )
         request.notes.append(named)
     elif query_texts is not None:
-        raise BadUsage(f"--query-texts: queries of {entry.name} go by what {called} calls them; leave it out.")
+        raise BadUsage(
+            f"--query-texts: queries of {entry.name} go by what {called} calls them; leave it out."
+        )
     write: Callable[..., str] = io.write_run if known == "run" else io.write_judgments
     written = write(table, target, format=target_format)
     wrote = f"wrote {target} ({len(table.items)} rows, {written})"
     notes = [Aside(f"{source}: {known} read as {name}"), *request.notes, Aside(wrote)]
     # Only JSON holds queries without rows.
     lost = 0 if written == "json" else int((np.diff(table.offsets) == 0).sum())
-    notes += [f"{lost} queries without rows are not in {target}: the format cannot hold them"] if lost else []
+    notes += (
+        [f"{lost} queries without rows are not in {target}: the format cannot hold them"]
+        if lost
+        else []
+    )
     return Conversion(target, known, name, written, len(table.items), tuple(notes))
 
 
 def _chosen(
-    holds: Literal["run", "judgments"] | None, columns: ColumnChoice | None, qrels_columns: ColumnChoice | None
+    holds: Literal["run", "judgments"] | None,
+    columns: ColumnChoice | None,
+    qrels_columns: ColumnChoice | None,
 ) -> tuple[Literal["run", "judgments"] | None, dict[str, str]]:
-    """The kind of a file and its columns, as far as they were chosen. Raises BadUsage for choices that exclude each other."""
-    chosen = {"run": chosen_columns(columns, "run"), "judgments": chosen_columns(qrels_columns, "judgments")}
+    """The kind of a file and its columns, as far as they were chosen. Raises BadUsage for choices
+    that exclude each other.
+    """
+    chosen = {
+        "run": chosen_columns(columns, "run"),
+        "judgments": chosen_columns(qrels_columns, "judgments"),
+    }
     named = [each for each, own in chosen.items() if own]
     if len(named) > 1 or (holds and named and named != [holds]):
-        options = f"{flag('--columns')} are those of a run, {flag('--qrels-columns')} those of judgments"
+        options = (
+            f"{flag('--columns')} are those of a run, {flag('--qrels-columns')} those of judgments"
+        )
         raise BadUsage(f"{options}; a file holds one of the two: leave the other out.")
-    kind: Literal["run", "judgments"] | None = "run" if named == ["run"] else "judgments" if named else holds
+    kind: Literal["run", "judgments"] | None = (
+        "run" if named == ["run"] else "judgments" if named else holds
+    )
     return kind, chosen[kind] if kind else {}
 
 
@@ -139,34 +186,56 @@ def _texts_beside(source: str | Path) -> Path | str | None:
     if is_data_set_id(source):
         return source
     places = [Path(split_part(source)[0], name) for name in _TEXTS]
-    return next((place for place in places if place.is_file()), None) or queries_beside(source, None)
+    return next((place for place in places if place.is_file()), None) or queries_beside(
+        source, None
+    )
 
 
 def _by_text(table: Judgments, place: str | Path | None) -> tuple[Judgments, str]:
-    """Judgments whose queries are their texts, and a note. Raises BadInput for a query without text, or with another's."""
+    """Judgments whose queries are their texts, and a note. Raises BadInput for a query without
+    text, or with another's.
+    """
     if place is None:
         return table, "queries go by their ids; name their texts with --query-texts"
     texts, ids = io.read_texts(place).texts, dict[str, str]()
     for query in table.queries:
         if not texts.get(query):
-            raise BadInput(f"{place}: query {shown(query)} has no text, by which the target names it; add it.")
+            raise BadInput(
+                f"{place}: query {shown(query)} has no text, by which the target names it; add it."
+            )
         if (other := ids.setdefault(texts[query], query)) != query:
-            raise BadInput(f"{place}: queries {shown(other)} and {shown(query)} have one text, by which the target names both.")
-    owners = np.repeat(np.array([texts[query] for query in table.queries], dtype=object), np.diff(table.offsets)).tolist()
-    found = Judgments.from_rows(owners, table.items, table.grades, aspects=table.aspects, all_queries=ids)
+            raise BadInput(
+                f"{place}: queries {shown(other)} and {shown(query)} have one text, by which "
+                "the target names both."
+            )
+    owners = np.repeat(
+        np.array([texts[query] for query in table.queries], dtype=object), np.diff(table.offsets)
+    ).tolist()
+    found = Judgments.from_rows(
+        owners, table.items, table.grades, aspects=table.aspects, all_queries=ids
+    )
     return found, f"queries go by their texts in {place}"
 
 
 def _kind(head: Head, name: str | None) -> tuple[Literal["run", "judgments"], str]:
-    """Whether content is a run or judgments, and a note where that is presumed. Raises BadUsage where it may be either."""
+    """Whether content is a run or judgments, and a note where that is presumed. Raises BadUsage
+    where it may be either.
+    """
     refuse_foreign(head, "run", "judgments")
     sure: dict[Holds, float] = {"run": 0.0, "judgments": 0.0}
-    entries = [each for each in scored(head) if name is None or name.partition(":")[0] == each[1].name]
+    entries = [
+        each for each in scored(head) if name is None or name.partition(":")[0] == each[1].name
+    ]
     for each, entry in entries:
         sure[entry.holds] = max(each, sure.get(entry.holds, 0.0))
     if sure["run"] == sure["judgments"]:
         if presumed := next((entry for _, entry in entries if entry.presumed), None):
-            note = f"{head.name}: {presumed.name} is read as {presumed.holds}; {flag('--holds', 'run')} reads it as a run"
+            note = (
+                f"{head.name}: {presumed.name} is read as {presumed.holds}; "
+                f"{flag('--holds', 'run')} reads it as a run"
+            )
             return "judgments", note
-        raise BadUsage(f"{head.name}: {head.seen} may be a run or judgments; say which by {flag('--holds')}.")
+        raise BadUsage(
+            f"{head.name}: {head.seen} may be a run or judgments; say which by {flag('--holds')}."
+        )
     return "run" if sure["run"] > sure["judgments"] else "judgments", ""

@@ -1,4 +1,6 @@
-"""Convert a file of an earlier version, as of grids and systems, to an experiment file; bench files are such files already."""
+"""Convert a file of an earlier version, as of grids and systems, to an experiment file; bench files
+are such files already.
+"""
 
 from pathlib import Path
 from typing import Annotated
@@ -10,9 +12,11 @@ from rankwell.store import Source, write_text
 
 
 def experiment(source: Path, target: Annotated[Path, Option(writes="file")], /) -> Output:
-    """Convert a file of an earlier version, as of grids and systems, to an experiment file; bench files are such files already.
+    """Convert a file of an earlier version, as of grids and systems, to an experiment file; bench
+    files are such files already.
 
-    Write it into the same folder: paths in an experiment file are relative to it. Comments are lost.
+    Write it into the same folder: paths in an experiment file are relative to it. Comments are
+    lost.
 
     Parameters
     ----------
@@ -23,7 +27,8 @@ def experiment(source: Path, target: Annotated[Path, Option(writes="file")], /) 
     """
     text = convert_former(Source(source))
     write_text(target, text)
-    # Names that an earlier version accepted may be errors now, which are reported with their lines in the new file.
+    # Names that an earlier version accepted may be errors now, which are reported with their lines
+    # in the new file.
     if "[[dataset]]" in text:
         read_experiment(target)
     else:

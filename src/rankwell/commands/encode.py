@@ -1,4 +1,6 @@
-"""Encode texts to a file of embeddings with any model of sentence-transformers; an interrupted run resumes."""
+"""Encode texts to a file of embeddings with any model of sentence-transformers; an interrupted run
+resumes.
+"""
 
 import hashlib
 from collections.abc import Callable, Sequence
@@ -9,11 +11,24 @@ from typing import Any
 
 import rankwell
 from rankwell.encoders import TextEncoder
-from rankwell.encoders.runs import check_made_by, mixed_note, refuse_foreign, write_beside, write_vectors
+from rankwell.encoders.runs import (
+    check_made_by,
+    mixed_note,
+    refuse_foreign,
+    write_beside,
+    write_vectors,
+)
 from rankwell.errors import BadUsage, Unfinished, flag
 from rankwell.io.matrices import IDS_BESIDE, ids_content
 from rankwell.locks import locked
-from rankwell.parts.encode import EncodedParts, EncodeOptions, EncoderTexts, chunk_of, encoder_of, encoder_texts
+from rankwell.parts.encode import (
+    EncodedParts,
+    EncodeOptions,
+    EncoderTexts,
+    chunk_of,
+    encoder_of,
+    encoder_texts,
+)
 from rankwell.parts.execution import carry_out
 from rankwell.parts.machines import mixture_text
 from rankwell.parts.options import PartOptions, PartOutcome, refusal
@@ -29,7 +44,8 @@ class EncodePartOptions(PartOptions):
     Parameters
     ----------
     mixed
-        Merge parts of different processors, devices or versions, which no one machine can make again; the manifest lists them.
+        Merge parts of different processors, devices or versions, which no one machine can make
+        again; the manifest lists them.
     """
 
     mixed: bool = False
@@ -46,24 +62,33 @@ def encode(
     overwrite: bool = False,
     progress: Progress = None,
 ) -> Output:
-    """Encode texts to a file of embeddings with any model of sentence-transformers; an interrupted run resumes.
+    """Encode texts to a file of embeddings with any model of sentence-transformers; an interrupted
+    run resumes.
 
-    Beside NAME.npy are NAME.ids.txt (where the texts have ids) and NAME.manifest.json, which records how it was made.
+    Beside NAME.npy are NAME.ids.txt (where the texts have ids) and NAME.manifest.json, which
+    records how it was made.
 
     Parameters
     ----------
     texts
-        File of texts: JSON lines, CSV, TSV or Parquet with columns for id and text, or .txt with a text per line.
+        File of texts: JSON lines, CSV, TSV or Parquet with columns for id and text, or .txt with a
+        text per line.
     output
         File to write, .npy; a folder on the way is made.
     model
-        Folder or name of a model of sentence-transformers, or tfidf-svd:DIMENSIONS, which needs --fit.
+        Folder or name of a model of sentence-transformers, or tfidf-svd:DIMENSIONS, which needs
+        --fit.
     overwrite
-        Replace vectors that were made from other texts or in another way, and other files of these names.
+        Replace vectors that were made from other texts or in another way, and other files of these
+        names.
     """
-    outcome = encode_file(texts, output, model, options, parts, overwrite=overwrite, progress=progress)
+    outcome = encode_file(
+        texts, output, model, options, parts, overwrite=overwrite, progress=progress
+    )
     if outcome.result is None:
-        return Output(outcome.text, outcome.notes, 0 if outcome.missing is None else Unfinished.exit_code)
+        return Output(
+            outcome.text, outcome.notes, 0 if outcome.missing is None else Unfinished.exit_code
+        )
     return outcome.result
 
 
@@ -77,7 +102,9 @@ def encode_file(
     overwrite: bool,
     progress: Callable[[str, int, int], None] | None,
 ) -> PartOutcome:
-    """The encoding of a command line, in one piece or in parts; the result is its output. Arguments as those of the command."""
+    """The encoding of a command line, in one piece or in parts; the result is its output. Arguments
+    as those of the command.
+    """
     if output.suffix != ".npy":
         raise BadUsage(f"{output}: embeddings are written as .npy; name the file so.")
     if parts.mixed and not parts.is_used:
@@ -85,15 +112,30 @@ def encode_file(
         raise BadUsage(f"{what}; name the {flag('--work')} folder with the parts, or leave it out.")
     inputs = [texts, *filter(None, [options.fit])]
     blocked = refusal(parts, partial(refuse_blocked, output))  # before any work
-    foreign = refusal(parts, partial(refuse_foreign, output, IDS_BESIDE, inputs, overwrite=overwrite or output.exists()))
+    foreign = refusal(
+        parts,
+        partial(refuse_foreign, output, IDS_BESIDE, inputs, overwrite=overwrite or output.exists()),
+    )
     refused = blocked or foreign
     if parts.dry_run and output.exists() and not overwrite:
         made = "made from these texts in this way, and refuses it otherwise"
-        refused += (f"{output} is there: without {flag('--dry-run', True)} this encodes nothing where it was {made}",)
+        refused += (
+            f"{output} is there: without {flag('--dry-run', True)} this encodes nothing where "
+            f"it was {made}",
+        )
 
     def _write(encoder: TextEncoder, content: EncoderTexts | None = None) -> Output:
         content = content or encoder_texts(texts, options)
-        return _written(texts, content, encoder, output, options, overwrite=overwrite, mixed=parts.mixed, progress=progress)
+        return _written(
+            texts,
+            content,
+            encoder,
+            output,
+            options,
+            overwrite=overwrite,
+            mixed=parts.mixed,
+            progress=progress,
+        )
 
     # A file that is there may need no work at all.
     if not parts.is_used or (output.exists() and not overwrite and not parts.dry_run):
@@ -105,7 +147,15 @@ def encode_file(
         "model": str(Path(model).absolute()) if Path(model).is_dir() else model,
     }
     chosen = {each.name: getattr(options, each.name) for each in fields(EncodeOptions)}
-    outcome = carry_out("encode", {**chosen, **places}, parts, "rankwell encode", progress, _write, mixed=parts.mixed)
+    outcome = carry_out(
+        "encode",
+        {**chosen, **places},
+        parts,
+        "rankwell encode",
+        progress,
+        _write,
+        mixed=parts.mixed,
+    )
     return outcome._replace(notes=(*refused, *outcome.notes))
 
 
@@ -137,7 +187,12 @@ def _written(
         if output.exists() and not overwrite:
             check_made_by(output, manifest, "texts", mixed=mixed)
             notes += filter(None, [mixed_note(output)])
-            return Output(notes=(*notes, f"{output} is there and was made from these texts in this way; nothing to do"))
+            return Output(
+                notes=(
+                    *notes,
+                    f"{output} is there and was made from these texts in this way; nothing to do",
+                )
+            )
 
         def _finish(digest: str) -> None:
             write_beside(output, manifest, digest, ids_content(ids), IDS_BESIDE)
@@ -151,18 +206,31 @@ def _written(
             chunk=chunk_of(options.batch_size),
             before=_finish,
             resume=not isinstance(encoder, EncodedParts),
-            progress=None if progress is None else lambda part, whole: progress("encoding", part, whole),
+            progress=None
+            if progress is None
+            else lambda part, whole: progress("encoding", part, whole),
         )
     if resumed:
         notes.append(f"{resumed} vectors were there from a run that had not ended")
     if isinstance(encoder, EncodedParts) and encoder.mixture:
-        notes.append(f"{output} is mixed: {mixture_text(encoder.mixture)}; no one machine can make it again")
-    return Output(notes=(*notes, Aside(f"wrote {output} ({len(found)} × {encoder.dimensions} {options.dtype})")))
+        notes.append(
+            f"{output} is mixed: {mixture_text(encoder.mixture)}; no one machine can make it again"
+        )
+    return Output(
+        notes=(
+            *notes,
+            Aside(f"wrote {output} ({len(found)} × {encoder.dimensions} {options.dtype})"),
+        )
+    )
 
 
 def _mixed(encoder: TextEncoder) -> dict[str, Any]:
     """The entry of a manifest on a mixture, where there is one."""
-    return {"mixed": encoder.machines()} if isinstance(encoder, EncodedParts) and encoder.mixture else {}
+    return (
+        {"mixed": encoder.machines()}
+        if isinstance(encoder, EncodedParts) and encoder.mixture
+        else {}
+    )
 
 
 def hash_texts(ids: Sequence[str] | None, texts: Sequence[str]) -> str:

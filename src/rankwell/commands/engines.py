@@ -1,4 +1,6 @@
-"""List every search engine with its searches, its parameters and defaults, and the installed version or how to install it."""
+"""List every search engine with its searches, its parameters and defaults, and the installed
+version or how to install it.
+"""
 
 import json
 import sys
@@ -11,10 +13,10 @@ from rankwell.report.present import Aside, Output
 
 
 def engines(
-    *,
-    format: Annotated[Literal["table", "json"], Option(("--format", "-f"))] = "table",  # noqa: A002
+    *, format: Annotated[Literal["table", "json"], Option(("--format", "-f"))] = "table"
 ) -> Output:
-    """List every search engine with its searches, its parameters and defaults, and the installed version or how to install it.
+    """List every search engine with its searches, its parameters and defaults, and the installed
+    version or how to install it.
 
     Parameters
     ----------
@@ -26,13 +28,28 @@ def engines(
         return Output(text=json.dumps([describe_family(each) for each in families], indent=2))
     terminal = report.terminal_of(sys.stdout)
     heads = [
-        {"engine": each.name, "searches": ", ".join(each.kinds), "installed": _installed(each), "about": each.title}
+        {
+            "engine": each.name,
+            "searches": ", ".join(each.kinds),
+            "installed": _installed(each),
+            "about": each.title,
+        }
         for each in families
     ]
     rows = [
-        {"engine": each.name, "set": group, "parameter": one.name, "default": _default(one), "about": _about(one)}
+        {
+            "engine": each.name,
+            "set": group,
+            "parameter": one.name,
+            "default": _default(one),
+            "about": _about(one),
+        }
         for each in families
-        for group, known in (("connect", each.connect), ("build", each.build), ("search", each.search))
+        for group, known in (
+            ("connect", each.connect),
+            ("build", each.build),
+            ("search", each.search),
+        )
         for one in known
     ]
     tables = [report.render_rows(part, "table", terminal=terminal) for part in (heads, rows)]
@@ -48,13 +65,21 @@ def describe_family(family: EngineFamily) -> dict[str, Any]:
         "kinds": list(family.kinds),
         "version": family.version,
         "install": family.install if family.package else None,
-        "parameters": {group: [_parameter(each) for each in known] for group, known in groups.items()},
+        "parameters": {
+            group: [_parameter(each) for each in known] for group, known in groups.items()
+        },
     }
 
 
 def _parameter(parameter: Parameter) -> dict[str, Any]:
     kind, choices = parameter.kind.__name__, list(parameter.choices)
-    return {"name": parameter.name, "type": kind, "default": parameter.default, "choices": choices, "about": parameter.text}
+    return {
+        "name": parameter.name,
+        "type": kind,
+        "default": parameter.default,
+        "choices": choices,
+        "about": parameter.text,
+    }
 
 
 def _installed(family: EngineFamily) -> str:
@@ -68,4 +93,8 @@ def _default(parameter: Parameter) -> str:
 
 
 def _about(parameter: Parameter) -> str:
-    return f"{parameter.text} ({', '.join(parameter.choices)})" if parameter.choices else parameter.text
+    return (
+        f"{parameter.text} ({', '.join(parameter.choices)})"
+        if parameter.choices
+        else parameter.text
+    )

@@ -29,22 +29,25 @@ def check(
     option: list[str] = [],  # noqa: B006 - never changed
     queries: InputOption = None,
     query_vectors: InputOption = None,
-    format: Annotated[Literal["table", "json"], Option(("--format", "-f"))] = "table",  # noqa: A002
+    format: Annotated[Literal["table", "json"], Option(("--format", "-f"))] = "table",
 ) -> Output:
     """Check that an engine behaves as the evaluation relies on, line by line: exit 1 on a failure.
 
-    An engine that indexes gets 120 items of its own; one that is there already is only read, and asked at most 50 queries. Where
-    no query returns a result, nothing on results is checked, and the exit code is 1. The engine runs in a process of its own; one
-    that ends its process fails.
+    An engine that indexes gets 120 items of its own; one that is there already is only read, and
+    asked at most 50 queries. Where no query returns a result, nothing on results is checked, and
+    the exit code is 1. The engine runs in a process of its own; one that ends its process fails.
 
     Parameters
     ----------
     engine
-        Name of an engine, postgresql://…, FILE.toml, NAME:ADDRESS, or your own, ./FILE.py:OBJECT; see `rankwell engines`.
+        Name of an engine, postgresql://…, FILE.toml, NAME:ADDRESS, or your own, ./FILE.py:OBJECT;
+        see `rankwell engines`.
     option
-        Parameter of the engine, NAME=VALUE; several times for several. ${NAME} in it comes from the environment.
+        Parameter of the engine, NAME=VALUE; several times for several. ${NAME} in it comes from the
+        environment.
     queries
-        File of texts to ask an engine that is there already; by default twelve English words; they have to find items.
+        File of texts to ask an engine that is there already; by default twelve English words; they
+        have to find items.
     query_vectors
         File of their vectors; by default random ones where the engine states its dimensions.
     format
@@ -61,7 +64,9 @@ def check(
     return Output(text, exit_code=GateFailed.exit_code if failed else 0)
 
 
-def _lines(engine: str, parameters: dict[str, str], queries: list[EngineQuery]) -> list[ConformanceLine]:
+def _lines(
+    engine: str, parameters: dict[str, str], queries: list[EngineQuery]
+) -> list[ConformanceLine]:
     """The lines of an engine in a process of its own, which it may end."""
     found: list[ConformanceLine] = []
     try:
@@ -72,7 +77,9 @@ def _lines(engine: str, parameters: dict[str, str], queries: list[EngineQuery]) 
     return found
 
 
-def _checked(engine: str, parameters: dict[str, str], queries: list[EngineQuery]) -> Iterator[ConformanceLine]:
+def _checked(
+    engine: str, parameters: dict[str, str], queries: list[EngineQuery]
+) -> Iterator[ConformanceLine]:
     return Conformance(engine, parameters, _exact, queries).lines()
 
 
@@ -98,7 +105,9 @@ def _queries(texts: str | None, vectors: str | None) -> list[EngineQuery]:
     names = [name for name, _ in words] or table.names()[:_MOST_QUERIES]
     if table.ids is None and words:
         if table.n < len(words):
-            raise BadUsage(f"{vectors} has {table.n} vectors for {len(words)} queries; give one for each.")
+            raise BadUsage(
+                f"{vectors} has {table.n} vectors for {len(words)} queries; give one for each."
+            )
         rows = range(len(words))
     else:
         places = {name: row for row, name in enumerate(table.names())}
@@ -107,7 +116,10 @@ def _queries(texts: str | None, vectors: str | None) -> list[EngineQuery]:
             raise BadUsage(f"{vectors} has no vector of the query {missing!r}.")
         rows = [places[name] for name in names]
     found = dict(words)
-    return [EngineQuery(name, found.get(name), np.asarray(table.vectors[row])) for name, row in zip(names, rows, strict=True)]
+    return [
+        EngineQuery(name, found.get(name), np.asarray(table.vectors[row]))
+        for name, row in zip(names, rows, strict=True)
+    ]
 
 
 def _exact(queries: Any, items: Any, metric: Any, k: int) -> Floats:

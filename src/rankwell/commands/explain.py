@@ -1,4 +1,6 @@
-"""Explain a measure's name: every meaning that it has anywhere, each with formula, source and a worked example."""
+"""Explain a measure's name: every meaning that it has anywhere, each with formula, source and a
+worked example.
+"""
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,14 +11,22 @@ from rankwell import report
 from rankwell.commands.measures import form
 from rankwell.conventions import CONVENTIONS
 from rankwell.core.figures import CollectionFigure, find_figures
-from rankwell.core.registry import IncompleteMeasure, Measure, at_each_cutoff, is_word, measure_names, parse_measure
+from rankwell.core.registry import (
+    IncompleteMeasure,
+    Measure,
+    at_each_cutoff,
+    is_word,
+    measure_names,
+    parse_measure,
+)
 from rankwell.errors import BadUsage
 from rankwell.report.present import Output
 
 
 @dataclass(frozen=True, repr=False)
 class Explanation:
-    """The measures that a name stands for, each with the places where it does, the plain reading first; printed in words.
+    """The measures that a name stands for, each with the places where it does, the plain reading
+    first; printed in words.
 
     collection_figures: those of whole collections that commands print under this name.
     """
@@ -27,31 +37,41 @@ class Explanation:
 
     def __str__(self) -> str:
         several = len(self.meanings) + len(self.collection_figures)
-        first = f"{self.name} means {f'{several} different things' if several > 1 else 'one thing'}:\n"
+        first = (
+            f"{self.name} means {f'{several} different things' if several > 1 else 'one thing'}:\n"
+        )
         described: dict[str, dict[Measure, Sequence[str]]] = {}
         for measure, places in self.meanings.items():
             described.setdefault(measure.name, {})[measure] = places
-        return first + "\n".join([*map(_describe, described.values()), *map(_describe_figure, self.collection_figures)])
+        return first + "\n".join(
+            [*map(_describe, described.values()), *map(_describe_figure, self.collection_figures)]
+        )
 
     __repr__ = __str__
 
 
 def explain(name: str, /) -> Output:
-    """Explain a measure's name: every meaning that it has anywhere, each with formula, source and a worked example.
+    """Explain a measure's name: every meaning that it has anywhere, each with formula, source and a
+    worked example.
 
     Parameters
     ----------
     name
-        A measure (nDCG@10), another tool's word for one (ndcg_cut_10), a word that means several things (Recall@5), a figure of a
-        whole collection (nAUC), or a function of your own (./my_measures.py:first).
+        A measure (nDCG@10), another tool's word for one (ndcg_cut_10), a word that means several
+        things (Recall@5), a figure of a whole collection (nAUC), or a function of your own
+        (./my_measures.py:first).
     """
     terminal, text = report.terminal_of(sys.stdout), str(explained(name))
-    lines = [line if line.startswith("  >>>") else report.folded(line, terminal, "  ") for line in text.split("\n")]
+    lines = [
+        line if line.startswith("  >>>") else report.folded(line, terminal, "  ")
+        for line in text.split("\n")
+    ]
     return Output(text="\n".join(lines))
 
 
 def explained(thing: Any) -> Explanation:
-    """The explanation of a measure, of a figure, of a name, `./FILE.py:FUNCTION` among them, or of a function.
+    """The explanation of a measure, of a figure, of a name, `./FILE.py:FUNCTION` among them, or of
+    a function.
 
     Raises as `meanings`.
     """
@@ -67,7 +87,8 @@ def explained(thing: Any) -> Explanation:
 
 
 def meanings(name: str) -> dict[Measure, list[str]]:
-    """The measures that a text stands for, and where, the plain reading first. Raises UnknownName where it stands for none.
+    """The measures that a text stands for, and where, the plain reading first. Raises UnknownName
+    where it stands for none.
 
     A measure may lack values of parameters that have no default, such as the highest grade.
     """
@@ -77,7 +98,9 @@ def meanings(name: str) -> dict[Measure, list[str]]:
     plain = name.strip().removesuffix("@k")
     for where, words in _readings(plain):
         try:
-            places.setdefault(parse_measure(at_each_cutoff(plain, [10], words)[0], words), []).append(where)
+            places.setdefault(
+                parse_measure(at_each_cutoff(plain, [10], words)[0], words), []
+            ).append(where)
         except IncompleteMeasure as error:
             for each in (error.measure, *map(parse_measure, error.others)):
                 if each is not None:
@@ -105,13 +128,24 @@ def _describe_figure(figure: CollectionFigure) -> str:
     """A figure: what prints it, its definition, its example and its source."""
     lines = ["", f"{figure.name}   (printed by {figure.commands})", f"  {figure.title}"]
     lines += ["", *(f"  {line}" for line in figure.example.splitlines())] if figure.example else []
-    return "\n".join([*lines, "", f"  of a whole collection; {figure.better} is better", f"  source: {figure.source}"])
+    return "\n".join(
+        [
+            *lines,
+            "",
+            f"  of a whole collection; {figure.better} is better",
+            f"  source: {figure.source}",
+        ]
+    )
 
 
 def _lacks(measure: Measure) -> str:
     """The parameters that a name has to give, and does not."""
     entry, given = measure.entry, dict(measure.given)
-    required = [name for name, each in entry.parameters.items() if each.default is each.empty and name != entry.at]
+    required = [
+        name
+        for name, each in entry.parameters.items()
+        if each.default is each.empty and name != entry.at
+    ]
     lacking = [name for name in required if name not in given]
     return f"; give {', '.join(lacking)}, as in {measure.name}({lacking[0]}=…)" if lacking else ""
 
@@ -119,12 +153,17 @@ def _lacks(measure: Measure) -> str:
 def _describe(meanings: Mapping[Measure, Sequence[str]]) -> str:
     """The measures of one function, their parameters first, then what the function says."""
     entry = next(iter(meanings)).entry
-    readings = [f"{measure}   ({', '.join(where)}{_lacks(measure)})" for measure, where in meanings.items()]
+    readings = [
+        f"{measure}   ({', '.join(where)}{_lacks(measure)})" for measure, where in meanings.items()
+    ]
     lines = ["", *readings, f"  {form(entry)}"]
     for text in entry.paragraphs:
         lines += ["", *(f"  {line}" for line in text.split("\n"))]
     low, high = entry.bounds
     empty = "is not counted" if entry.empty != entry.empty else f"gets {entry.empty:g}"
-    lines += ["", f"  from {low:g} to {high:g}; {entry.better} is better; a query without a ranking {empty}"]
+    lines += [
+        "",
+        f"  from {low:g} to {high:g}; {entry.better} is better; a query without a ranking {empty}",
+    ]
     lines += [f"  source: {entry.source}"]
     return "\n".join(lines)

@@ -1,4 +1,6 @@
-"""Fuse runs into one: reciprocal ranks, sums of scores, Borda; weights by hand, or tuned so that no query tunes on itself."""
+"""Fuse runs into one: reciprocal ranks, sums of scores, Borda; weights by hand, or tuned so that no
+query tunes on itself.
+"""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -16,7 +18,14 @@ from rankwell.core.tables import figure
 from rankwell.core.tables.ranking import Ranking
 from rankwell.errors import BadUsage, count_of
 from rankwell.evaluation.judged import name_runs, refuse_one_stream
-from rankwell.experiments.fusion import FusionOptions, FusionTuningOptions, TunedFusion, fusion_notes, read_runs, tune_fusion
+from rankwell.experiments.fusion import (
+    FusionOptions,
+    FusionTuningOptions,
+    TunedFusion,
+    fusion_notes,
+    read_runs,
+    tune_fusion,
+)
 from rankwell.experiments.fusion import fuse as fuse_runs
 from rankwell.io import files as io
 from rankwell.report import Row
@@ -61,9 +70,11 @@ def fuse(
     target_format: Annotated[str | None, Option(("--to",))] = None,
     progress: Progress = None,
 ) -> Output:
-    """Fuse runs into one: reciprocal ranks, sums of scores, Borda; weights by hand, or tuned so that no query tunes on itself.
+    """Fuse runs into one: reciprocal ranks, sums of scores, Borda; weights by hand, or tuned so
+    that no query tunes on itself.
 
-    With --tune every judged query is fused by the choice of the other folds, and tables compare the fused run with the runs
+    With --tune every judged query is fused by the choice of the other folds, and tables compare the
+    fused run with the runs
     that it is made of, and list the choice of each fold.
 
     Parameters
@@ -76,7 +87,10 @@ def fuse(
         Name of the fused run's format, where its suffix does not determine it.
     """
     if str(output) in STDIN:
-        raise BadUsage("the fused run is a file whose suffix names the format. To print, give /dev/stdout and name it with --to.")
+        raise BadUsage(
+            "the fused run is a file whose suffix names the format. To print, give "
+            "/dev/stdout and name it with --to."
+        )
     methods = measure_names(options.method) or ["rrf"]
     normalisations = listed(options.normalise, "--normalise")
     named = name_runs(list(runs)) if runs else {}
@@ -84,17 +98,30 @@ def fuse(
     notes = list[str]()
     rankings = read_runs(named, options, notes)
     if tuning.tune is None:
-        fused, of_fusion = _fuse_by_hand(rankings, methods, normalisations, options, tuning, progress)
+        fused, of_fusion = _fuse_by_hand(
+            rankings, methods, normalisations, options, tuning, progress
+        )
         return Output(notes=(*notes, *of_fusion, *_write(fused, output, target_format)))
     if options.weights is not None:
         raise BadUsage("--weights are what --tune finds; give one of the two.")
     if options.train_judgments is not None or options.train_runs is not None:
-        raise BadUsage("--train-judgments and --train-runs have no effect with --tune, whose folds train; leave them out.")
-    judgments = io.find_judgments(tuning.tune, format=options.judgments_format, qrels_columns=options.qrels_columns)
+        raise BadUsage(
+            "--train-judgments and --train-runs have no effect with --tune, whose folds "
+            "train; leave them out."
+        )
+    judgments = io.find_judgments(
+        tuning.tune, format=options.judgments_format, qrels_columns=options.qrels_columns
+    )
     measures = measure_names(tuning.measures) or ["nDCG@10"]
     shared = {name: getattr(options, name) for name in ("absent", "depth", "top")}
-    stated = {name: value for name in ("step", "folds", "seed") if (value := getattr(tuning, name)) is not None}
-    chosen = FusionTuningOptions(measure=measures[0], methods=methods, normalise=normalisations, **shared, **stated)
+    stated = {
+        name: value
+        for name in ("step", "folds", "seed")
+        if (value := getattr(tuning, name)) is not None
+    }
+    chosen = FusionTuningOptions(
+        measure=measures[0], methods=methods, normalise=normalisations, **shared, **stated
+    )
     tuned = tune_fusion(rankings, judgments.table, options=chosen, progress=progress)
     name = output.name.partition(".")[0]
     label = f"{name} (fused)" if name in rankings else name or "fused"
@@ -102,14 +129,20 @@ def fuse(
     every = {**rankings, f"{label} (untuned)": tuned.untuned, label: tuned.ranking}
     result = rankwell.evaluate(judgments.table, every, measures, seed=tuned.seed)
     notes += [*judgments.notes, *_tuning_notes(tuned, rankings, [tuning.tune, *runs])]
-    notes += _defeat(result.summary, list(rankings), label, higher=tuned.measure.measure.entry.better == "higher")
+    notes += _defeat(
+        result.summary, list(rankings), label, higher=tuned.measure.measure.entry.better == "higher"
+    )
     result_notes = [*result.notes, *result.interval_notes]
     terminal, rules = report.terminal_of(sys.stdout), result.describe() | tuned.describe()
     every_note, tables = [*notes, *result_notes], {"choices": tuned.rows}
     form: report.Format = tuning.format or "table"
-    text = report.render(result.summary, None, rules, every_note, form, terminal=terminal, tables=tables)
+    text = report.render(
+        result.summary, None, rules, every_note, form, terminal=terminal, tables=tables
+    )
     written = _write(tuned.ranking, output, target_format)
-    return Output(text=text, notes=(*notes, *(result_notes if tuning.format != "json" else []), *written))
+    return Output(
+        text=text, notes=(*notes, *(result_notes if tuning.format != "json" else []), *written)
+    )
 
 
 def _fuse_by_hand(
@@ -120,20 +153,37 @@ def _fuse_by_hand(
     tuning: TuneOptions,
     progress: Progress,
 ) -> tuple[Ranking, list[str]]:
-    """The runs fused by the one method that is named, and notes on it. Raises BadUsage for options of tuning."""
+    """The runs fused by the one method that is named, and notes on it. Raises BadUsage for options
+    of tuning.
+    """
     for argument in arguments_of(TuneOptions):
         if getattr(tuning, argument.name) is not None:
-            raise BadUsage(f"{argument.flags[0]} has no effect without --tune; name the judgments, or leave it out.")
+            raise BadUsage(
+                f"{argument.flags[0]} has no effect without --tune; name the judgments, or "
+                "leave it out."
+            )
     reading = {"--qrels-format": options.judgments_format, "--qrels-columns": options.qrels_columns}
-    if options.train_judgments is None and (unused := next((name for name, value in reading.items() if value), None)):
+    if options.train_judgments is None and (
+        unused := next((name for name, value in reading.items() if value), None)
+    ):
         raise BadUsage(f"{unused} has no effect without --tune or --train-judgments; leave it out.")
     if len(methods) != 1 or len(normalisations) > 1:
-        raise BadUsage("several methods or normalisations are tried with --tune QRELS only; name one of each.")
+        raise BadUsage(
+            "several methods or normalisations are tried with --tune QRELS only; name one of each."
+        )
     weights = None if options.weights is None else _weights(str(options.weights))
-    one = replace(options, method=methods[0], normalise=next(iter(normalisations), None), weights=weights)
+    one = replace(
+        options, method=methods[0], normalise=next(iter(normalisations), None), weights=weights
+    )
     fused = fuse_runs(rankings, options=one, progress=progress)
-    fusion = parse_fusion(one.method, normalise=one.normalise, absent=one.absent).with_weights(weights, len(rankings))
-    rules = [f"{name} {rule}" for name, rule in fusion.describe().items() if name in ("normalise", "absent", "weights")]
+    fusion = parse_fusion(one.method, normalise=one.normalise, absent=one.absent).with_weights(
+        weights, len(rankings)
+    )
+    rules = [
+        f"{name} {rule}"
+        for name, rule in fusion.describe().items()
+        if name in ("normalise", "absent", "weights")
+    ]
     method = fusion.entry.spelled({**fusion.entry.parameters, **fusion.given})
     rules += [f"trained on {options.train_judgments}"] if fusion.entry.learns else []
     first = f"fused by {method}: {', '.join(rankings)}" + (f"; {', '.join(rules)}" if rules else "")
@@ -144,42 +194,73 @@ def _weights(text: str) -> list[float]:
     try:
         return [float(each) for each in listed(text, "--weights")]
     except ValueError as error:
-        raise BadUsage(f"--weights {text!r}: expected numbers separated by commas, one for each run.") from error
+        raise BadUsage(
+            f"--weights {text!r}: expected numbers separated by commas, one for each run."
+        ) from error
 
 
 def _write(fused: Ranking, output: Path, form: str | None) -> list[str]:
     """Writes the run. Notes on the file, and on queries that its format cannot hold."""
     written = io.write_run(fused, output, format=form)
     empty = 0 if written == "json" else int((np.diff(fused.offsets) == 0).sum())
-    lost = [f"{empty} queries without items are not in {output}: the format cannot hold them"] if empty else []
-    return [report.Aside(f"wrote {output} ({len(fused.items)} rows of {len(fused.queries) - empty} queries, {written})"), *lost]
+    lost = (
+        [f"{empty} queries without items are not in {output}: the format cannot hold them"]
+        if empty
+        else []
+    )
+    return [
+        report.Aside(
+            f"wrote {output} ({len(fused.items)} rows of {len(fused.queries) - empty} "
+            f"queries, {written})"
+        ),
+        *lost,
+    ]
 
 
-def _defeat(summary: Sequence[Row], inputs: Sequence[str], fused: str, *, higher: bool) -> list[str]:
-    """A note where the fused run does not beat the best of its inputs by the measure of the tuning."""
+def _defeat(
+    summary: Sequence[Row], inputs: Sequence[str], fused: str, *, higher: bool
+) -> list[str]:
+    """A note where the fused run does not beat the best of its inputs by the measure of the
+    tuning.
+    """
     first = summary[0]
     means = {row["run"]: row["mean"] for row in summary if row["measure"] == first["measure"]}
     best = (max if higher else min)(inputs, key=means.__getitem__)
     if means[fused] != means[best] and (means[fused] > means[best]) == higher:
         return []
     shown = [figure(means[run], first["unit"]) for run in (fused, best)]
-    return [f"{fused} does not beat its best input, {best}: {first['label']} {shown[0]} against {shown[1]}"]
+    return [
+        f"{fused} does not beat its best input, {best}: {first['label']} {shown[0]} against "
+        f"{shown[1]}"
+    ]
 
 
-def _tuning_notes(tuned: TunedFusion, rankings: Mapping[str, Ranking], files: Sequence[str]) -> list[str]:
-    """The selection of the fusions, and the choice of all queries together, for new queries. files: judgments, then runs."""
+def _tuning_notes(
+    tuned: TunedFusion, rankings: Mapping[str, Ranking], files: Sequence[str]
+) -> list[str]:
+    """The selection of the fusions, and the choice of all queries together, for new queries. files:
+    judgments, then runs.
+    """
     loose = len(tuned.ranking.queries) - len(tuned.folds)
     fusion = tuned.whole.fusion
     notes = [
-        f"tuned out of fold by {tuned.measure.label}: each of {len(tuned.folds)} judged queries is fused by the best of "
-        f"{tuned.candidates} ways over the other folds ({len(tuned.choices)}, seed {tuned.seed}), so none is tuned on itself"
+        f"tuned out of fold by {tuned.measure.label}: each of {len(tuned.folds)} judged "
+        "queries is fused by the best of "
+        f"{tuned.candidates} ways over the other folds ({len(tuned.choices)}, seed "
+        f"{tuned.seed}), so none is tuned on itself"
     ]
     if loose:
         unjudged = count_of(loose, "query without judgments is", "queries without judgments are")
         notes.append(f"{unjudged} fused as all judged queries together chose")
     options = [f"--method '{fusion.method}'"]
     options += [f"--normalise {fusion.normalise}"] if fusion.normalise else []
-    options += ["--weights " + ",".join(f"{each:g}" for each in fusion.weights)] if fusion.weights else []
-    options += [f"--train-judgments {files[0]} --train-runs {' '.join(files[1:])}"] if fusion.entry.learns else []
+    options += (
+        ["--weights " + ",".join(f"{each:g}" for each in fusion.weights)] if fusion.weights else []
+    )
+    options += (
+        [f"--train-judgments {files[0]} --train-runs {' '.join(files[1:])}"]
+        if fusion.entry.learns
+        else []
+    )
     notes.append(f"for new queries: {' '.join(options)}")
     return [*notes, *fusion_notes(fusion, rankings)]

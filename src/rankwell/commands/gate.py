@@ -1,4 +1,6 @@
-"""Check results for continuous integration, by requirements and a baseline: exit 1, with the reasons, on failure."""
+"""Check results for continuous integration, by requirements and a baseline: exit 1, with the
+reasons, on failure.
+"""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -23,7 +25,13 @@ from rankwell.experiments.requirements import (
     counted_text,
     parse_requirement,
 )
-from rankwell.io.result_folder import ResultFolder, is_result_folder, other_place, read_results, read_summary
+from rankwell.io.result_folder import (
+    ResultFolder,
+    is_result_folder,
+    other_place,
+    read_results,
+    read_summary,
+)
 from rankwell.report.charts import difference_label
 from rankwell.report.junit import Case, junit_text
 from rankwell.report.present import FormatOption, Output
@@ -38,25 +46,31 @@ class GateOptions:
     Parameters
     ----------
     require
-        [RUN:]MEASURE.FIGURE, then >=, >, <=, < or == and a number, as in 'nDCG@10.ci_low >= 0.38'; repeat it for more.
-        'AP within 1% of 0.747' fails above as well. FIGURE is mean (where none is named), sd, ci_low, ci_high, n, or another
-        column of summary.csv; or median, min or max of the queries. Without a run it is required of every run but the baseline;
-        R@1[direction=t2v] chooses rows. Numbers are in the unit of the results; 38% is 0.38 of shares and 38 of percentages.
+        [RUN:]MEASURE.FIGURE, then >=, >, <=, < or == and a number, as in 'nDCG@10.ci_low >= 0.38';
+        repeat it for more.
+        'AP within 1% of 0.747' fails above as well. FIGURE is mean (where none is named), sd,
+        ci_low, ci_high, n, or another column of summary.csv; or median, min or max of the queries.
+        Without a run it is required of every run but the baseline; R@1[direction=t2v] chooses rows.
+        Numbers are in the unit of the results; 38% is 0.38 of shares and 38 of percentages.
     no_regression
-        The baseline: a run of the folder, or another folder of results, whose runs are compared with those of the same name (a
-        single one with all). Fails where a run is significantly worse: the interval of the paired difference, as in rankwell
-        compare, lies wholly on the worse side of 0. With few queries a worse run may pass: the test has little power. Times of
+        The baseline: a run of the folder, or another folder of results, whose runs are compared
+        with those of the same name (a single one with all). Fails where a run is significantly
+        worse: the interval of the paired difference, as in rankwell compare, lies wholly on the
+        worse side of 0. With few queries a worse run may pass: the test has little power. Times of
         queries are compared only where --measure names them (-m latency).
     tolerance
-        Fail instead where a run may be worse by more than this (non-inferiority): where that interval reaches further on the
-        worse side. In the measure's unit, or in percent of the baseline's mean (1%).
+        Fail instead where a run may be worse by more than this (non-inferiority): where that
+        interval reaches further on the worse side. In the measure's unit, or in percent of the
+        baseline's mean (1%).
     measures
         Only this measure must not be worse; repeat it for more.
     requirements
-        TOML file with require = [...], no_regression, tolerance and measures = [...]; options go before it, --require adds to it.
+        TOML file with require = [...], no_regression, tolerance and measures = [...]; options go
+        before it, --require adds to it.
     intervals
-        Intervals of the differences: `bootstrap-t` (the studentised bootstrap, at least as wide as Student's t; for differences
-        of 0/1 values Bonett and Price's), `bootstrap` (percentiles), or Student's `t`.
+        Intervals of the differences: `bootstrap-t` (the studentised bootstrap, at least as wide as
+        Student's t; for differences of 0/1 values Bonett and Price's), `bootstrap` (percentiles),
+        or Student's `t`.
     level
         Level of those two-sided intervals.
     resamples
@@ -65,7 +79,9 @@ class GateOptions:
         Of the bootstrap.
     """
 
-    require: Annotated[Sequence[str] | str | None, Option(("--require", "-r"), kind=list[str])] = None
+    require: Annotated[Sequence[str] | str | None, Option(("--require", "-r"), kind=list[str])] = (
+        None
+    )
     no_regression: str | None = None
     tolerance: Annotated[float | str | None, Option(kind=str)] = None
     measures: MeasureNames = None
@@ -76,21 +92,29 @@ class GateOptions:
     seed: int = 0
 
     def requiring(self, stated: Sequence[str], baseline: str | None) -> "GateOptions":
-        """The options with further requirements; where nothing else is required, no run may be worse than the baseline."""
+        """The options with further requirements; where nothing else is required, no run may be
+        worse than the baseline.
+        """
         require = [*stated, *self._stated()]
         is_named = bool(require or self.requirements or self.no_regression)
-        return replace(self, require=require, no_regression=self.no_regression if is_named else baseline)
+        return replace(
+            self, require=require, no_regression=self.no_regression if is_named else baseline
+        )
 
     def _stated(self) -> Sequence[str]:
         """The requirements of the options; a string is one."""
         return [self.require] if isinstance(self.require, str) else self.require or ()
 
     def required(self) -> Gate:
-        """The requirements of the options and of their file together. Raises BadInput for a file that is not a gate."""
+        """The requirements of the options and of their file together. Raises BadInput for a file
+        that is not a gate.
+        """
         stated = Gate() if self.requirements is None else requirements.read_gate(self.requirements)
         return Gate(
             require=(*stated.require, *self._stated()),
-            no_regression=stated.no_regression if self.no_regression is None else self.no_regression,
+            no_regression=stated.no_regression
+            if self.no_regression is None
+            else self.no_regression,
             tolerance=stated.tolerance if self.tolerance is None else str(self.tolerance),
             measures=tuple(measure_names(self.measures) or measure_names(stated.measures) or ()),
         )
@@ -101,12 +125,16 @@ def gate(
     /,
     *,
     options: GateOptions,
-    format: FormatOption = "table",  # noqa: A002
-    junit: Annotated[Path | None, Option(writes="file", own='<testsuite name="rankwell gate"')] = None,
+    format: FormatOption = "table",
+    junit: Annotated[
+        Path | None, Option(writes="file", own='<testsuite name="rankwell gate"')
+    ] = None,
 ) -> Output:
-    """Check results for continuous integration, by requirements and a baseline: exit 1, with the reasons, on failure.
+    """Check results for continuous integration, by requirements and a baseline: exit 1, with the
+    reasons, on failure.
 
-    A requirement that is about nothing, or about an undefined figure, is an error (exit 2) and never passes.
+    A requirement that is about nothing, or about an undefined figure, is an error (exit 2) and
+    never passes.
 
     Parameters
     ----------
@@ -125,29 +153,46 @@ def gate(
             write_text(junit, junit_text("rankwell gate", [Case("gate", "gate", error=str(error))]))
         raise
     if junit is not None:
-        cases = [Case(each.case, f"gate.{each.run}", failure="" if each.passed else each.told) for each in lines]
+        cases = [
+            Case(each.case, f"gate.{each.run}", failure="" if each.passed else each.told)
+            for each in lines
+        ]
         write_text(junit, junit_text("rankwell gate", cases))
     failed = sum(not each.passed for each in lines)
     if format == "table":
-        sentences = [f"{'passed' if each.passed else 'FAILED'}  {report.visible(each.told)}\n" for each in lines]
-        total = f"{failed} of {len(lines)} failed" if failed else f"{len(lines)} of {len(lines)} passed"
-        text = report.folded("".join([*sentences, f"gate: {total}\n"]), report.terminal_of(sys.stdout), " " * 8)
+        sentences = [
+            f"{'passed' if each.passed else 'FAILED'}  {report.visible(each.told)}\n"
+            for each in lines
+        ]
+        total = (
+            f"{failed} of {len(lines)} failed" if failed else f"{len(lines)} of {len(lines)} passed"
+        )
+        text = report.folded(
+            "".join([*sentences, f"gate: {total}\n"]), report.terminal_of(sys.stdout), " " * 8
+        )
     else:
         text = report.render_rows([each.as_row() for each in lines], format, notes=notes)
     said = () if format == "json" else tuple(notes)
     return Output(text=text, notes=said, exit_code=GateFailed.exit_code if failed else 0)
 
 
-def check_requirements(folder: Path, required: Gate, options: GateOptions) -> tuple[list[GateLine], list[str]]:
+def check_requirements(
+    folder: Path, required: Gate, options: GateOptions
+) -> tuple[list[GateLine], list[str]]:
     """The outcome of every requirement, and notes. Raises BadUsage where nothing is required."""
     if not required.require and not required.no_regression:
-        raise BadUsage("nothing is required; add --require 'nDCG@10.ci_low >= 0.38' or --no-regression BASELINE.")
+        raise BadUsage(
+            "nothing is required; add --require 'nDCG@10.ci_low >= 0.38' or --no-regression "
+            "BASELINE."
+        )
     for option, given in (("--tolerance", required.tolerance), ("--measure", required.measures)):
         if given and not required.no_regression:
             raise BadUsage(f"{option} belongs to --no-regression; name the baseline.")
     parsed = [parse_requirement(text) for text in required.require]
     results = read_results(folder)
-    known_figures = SummaryFigures(read_summary(results), results.values, results.row_attributes, results.rules)
+    known_figures = SummaryFigures(
+        read_summary(results), results.values, results.row_attributes, results.rules
+    )
     own = required.no_regression if required.no_regression in results.runs else None
     lines = [each for one in parsed for each in check_requirement(one, known_figures, besides=own)]
     if not required.no_regression:
@@ -155,10 +200,15 @@ def check_requirements(folder: Path, required: Gate, options: GateOptions) -> tu
     compared, notes = _against(results, required, options)
     known = {(each.run, each.measure) for each in results.values}
     whole = dict.fromkeys(
-        row["label"] for row in known_figures.rows if row.get("against") is None and (row["run"], row["measure"]) not in known
+        row["label"]
+        for row in known_figures.rows
+        if row.get("against") is None and (row["run"], row["measure"]) not in known
     )
     if whole and not required.measures:
-        notes.append(f"{', '.join(whole)}: a figure of the whole has no values of queries, and is not compared with the baseline")
+        notes.append(
+            f"{', '.join(whole)}: a figure of the whole has no values of queries, and is not "
+            "compared with the baseline"
+        )
     return [*lines, *compared], list(dict.fromkeys(notes))
 
 
@@ -166,7 +216,9 @@ _Known = tuple[Values, Mapping[str, Any]]
 _TIMES: Unit = "ms"
 
 
-def _against(results: ResultFolder, required: Gate, options: GateOptions) -> tuple[list[GateLine], list[str]]:
+def _against(
+    results: ResultFolder, required: Gate, options: GateOptions
+) -> tuple[list[GateLine], list[str]]:
     """A line for every run and measure that is compared with the baseline, and notes."""
     tolerance = Tolerance.of(required.tolerance) if required.tolerance else None
     folders = [("", results), *_other_folder(results, required.no_regression)]
@@ -175,7 +227,10 @@ def _against(results: ResultFolder, required: Gate, options: GateOptions) -> tup
     names = run_names(folders)
     pairs, new = _pairs(results, required.no_regression, names)
     notes = [*gathered.origin.notes, *times]
-    notes += [f"{run} has no run of its name in {required.no_regression}, and is not compared" for run in new]
+    notes += [
+        f"{run} has no run of its name in {required.no_regression}, and is not compared"
+        for run in new
+    ]
     keys = list(dict.fromkeys(name for each in gathered.row_attributes for name in each))
     rows: list[Mapping[str, Any]] = []
     chosen = {name: getattr(options, name) for name in ("intervals", "level", "resamples", "seed")}
@@ -183,7 +238,11 @@ def _against(results: ResultFolder, required: Gate, options: GateOptions) -> tup
         mine = [(each, own) for each, own in by_measure if each.run in (run, base)]
         if not required.measures:
             mine, only = _shared(mine, run, base)
-            notes += [f"{', '.join(only)}: {base} has no such values, and they are not compared"] if only else []
+            notes += (
+                [f"{', '.join(only)}: {base} has no such values, and they are not compared"]
+                if only
+                else []
+            )
         result = compare_values(
             [each for each, _ in mine],
             baseline=base,
@@ -201,16 +260,22 @@ def _against(results: ResultFolder, required: Gate, options: GateOptions) -> tup
     judged = [row for row in rows if row["better"] != "neither"]
     if not judged:
         undirected = ", ".join(dict.fromkeys(row["of"] for row in rows))
-        raise BadUsage(f"neither higher nor lower values of {undirected} are better; nothing can be worse.")
+        raise BadUsage(
+            f"neither higher nor lower values of {undirected} are better; nothing can be worse."
+        )
     if tolerance:
         tolerance.check_units(list(dict.fromkeys(row["unit"] for row in judged)))
     return [_compared(row, tolerance, keys, options.level) for row in judged], notes
 
 
-def _compared_measures(gathered: Gathered, measures: Sequence[str]) -> tuple[list[_Known], list[str]]:
-    """The values to compare, and a note on those that are left out: times, which differ from call to call, unless they are named.
+def _compared_measures(
+    gathered: Gathered, measures: Sequence[str]
+) -> tuple[list[_Known], list[str]]:
+    """The values to compare, and a note on those that are left out: times, which differ from call
+    to call, unless they are named.
 
-    Queries of one call share the load of the machine, so that a test over queries finds differences of an engine from itself.
+    Queries of one call share the load of the machine, so that a test over queries finds differences
+    of an engine from itself.
     """
     known = list(zip(gathered.values, gathered.row_attributes, strict=True))
     if measures:
@@ -218,17 +283,26 @@ def _compared_measures(gathered: Gathered, measures: Sequence[str]) -> tuple[lis
     compared = [(values, own) for values, own in known if values.unit != _TIMES]
     if not compared:
         named = flag("--measure", known[0][0].measure, name="measures")
-        raise BadUsage(f"the results have only times, which differ from call to call; {named} compares them.")
+        raise BadUsage(
+            f"the results have only times, which differ from call to call; {named} compares them."
+        )
     left_out = dict.fromkeys(values.label for values, _ in known if values.unit == _TIMES)
     how = f"compared only where {flag('--measure', name='measures')} names them"
-    return compared, [f"{', '.join(left_out)}: times differ from call to call, and are {how}"] if left_out else []
+    return compared, [
+        f"{', '.join(left_out)}: times differ from call to call, and are {how}"
+    ] if left_out else []
 
 
 def _other_folder(results: ResultFolder, baseline: str) -> list[tuple[str, ResultFolder]]:
-    """The folder that the baseline names; none where it names a run. Raises BadUsage where it is both or neither, or this one."""
+    """The folder that the baseline names; none where it names a run. Raises BadUsage where it is
+    both or neither, or this one.
+    """
     if baseline in results.runs:
         if is_result_folder(baseline):
-            raise BadUsage(f"{baseline} is a run of {results.place} and a folder as well; write ./{baseline} for the folder.")
+            raise BadUsage(
+                f"{baseline} is a run of {results.place} and a folder as well; write "
+                f"./{baseline} for the folder."
+            )
         return []
     if remote_url(baseline) is not None:
         raise BadInput(other_place(baseline))
@@ -240,12 +314,19 @@ def _other_folder(results: ResultFolder, baseline: str) -> list[tuple[str, Resul
     return [(baseline.rstrip("/"), read_results(baseline))]
 
 
-def _pairs(results: ResultFolder, baseline: str, names: Sequence[Mapping[str, str]]) -> tuple[list[tuple[str, str]], list[str]]:
-    """The pairs of runs to compare, by their names here, and the runs that the baseline does not have."""
+def _pairs(
+    results: ResultFolder, baseline: str, names: Sequence[Mapping[str, str]]
+) -> tuple[list[tuple[str, str]], list[str]]:
+    """The pairs of runs to compare, by their names here, and the runs that the baseline does not
+    have.
+    """
     if len(names) == 1:
         others = [run for run in results.runs if run != baseline]
         if not others:
-            raise BadUsage(f"{baseline!r} is the only run of {results.place}; there is no other run to compare with it.")
+            raise BadUsage(
+                f"{baseline!r} is the only run of {results.place}; there is no other run to "
+                "compare with it."
+            )
         return [(run, baseline) for run in others], []
     base = names[1]
     shared = [run for run in results.runs if run in base]
@@ -253,25 +334,49 @@ def _pairs(results: ResultFolder, baseline: str, names: Sequence[Mapping[str, st
         return [(run, each) for run in results.runs for each in base.values()], []
     lost = [run for run in base if run not in shared]
     if lost:
-        what = f"{results.place} has no run {lost[0]!r}, which {baseline} has (here are {', '.join(results.runs)})"
+        what = (
+            f"{results.place} has no run {lost[0]!r}, which {baseline} has (here are "
+            f"{', '.join(results.runs)})"
+        )
         raise BadInput(f"{what}; a run that is missing cannot be found worse.")
     return [(run, base[run]) for run in shared], [run for run in results.runs if run not in base]
 
 
 def _shared(known: Sequence[_Known], run: str, base: str) -> tuple[list[_Known], list[str]]:
-    """The measures of both, and those of the run alone. Raises BadInput for a measure of the baseline that the run lacks."""
-    of = {name: [(each.measure, own) for each, own in known if each.run == name] for name in (run, base)}
-    lost = next((each.label for each, own in known if each.run == base and (each.measure, own) not in of[run]), None)
+    """The measures of both, and those of the run alone. Raises BadInput for a measure of the
+    baseline that the run lacks.
+    """
+    of = {
+        name: [(each.measure, own) for each, own in known if each.run == name]
+        for name in (run, base)
+    }
+    lost = next(
+        (
+            each.label
+            for each, own in known
+            if each.run == base and (each.measure, own) not in of[run]
+        ),
+        None,
+    )
     if lost is not None:
-        raise BadInput(f"{run} has no values of {lost}, which {base} has; evaluate it as well, or choose measures by --measure.")
+        raise BadInput(
+            f"{run} has no values of {lost}, which {base} has; evaluate it as well, or choose "
+            "measures by --measure."
+        )
     only = dict.fromkeys(each.label for each, own in known if (each.measure, own) not in of[base])
     return [(each, own) for each, own in known if (each.measure, own) in of[base]], list(only)
 
 
 def _check_lost_queries(row: Mapping[str, Any], known: Sequence[_Known]) -> None:
-    """Raises BadInput where queries that count for the baseline do not count for the run: the hard ones may be missing."""
+    """Raises BadInput where queries that count for the baseline do not count for the run: the hard
+    ones may be missing.
+    """
     counted = {
-        each.run: [query for query, counts in zip(each.queries, each.counted.tolist(), strict=True) if counts]
+        each.run: [
+            query
+            for query, counts in zip(each.queries, each.counted.tolist(), strict=True)
+            if counts
+        ]
         for each, own in known
         if each.measure == row["of"] and all(row.get(name) == value for name, value in own.items())
     }
@@ -280,12 +385,16 @@ def _check_lost_queries(row: Mapping[str, Any], known: Sequence[_Known]) -> None
     if lost:
         about = f"{requirements.about_row(run, difference_label(row), '')} against {base}"
         raise BadInput(
-            f"{about}: {len(lost)} of {len(counted[base])} queries that count there do not count for {run}, such as {lost[0]!r}, "
-            "and cannot be compared. Evaluate both on the same queries, or choose measures by --measure."
+            f"{about}: {len(lost)} of {len(counted[base])} queries that count there do not "
+            f"count for {run}, such as {lost[0]!r}, "
+            "and cannot be compared. Evaluate both on the same queries, or choose measures by "
+            "--measure."
         )
 
 
-def _compared(row: Mapping[str, Any], tolerance: Tolerance | None, keys: Sequence[str], level: float) -> GateLine:
+def _compared(
+    row: Mapping[str, Any], tolerance: Tolerance | None, keys: Sequence[str], level: float
+) -> GateLine:
     """The line of a paired difference. Raises BadInput where it has no interval."""
     measure = difference_label(row)
     part = ", ".join(row[name] for name in keys if isinstance(row.get(name), str))
@@ -293,7 +402,8 @@ def _compared(row: Mapping[str, Any], tolerance: Tolerance | None, keys: Sequenc
     about = requirements.about_row(run, measure, part)
     if low is None or high is None:
         raise BadInput(
-            f"{about} against {base}: {row['n']} queries count for both, too few for an interval of the difference ("
+            f"{about} against {base}: {row['n']} queries count for both, too few for an "
+            "interval of the difference ("
             f"{MIN_QUERIES} are needed); whether it is worse is unknown."
         )
     lower = row["better"] == "lower"
@@ -304,10 +414,19 @@ def _compared(row: Mapping[str, Any], tolerance: Tolerance | None, keys: Sequenc
     if tolerance is None:
         than, wrong, right = f"than {base}", "is significantly worse", "is not shown to be worse"
     else:
-        than, wrong, right = f"than {base} by more than {tolerance.text}", "may be worse", "is not worse"
+        than, wrong, right = (
+            f"than {base} by more than {tolerance.text}",
+            "may be worse",
+            "is not worse",
+        )
     unit = row["unit"] if row["unit"] != "count" else "rank"
-    ends = f"{100 * level:g} % interval [{figure(low, unit, signed=True)}, {figure(high, unit, signed=True)}]"
-    numbers = f"{figure(row['mean'], unit, signed=True)}, {ends} {counted_text(row['unit'], row['n'])}"
+    ends = (
+        f"{100 * level:g} % interval [{figure(low, unit, signed=True)}, "
+        f"{figure(high, unit, signed=True)}]"
+    )
+    numbers = (
+        f"{figure(row['mean'], unit, signed=True)}, {ends} {counted_text(row['unit'], row['n'])}"
+    )
     return GateLine(
         passed=passed,
         requirement=f"{measure} not {'' if tolerance else 'significantly '}worse {than}",
@@ -315,5 +434,6 @@ def _compared(row: Mapping[str, Any], tolerance: Tolerance | None, keys: Sequenc
         part=part,
         found=row["mean"],
         **{name: row[name] for name in ("run", "ci_low", "ci_high", "unit", "n")},
-        told=f"{about} {right if passed else wrong} {than}: {numbers}{', lower is better' if lower else ''}",
+        told=f"{about} {right if passed else wrong} {than}: "
+        f"{numbers}{', lower is better' if lower else ''}",
     )

@@ -1,4 +1,6 @@
-"""List every measure with a definition, its bounds, its direction and the words that other tools have for it."""
+"""List every measure with a definition, its bounds, its direction and the words that other tools
+have for it.
+"""
 
 import sys
 from typing import Annotated, Any, Literal
@@ -11,24 +13,33 @@ from rankwell.report.present import Output
 
 
 def measures(
-    *,
-    format: Annotated[Literal["table", "json", "md"], Option(("--format", "-f"))] = "table",  # noqa: A002
+    *, format: Annotated[Literal["table", "json", "md"], Option(("--format", "-f"))] = "table"
 ) -> Output:
-    """List every measure with a definition, its bounds, its direction and the words that other tools have for it.
+    """List every measure with a definition, its bounds, its direction and the words that other
+    tools have for it.
 
     Parameters
     ----------
     format
-        table for reading, json for programs, md for the page docs/measures.md with every formula, source and example.
+        table for reading, json for programs, md for the page docs/measures.md with every formula,
+        source and example.
     """
-    entries, of_collections = [MEASURES[name] for name in MEASURES], [FIGURES[name] for name in FIGURES]
+    entries, of_collections = (
+        [MEASURES[name] for name in MEASURES],
+        [FIGURES[name] for name in FIGURES],
+    )
     if format == "md":
         return Output(text=page(entries, of_collections))
     rows = [*map(describe_entry, entries), *map(describe_figure, of_collections)]
     if format == "json":
         return Output(text=report.render_rows(rows, "json"))
     shown = [
-        {"measure": each["form"], "value": each["says"], "aliases": ", ".join(each["aliases"]), "printed by": each["printed_by"]}
+        {
+            "measure": each["form"],
+            "value": each["says"],
+            "aliases": ", ".join(each["aliases"]),
+            "printed by": each["printed_by"],
+        }
         for each in rows
     ]
     return Output(
@@ -76,7 +87,9 @@ def _family(figure: CollectionFigure) -> str:
 
 
 def form(entry: MeasureEntry) -> str:
-    """The full name of a measure, with every parameter and its default: `AP(rel=1,judged_only=False,denom='relevant')@k`."""
+    """The full name of a measure, with every parameter and its default:
+    `AP(rel=1,judged_only=False,denom='relevant')@k`.
+    """
     inner = ",".join(
         each.name if each.default is each.empty else f"{each.name}={each.default!r}"
         for each in entry.parameters.values()
@@ -88,10 +101,13 @@ def form(entry: MeasureEntry) -> str:
 
 
 def page(entries: list[MeasureEntry], of_collections: list[CollectionFigure]) -> str:
-    """The page docs/measures.md: every measure by family, and then the figures of whole collections."""
+    """The page docs/measures.md: every measure by family, and then the figures of whole
+    collections.
+    """
     families = sorted({entry.module for entry in entries})
     parts = [
-        "# Measures\n\nWritten by `rankwell measures --format md` from the code; do not edit. `@k` cuts the ranking after k "
+        "# Measures\n\nWritten by `rankwell measures --format md` from the code; do not edit. "
+        "`@k` cuts the ranking after k "
         "items, `[@k]` may be left out. A grade of `rel` or more is relevant. "
         "Under `--ties expected` measures marked *exact under ties* have a closed form.\n"
     ]
@@ -100,7 +116,8 @@ def page(entries: list[MeasureEntry], of_collections: list[CollectionFigure]) ->
         parts.append(f"## {family.replace('_', ' ').capitalize()}\n")
         parts.extend(_section(entry) for entry in mine)
     parts.append(
-        "# Figures of whole collections\n\nOne number of all queries, vectors or clicks, which a command prints beside its "
+        "# Figures of whole collections\n\nOne number of all queries, vectors or clicks, "
+        "which a command prints beside its "
         "measures. Commands other than those that print it do not know it as a measure.\n"
     )
     for family in sorted({_family(figure) for figure in of_collections}):
@@ -108,15 +125,35 @@ def page(entries: list[MeasureEntry], of_collections: list[CollectionFigure]) ->
         parts.append(f"## {family.replace('_', ' ').capitalize()}\n")
         parts.extend(_figure_section(figure) for figure in mine if figure.example)
         if bare := [figure for figure in mine if not figure.example]:
-            rows = [f"| `{each.name}` | {each.title} | {each.better} | {each.commands} |" for each in bare]
-            parts.append("\n".join(["| figure | definition | better | printed by |", "|---|---|---|---|", *rows, ""]))
+            rows = [
+                f"| `{each.name}` | {each.title} | {each.better} | {each.commands} |"
+                for each in bare
+            ]
+            parts.append(
+                "\n".join(
+                    [
+                        "| figure | definition | better | printed by |",
+                        "|---|---|---|---|",
+                        *rows,
+                        "",
+                    ]
+                )
+            )
     return "\n".join(parts)
 
 
 def _figure_section(figure: CollectionFigure) -> str:
     lines = [f"### {figure.name}", "", figure.title, "", "```python", figure.example, "```", ""]
-    lines += [f"* {figure.better} is better", f"* printed by {figure.commands}", f"* source: {figure.source}"]
-    lines += [f"* also called: {', '.join(f'`{alias}`' for alias in sorted(figure.aliases))}"] if figure.aliases else []
+    lines += [
+        f"* {figure.better} is better",
+        f"* printed by {figure.commands}",
+        f"* source: {figure.source}",
+    ]
+    lines += (
+        [f"* also called: {', '.join(f'`{alias}`' for alias in sorted(figure.aliases))}"]
+        if figure.aliases
+        else []
+    )
     return "\n".join([*lines, ""])
 
 
@@ -127,13 +164,25 @@ def _section(entry: MeasureEntry) -> str:
     for text in entry.paragraphs:
         lines += ["```python", text, "```", ""] if text.startswith(">>>") else [text, ""]
     empty = "is not counted" if entry.empty != entry.empty else f"gets {known['empty']}"
-    traits = [f"from {low} to {high}", f"{entry.better} is better", f"a query without a ranking {empty}"]
+    traits = [
+        f"from {low} to {high}",
+        f"{entry.better} is better",
+        f"a query without a ranking {empty}",
+    ]
     traits += [] if entry.summary == "mean" else [f"summary: {entry.summary}"]
     traits += ["exact under ties"] if entry.expected is not None else []
     lines += [f"* {'; '.join(traits)}", f"* source: {entry.source}"]
-    lines += [f"* also called: {', '.join(f'`{alias}`' for alias in known['aliases'])}"] if entry.aliases else []
+    lines += (
+        [f"* also called: {', '.join(f'`{alias}`' for alias in known['aliases'])}"]
+        if entry.aliases
+        else []
+    )
     return "\n".join([*lines, ""])
 
 
 def _bound(value: float) -> float | str:
-    return value if value == value and abs(value) != float("inf") else {"inf": "∞", "-inf": "−∞"}.get(str(value), "not counted")
+    return (
+        value
+        if value == value and abs(value) != float("inf")
+        else {"inf": "∞", "-inf": "−∞"}.get(str(value), "not counted")
+    )

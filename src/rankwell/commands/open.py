@@ -1,4 +1,6 @@
-"""Open the page of results in a browser: report.html, as `rankwell report` and `rankwell compare -o` write it."""
+"""Open the page of results in a browser: report.html, as `rankwell report` and `rankwell compare
+-o` write it.
+"""
 
 import webbrowser
 from pathlib import Path
@@ -13,7 +15,8 @@ from rankwell.store import remote_url
 def open(  # noqa: A001
     place: Path = Path(), /, *, browser: bool = True
 ) -> Output:
-    """Open the page of results in a browser: report.html, as `rankwell report` and `rankwell compare -o` write it.
+    """Open the page of results in a browser: report.html, as `rankwell report` and `rankwell
+    compare -o` write it.
 
     Parameters
     ----------
@@ -27,7 +30,9 @@ def open(  # noqa: A001
     page = place / NAME if place.is_dir() else place
     if not page.is_file():
         what = f"there is no {NAME} in {place}" if place.is_dir() else f"{place}: no such file"
-        raise BadInput(f"{what}; `rankwell report DIR` writes one for a folder that a command wrote with -o.")
+        raise BadInput(
+            f"{what}; `rankwell report DIR` writes one for a folder that a command wrote with -o."
+        )
     opened = browser and webbrowser.open(page.resolve().as_uri())
     notes = () if opened or not browser else ("no browser could be started; open the file by hand",)
     return Output(text=str(page), notes=notes)

@@ -1,4 +1,6 @@
-"""Compute one part of a work folder, as the element of an array job, or show the state of all parts."""
+"""Compute one part of a work folder, as the element of an array job, or show the state of all
+parts.
+"""
 
 import os
 from pathlib import Path
@@ -16,17 +18,22 @@ _VARIABLES = ("SLURM_ARRAY_TASK_ID", "JOB_COMPLETION_INDEX", "AWS_BATCH_JOB_ARRA
 _OFFSET = "RANKWELL_PART_OFFSET"
 
 
-def part(work: str, index: int | None = None, /, *, bench: Path | None = None, status: bool = False) -> Output:
-    """Compute one part of a work folder, as the element of an array job, or show the state of all parts.
+def part(
+    work: str, index: int | None = None, /, *, bench: Path | None = None, status: bool = False
+) -> Output:
+    """Compute one part of a work folder, as the element of an array job, or show the state of all
+    parts.
 
     Parameters
     ----------
     work
         The work folder, with a plan that `--executor array` or another command has written.
     index
-        The part, from 0; by default that of SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX or AWS_BATCH_JOB_ARRAY_INDEX.
+        The part, from 0; by default that of SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX or
+        AWS_BATCH_JOB_ARRAY_INDEX.
     bench
-        The experiment file of the plan, where it names code: code that a plan alone names is not run.
+        The experiment file of the plan, where it names code: code that a plan alone names is not
+        run.
     status
         Show which parts are done, running, failed and missing, and compute nothing.
     """
@@ -39,27 +46,46 @@ def part(work: str, index: int | None = None, /, *, bench: Path | None = None, s
         lines = _lines(found.states(verified=found.place.is_local), found.plan.parts)
         if (second := second_round(found)) is not None:
             states = second.states(verified=second.place.is_local)
-            counts = f"{len(states.done)} of {second.plan.parts} done, missing {slurm_ranges(states.missing) or 'none'}"
+            counts = (
+                f"{len(states.done)} of {second.plan.parts} done, missing "
+                f"{slurm_ranges(states.missing) or 'none'}"
+            )
             lines.append(f"second   {second.place.name}: {counts}")
         return Output("\n".join(lines) + "\n")
     if index is None:
         read_plan(work)  # a folder without a plan is refused before a missing index
         index = _number_of_job()
     record = compute_part(work, index, None if bench is None else str(bench))
-    return Output(notes=(Aside(f"part {index} of {work} is done ({record['seconds']:.3g} s, {record['bytes']} bytes)"),))
+    return Output(
+        notes=(
+            Aside(
+                f"part {index} of {work} is done ({record['seconds']:.3g} s, "
+                f"{record['bytes']} bytes)"
+            ),
+        )
+    )
 
 
 def _number_of_job() -> int:
-    """The index of the array's element. Raises BadUsage where the environment has none, or two different ones."""
+    """The index of the array's element. Raises BadUsage where the environment has none, or two
+    different ones.
+    """
     given = {name: os.environ[name] for name in (*_VARIABLES, _OFFSET) if os.environ.get(name)}
-    odd = next((name for name, text in given.items() if not text.isdecimal() or len(text) > 18), None)
+    odd = next(
+        (name for name, text in given.items() if not text.isdecimal() or len(text) > 18), None
+    )
     if odd is not None:
         raise BadUsage(f"{odd} is {shown(given[odd])}; expected an integer.")
     offset = int(given.pop(_OFFSET, "0"))
     if not given:
-        raise BadUsage(f"INDEX is missing, and no array job sets {', '.join(_VARIABLES)}; name a part, or --status.")
+        raise BadUsage(
+            f"INDEX is missing, and no array job sets {', '.join(_VARIABLES)}; name a part, "
+            "or --status."
+        )
     if len(set(given.values())) > 1:
-        raise BadUsage(f"{' and '.join(f'{name} is {text}' for name, text in given.items())}; name the part.")
+        raise BadUsage(
+            f"{' and '.join(f'{name} is {text}' for name, text in given.items())}; name the part."
+        )
     return int(next(iter(given.values()))) + offset
 
 
@@ -74,10 +100,16 @@ def _lines(states: PartStates, parts: int) -> list[str]:
         seconds = {index: float(record.get("seconds", 0)) for index, record in states.done.items()}
         slowest = max(seconds, key=lambda index: seconds[index])
         total = sum(float(record.get("processor_seconds", 0)) for record in states.done.values())
-        lines.append(f"slowest  {slowest}: {seconds[slowest]:.3g} s; {total:.3g} processor seconds in all")
+        lines.append(
+            f"slowest  {slowest}: {seconds[slowest]:.3g} s; {total:.3g} processor seconds in all"
+        )
     machines = machines_of(states.done)
     if len(machines) > 1:
         names = traits_that_differ(machines)
-        lines += [f"machine  {slurm_ranges(each.parts)}: {machine_text(each, names)}" for each in machines]
-        lines.append(f"mixed    by {len(machines)} kinds of machine; merging them needs {flag('--mixed')}")
+        lines += [
+            f"machine  {slurm_ranges(each.parts)}: {machine_text(each, names)}" for each in machines
+        ]
+        lines.append(
+            f"mixed    by {len(machines)} kinds of machine; merging them needs {flag('--mixed')}"
+        )
     return lines

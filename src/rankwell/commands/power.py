@@ -1,4 +1,6 @@
-"""Forecast how many queries would show which of two systems is better, from any results and without their difference."""
+"""Forecast how many queries would show which of two systems is better, from any results and without
+their difference.
+"""
 
 import sys
 from collections.abc import Sequence
@@ -31,11 +33,13 @@ def power(
     level: float = 0.95,
     power: float = 0.8,
     seed: int = 0,
-    format: FormatOption = "table",  # noqa: A002
+    format: FormatOption = "table",
 ) -> Output:
-    """Forecast how many queries would show which of two systems is better, from any results and without their difference.
+    """Forecast how many queries would show which of two systems is better, from any results and
+    without their difference.
 
-    It shows neither a difference nor its sign, so that planning is not a look at the outcome. After each number is
+    It shows neither a difference nor its sign, so that planning is not a look at the outcome. After
+    each number is
     the range between its 5th and 95th percentile over resampled queries.
 
     Parameters
@@ -43,7 +47,8 @@ def power(
     folders
         Folders of results with two runs or more (name=FOLDER renames what is in them).
     difference
-        Size of the difference to find, in the unit of the measure; by default 0.05, of percentages 5.
+        Size of the difference to find, in the unit of the measure; by default 0.05, of percentages
+        5.
     measure
         Only this measure; repeat it for more.
     level
@@ -55,47 +60,82 @@ def power(
     """
     check_level(level)
     if not folders:
-        raise BadUsage("name a folder of results with two runs, or several: rankwell power RESULTS...")
+        raise BadUsage(
+            "name a folder of results with two runs, or several: rankwell power RESULTS..."
+        )
     if difference is not None and not difference > 0:
         raise BadUsage(f"--difference is {difference:g}; expected a number above 0, such as 0.05.")
     named = [split_name(place) for place in folders]
-    gathered = from_folders([(name, read_results(Path(place))) for name, place in named], details=False)
-    comparison = align_values(gathered.values, gathered.row_attributes, gathered.origin.better, measure)
+    gathered = from_folders(
+        [(name, read_results(Path(place))) for name, place in named], details=False
+    )
+    comparison = align_values(
+        gathered.values, gathered.row_attributes, gathered.origin.better, measure
+    )
     directed, left_out = _directed(comparison.matrices)
     rows = [
         row
         for matrix in directed
         for earlier, later in combinations(matrix.runs, 2)
-        if (row := _row(matrix, (later, earlier), (difference, level, power, seed), plain=format == "table")) is not None
+        if (
+            row := _row(
+                matrix, (later, earlier), (difference, level, power, seed), plain=format == "table"
+            )
+        )
+        is not None
     ]
     if not rows:
         raise NothingToEvaluate(_nothing_known(directed))
-    rule = f"two-sided paired t-test at {1 - level:.4g} with {100 * power:g} % power; half-widths of {100 * level:g} % intervals"
+    rule = (
+        f"two-sided paired t-test at {1 - level:.4g} with {100 * power:g} % power; half-widths of "
+        f"{100 * level:g} % intervals"
+    )
     text = report.render_rows(rows, format, notes=[rule], terminal=report.terminal_of(sys.stdout))
     return Output(text=text, notes=(*gathered.origin.notes, *left_out, rule))
 
 
 def _nothing_known(matrices: Sequence[QuerySystemMatrix]) -> str:
-    """Why no pair of runs has a forecast: so few queries count for both, or none of them differs."""
+    """Why no pair of runs has a forecast: so few queries count for both, or none of them
+    differs.
+    """
     pairs = [(matrix, *pair) for matrix in matrices for pair in combinations(matrix.runs, 2)]
-    counted = [int(np.count_nonzero(~np.isnan(matrix.column(one) - matrix.column(other)))) for matrix, one, other in pairs]
+    counted = [
+        int(np.count_nonzero(~np.isnan(matrix.column(one) - matrix.column(other))))
+        for matrix, one, other in pairs
+    ]
     if max(counted) < MIN_QUERIES:
-        return f"fewer than {MIN_QUERIES} queries count for two runs ({max(counted)} at most); power is not known from so few."
+        return (
+            f"fewer than {MIN_QUERIES} queries count for two runs ({max(counted)} at most); power "
+            "is not known from so few."
+        )
     _, one, other = pairs[counted.index(max(counted))]
-    return f"no query differs between {one} and {other}, of {max(counted)}; power is not known without a difference."
+    return (
+        f"no query differs between {one} and {other}, of {max(counted)}; power is not known "
+        "without a difference."
+    )
 
 
 def _directed(matrices: Sequence[QuerySystemMatrix]) -> tuple[list[QuerySystemMatrix], list[str]]:
-    """The matrices of measures with a better direction, and a note on the others. Raises NothingToEvaluate without any."""
+    """The matrices of measures with a better direction, and a note on the others. Raises
+    NothingToEvaluate without any.
+    """
     directed = [matrix for matrix in matrices if matrix.better != "neither"]
-    others = ", ".join(dict.fromkeys(matrix.label for matrix in matrices if matrix.better == "neither"))
+    others = ", ".join(
+        dict.fromkeys(matrix.label for matrix in matrices if matrix.better == "neither")
+    )
     if not directed:
         raise NothingToEvaluate(NOTHING_TESTED.format(others))
-    return directed, [f"{others}: neither higher nor lower values are better; not forecast"] if others else []
+    return directed, [
+        f"{others}: neither higher nor lower values are better; not forecast"
+    ] if others else []
 
 
 def _row(
-    matrix: QuerySystemMatrix, pair: tuple[str, str], chosen: tuple[float | None, float, float, int], *, plain: bool
+    matrix: QuerySystemMatrix,
+    pair: tuple[str, str],
+    chosen: tuple[float | None, float, float, int],
+    *,
+    plain: bool,
 ) -> report.Row | None:
     """The row of a pair by a measure; None below 10 queries, and where no query differs."""
     difference, level, power, seed = chosen
@@ -108,17 +148,34 @@ def _row(
     needed = [queries_needed(size, sd, alpha=1 - level, power=power) for sd in sds]
     half = student_quantile(level, n - 1) * sds[0] / n**0.5
     detectable = minimal_detectable_difference(sds[0], n, alpha=1 - level, power=power)
-    names = {"run": pair[0], "against": pair[1], "measure": matrix.label, **matrix.row_attributes, "n": n}
+    names = {
+        "run": pair[0],
+        "against": pair[1],
+        "measure": matrix.label,
+        **matrix.row_attributes,
+        "n": n,
+    }
     if plain:
         words = [figure(each, "count") for each in needed]
-        shown = {"half-width": f"± {figure(half, matrix.unit)}", "detectable": figure(detectable, matrix.unit)}
+        shown = {
+            "half-width": f"± {figure(half, matrix.unit)}",
+            "detectable": figure(detectable, matrix.unit),
+        }
         return {**names, **shown, f"queries for {size:g}": f"{words[0]} ({words[1]} to {words[2]})"}
     wide = {"half_width": half, "detectable": detectable, "difference": size, "unit": matrix.unit}
-    return {**names, **wide, "queries": needed[0], "queries_low": needed[1], "queries_high": needed[2]}
+    return {
+        **names,
+        **wide,
+        "queries": needed[0],
+        "queries_low": needed[1],
+        "queries_high": needed[2],
+    }
 
 
 def _deviations(values: Floats, seed: int) -> list[float]:
-    """The standard deviation of differences, and its range from 5 to 95 % over resamples of the queries."""
+    """The standard deviation of differences, and its range from 5 to 95 % over resamples of the
+    queries.
+    """
     n, sums = len(values), np.column_stack([values, values**2])
 
     def _of(counts: Floats) -> Floats:

@@ -1,4 +1,6 @@
-"""Write a page of results, report.html: the verdict, every query, and the lists side by side. It opens from disk, offline."""
+"""Write a page of results, report.html: the verdict, every query, and the lists side by side. It
+opens from disk, offline.
+"""
 
 from pathlib import Path
 
@@ -20,21 +22,24 @@ def report(
     title: str | None = None,
     seed: int = 0,
 ) -> Output:
-    """Write a page of results, report.html: the verdict, every query, and the lists side by side. It opens from disk, offline.
+    """Write a page of results, report.html: the verdict, every query, and the lists side by side.
+    It opens from disk, offline.
 
-    Several folders, and several runs in one, are compared as `rankwell compare` does it; of more than five runs each with the
-    first alone.
+    Several folders, and several runs in one, are compared as `rankwell compare` does it; of more
+    than five runs each with the first alone.
 
     Parameters
     ----------
     places
         Folders of results (name=FOLDER renames what is in them).
     output
-        The page to write, or the folder for it; by default it goes into the folder of results, or the first of several.
+        The page to write, or the folder for it; by default it goes into the folder of results, or
+        the first of several.
     documents
         File of what the items say (a corpus as JSON lines, CSV, TSV or Parquet), for snippets.
     query_texts
-        File of what the queries say, where `evaluate` was not given it; further columns are attributes to filter by.
+        File of what the queries say, where `evaluate` was not given it; further columns are
+        attributes to filter by.
     thumbnails
         Pictures of the items: a folder, or the place of each as 'img/{id}.jpg'.
     title
@@ -51,7 +56,10 @@ def report(
     if target.suffix.lower() not in (".html", ".htm") or target.is_dir():
         other = "is a file" if target.is_file() else "has the name of a file of another format"
         if target.is_file() or is_file_name(target):
-            raise BadUsage(f"{target} {other}, and a page is named *.html; name {target.with_suffix('.html')}, or a folder.")
+            raise BadUsage(
+                f"{target} {other}, and a page is named *.html; name "
+                f"{target.with_suffix('.html')}, or a folder."
+            )
         target /= NAME
     refuse_blocked(target)
     shown = {"documents": documents, "query_texts": query_texts, "thumbnails": thumbnails}
@@ -60,5 +68,10 @@ def report(
 
 
 def page_lines(folder: Path, query: str = "question") -> str:
-    """The last lines of a command that has written a page into a folder. query: a word for one of its queries."""
-    return f"A page with every {query}, both lists side by side: {folder / NAME}\n\n  {typed('rankwell', 'open', folder)}\n"
+    """The last lines of a command that has written a page into a folder. query: a word for one of
+    its queries.
+    """
+    return (
+        f"A page with every {query}, both lists side by side: {folder / NAME}\n\n  "
+        f"{typed('rankwell', 'open', folder)}\n"
+    )

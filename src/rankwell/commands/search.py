@@ -1,6 +1,8 @@
-"""Find the nearest items of each query among embeddings, exactly: a run, or the ground truth of an approximate index.
+"""Find the nearest items of each query among embeddings, exactly: a run, or the ground truth of an
+approximate index.
 
-Of items with the same score the one that stands first in BASE comes first; the result is the same for every backend.
+Of items with the same score the one that stands first in BASE comes first; the result is the same
+for every backend.
 """
 
 import shlex
@@ -45,15 +47,18 @@ class SearchChoices:
     k
         Number of items per query.
     metric
-        Cosine, dot product, or Euclidean distance (`l2`; a run then holds its negative, so that higher is nearer).
+        Cosine, dot product, or Euclidean distance (`l2`; a run then holds its negative, so that
+        higher is nearer).
     exclude
         `self` leaves out the item with the query's own id.
     base_ids
-        File of the items' ids: one a line, a JSON list, a table's column (`items.csv:id`). Without, those in or beside BASE.
+        File of the items' ids: one a line, a JSON list, a table's column (`items.csv:id`). Without,
+        those in or beside BASE.
     query_ids
         File of the queries' ids.
     base_groups
-        File of a label per item, as for ids; items with the query's label are left out. Needs --query-groups.
+        File of a label per item, as for ids; items with the query's label are left out. Needs
+        --query-groups.
     query_groups
         File of a label per query.
     backend
@@ -74,40 +79,66 @@ class SearchChoices:
 
 
 def search(
-    base: str, queries: str, /, *, output: FilePath, options: SearchChoices, parts: PartOptions, progress: Progress = None
+    base: str,
+    queries: str,
+    /,
+    *,
+    output: FilePath,
+    options: SearchChoices,
+    parts: PartOptions,
+    progress: Progress = None,
 ) -> Output:
-    """Find the nearest items of each query among embeddings, exactly: a run, or the ground truth of an approximate index.
+    """Find the nearest items of each query among embeddings, exactly: a run, or the ground truth of
+    an approximate index.
 
     Parameters
     ----------
     base
-        File of the items' vectors: .npy, .npz, .fvecs, .fbin, .parquet, .safetensors, .hdf5 (`data.hdf5:train`); a folder of
-        shards; an address of either (`s3://`, `gs://`, `az://`, `hf://`).
+        File of the items' vectors: .npy, .npz, .fvecs, .fbin, .parquet, .safetensors, .hdf5
+        (`data.hdf5:train`); a folder of shards; an address of either (`s3://`, `gs://`, `az://`,
+        `hf://`).
     queries
         File of the queries' vectors, by the same model.
     output
-        Where to write: a run (.parquet, .run, .csv, .tsv, .json), or positions and distances (.hdf5, as ann-benchmarks).
+        Where to write: a run (.parquet, .run, .csv, .tsv, .json), or positions and distances
+        (.hdf5, as ann-benchmarks).
     """
-    refused = refusal(parts, partial(_refuse_output, output, is_dry=parts.dry_run))  # before any work
+    # Before any work.
+    refused = refusal(parts, partial(_refuse_output, output, is_dry=parts.dry_run))
     if not _is_hdf5(output):
         written_format(output, "run", also=f"positions and distances ({', '.join(_HDF5)})")
-    outcome = search_files(base, queries, options, parts, progress, partial(_written, output, options.metric))
+    outcome = search_files(
+        base, queries, options, parts, progress, partial(_written, output, options.metric)
+    )
     if outcome.result is None:
-        return Output(outcome.text, (*refused, *outcome.notes), 0 if outcome.missing is None else Unfinished.exit_code)
+        return Output(
+            outcome.text,
+            (*refused, *outcome.notes),
+            0 if outcome.missing is None else Unfinished.exit_code,
+        )
     found: _Written = outcome.result
-    dimensions = VectorFiles(queries).shape[1] if parts.is_used else read_embeddings(queries, ids=False, check=False).dimensions
+    dimensions = (
+        VectorFiles(queries).shape[1]
+        if parts.is_used
+        else read_embeddings(queries, ids=False, check=False).dimensions
+    )
     notes = [
-        f"{found.n_queries} queries, {found.n_items} items, {dimensions} dimensions, {options.metric}; "
+        f"{found.n_queries} queries, {found.n_items} items, {dimensions} dimensions, "
+        f"{options.metric}; "
         f"equal scores in the order of {base}",
         Aside(f"wrote {output} ({found.rows} rows, {found.form})"),
     ]
     if found.n_full < found.n_queries:
-        notes.insert(1, f"{found.n_queries - found.n_full} queries have fewer than {options.k} items left")
+        notes.insert(
+            1, f"{found.n_queries - found.n_full} queries have fewer than {options.k} items left"
+        )
     return Output(notes=tuple(notes))
 
 
 def _refuse_output(output: Path, *, is_dry: bool) -> None:
-    """Raises BadUsage for a file that cannot be written. is_dry: also for one that is there, which is an error in other runs."""
+    """Raises BadUsage for a file that cannot be written. is_dry: also for one that is there, which
+    is an error in other runs.
+    """
     refuse_blocked(output)
     if is_dry and output.is_file() and not may_overwrite():
         raise exists_error(output)
@@ -118,7 +149,9 @@ def _is_hdf5(output: Path) -> bool:
 
 
 class _Written(NamedTuple):
-    """The lists in a file. rows: items of all lists. n_full: number of lists with k items. form: of the file."""
+    """The lists in a file. rows: items of all lists. n_full: number of lists with k items. form: of
+    the file.
+    """
 
     n_queries: int
     n_items: int
@@ -144,9 +177,14 @@ def _written(output: Path, metric: Metric, found: TopK | MergedSearch) -> _Writt
         return _Written(shape[0], n_items, sum(rows), sum(n_full), _TRUTH)
     lists = found.top_k() if isinstance(found, MergedSearch) else found
     n_queries, n_items = len(lists.query_names), len(lists.item_names)
-    blocks, form = list(_counted([ListBlock(slice(0, n_queries), lists.positions, lists.scores)])), _TRUTH
+    blocks, form = (
+        list(_counted([ListBlock(slice(0, n_queries), lists.positions, lists.scores)])),
+        _TRUTH,
+    )
     if _is_hdf5(output):
-        write_ground_truth(output, blocks, (n_queries, lists.positions.shape[1]), metric, n_items=n_items)
+        write_ground_truth(
+            output, blocks, (n_queries, lists.positions.shape[1]), metric, n_items=n_items
+        )
     else:
         form = io.write_run(lists.ranking(), output)
     return _Written(n_queries, n_items, sum(rows), sum(n_full), form)
@@ -160,7 +198,8 @@ def search_files(
     progress: Callable[[str, int, int], None] | None,
     use: Callable[[TopK | MergedSearch], Any],
 ) -> PartOutcome:
-    """The search of a command line, in one piece or in parts. base, queries: in one piece whatever `read_embeddings` reads.
+    """The search of a command line, in one piece or in parts. base, queries: in one piece whatever
+    `read_embeddings` reads.
 
     use: as `carry_out` takes it; in one piece it takes a TopK.
     """
@@ -170,12 +209,26 @@ def search_files(
         what = f"{flag('--device', options.device)}: the backend {options.backend} uses processors"
         raise BadUsage(f"{what}; name {flag('--backend', 'torch')}, or leave it out.")
     if parts.is_used:
-        words = ["rankwell", "search", str(base)[:200], str(queries)[:200], "-k", str(options.k), "--metric", options.metric]
-        return carry_out("search", _part_options(base, queries, options), parts, shlex.join(words), progress, use)
+        words = [
+            "rankwell",
+            "search",
+            str(base)[:200],
+            str(queries)[:200],
+            "-k",
+            str(options.k),
+            "--metric",
+            options.metric,
+        ]
+        return carry_out(
+            "search", _part_options(base, queries, options), parts, shlex.join(words), progress, use
+        )
     items = read_embeddings(base, ids=options.base_ids, check=False)
     table = read_embeddings(queries, ids=options.query_ids, check=False)
     if options.exclude == "self" and (table.ids is None) != (items.ids is None):
-        raise BadUsage("--exclude self goes by id, and only one side has ids; name them with --base-ids and --query-ids.")
+        raise BadUsage(
+            "--exclude self goes by id, and only one side has ids; name them with --base-ids "
+            "and --query-ids."
+        )
     groups = None
     if options.query_groups and options.base_groups:
         groups = Groups(read_column(options.query_groups), read_column(options.base_groups))
@@ -194,7 +247,9 @@ def search_files(
 
 
 def _part_options(base: Any, queries: Any, options: SearchChoices) -> dict[str, Any]:
-    """The options of the kind `search`, with absolute paths. Raises BadUsage for vectors that are not in files."""
+    """The options of the kind `search`, with absolute paths. Raises BadUsage for vectors that are
+    not in files.
+    """
     places = {
         "base": base,
         "queries": queries,
@@ -203,9 +258,17 @@ def _part_options(base: Any, queries: Any, options: SearchChoices) -> dict[str, 
         "base_groups": options.base_groups,
         "queries_groups": options.query_groups,
     }
-    odd = next((name for name, place in places.items() if not isinstance(place, (str, Path, type(None)))), None)
+    odd = next(
+        (name for name, place in places.items() if not isinstance(place, (str, Path, type(None)))),
+        None,
+    )
     if odd is not None:
-        raise BadUsage(f"{odd}: parts are computed from files; this is {kind_of(places[odd])}; save it and name its file.")
-    found: dict[str, Any] = {name: None if place is None else file_of_part(place) for name, place in places.items()}
+        raise BadUsage(
+            f"{odd}: parts are computed from files; this is {kind_of(places[odd])}; save it "
+            "and name its file."
+        )
+    found: dict[str, Any] = {
+        name: None if place is None else file_of_part(place) for name, place in places.items()
+    }
     chosen = ("k", "metric", "exclude", "backend", "device")
     return found | {name: getattr(options, name) for name in chosen}

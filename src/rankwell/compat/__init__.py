@@ -1,1 +1,3 @@
-"""Drop-ins: other tools' interfaces on rankwell's measures, so that a script or an import line changes in one word."""
+"""Drop-ins: other tools' interfaces on rankwell's measures, so that a script or an import line
+changes in one word.
+"""

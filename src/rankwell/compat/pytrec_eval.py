@@ -1,9 +1,13 @@
-"""pytrec_eval's interface: change `import pytrec_eval` to `from rankwell.compat import pytrec_eval`.
+"""pytrec_eval's interface: change `import pytrec_eval` to `from rankwell.compat import
+pytrec_eval`.
 
-The rules are those of pytrec-eval-terrier 0.5.11, and so of trec_eval 9: scores in single precision, ties by item id
-descending, a value for each query that both sides have. What differs on purpose: a score that is NaN or infinite, and
-parameters that a measure does not take (`ndcg.5`), are errors here, where pytrec_eval gives a meaningless figure or ends the
-process; and the coefficients of `utility` stay in the order given, where pytrec_eval sorts them as texts.
+The rules are those of pytrec-eval-terrier 0.5.11, and so of trec_eval 9: scores in single
+precision, ties by item id
+descending, a value for each query that both sides have. What differs on purpose: a score that is
+NaN or infinite, and
+parameters that a measure does not take (`ndcg.5`), are errors here, where pytrec_eval gives a
+meaningless figure or ends the process; and the coefficients of `utility` stay in the order given,
+where pytrec_eval sorts them as texts.
 """
 
 import re
@@ -38,21 +42,29 @@ Scores = Mapping[str, Mapping[str, float]]
 
 _NEW = {trec.name for trec in MEASURES if trec.since > 9}
 supported_measures: set[str] = set(GROUPS["all_trec"]) - _NEW
-supported_nicknames: dict[str, set[str]] = {name: set(names) - _NEW for name, names in GROUPS.items()}
+supported_nicknames: dict[str, set[str]] = {
+    name: set(names) - _NEW for name, names in GROUPS.items()
+}
 _PARAMETRISED = re.compile(r"(?P<name>\w+?)[._](?P<text>\d+(\.\d+)?(,\d+(\.\d+)?)*)")
 
 
 class RelevanceEvaluator:
     """Evaluates runs against judgments, both as mappings query -> item -> number.
 
-    query_relevance: integer grades; queries without items are left out. measures: trec_eval's names and nicknames, with
-    parameters as `ndcg_cut.5,10` or `P_5`. relevance_level: the lowest relevant grade. judged_docs_only_flag: unjudged items
+    query_relevance: integer grades; queries without items are left out. measures: trec_eval's names
+    and nicknames, with parameters as `ndcg_cut.5,10` or `P_5`. relevance_level: the lowest relevant
+    grade. judged_docs_only_flag: unjudged items
     are taken out of runs.
-    Raises TypeError for keys, grades or levels of the wrong type, ValueError for measures that pytrec_eval does not have.
+    Raises TypeError for keys, grades or levels of the wrong type, ValueError for measures that
+    pytrec_eval does not have.
     """
 
     def __init__(
-        self, query_relevance: Grades, measures: Iterable[str], relevance_level: int = 1, judged_docs_only_flag: bool = False
+        self,
+        query_relevance: Grades,
+        measures: Iterable[str],
+        relevance_level: int = 1,
+        judged_docs_only_flag: bool = False,
     ) -> None:
         if not isinstance(relevance_level, int):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError("Expected object_relevance_per_qid dictionary and measures set.")
@@ -67,9 +79,11 @@ class RelevanceEvaluator:
 
     @own_arithmetic
     def evaluate(self, scores: Scores) -> dict[str, dict[str, float]]:
-        """query -> measure -> value, for the queries of the run that are judged, in the run's order.
+        """query -> measure -> value, for the queries of the run that are judged, in the run's
+        order.
 
-        Raises TypeError for a run that is not a mapping of ids to numbers, BadScore for a score that is NaN or infinite.
+        Raises TypeError for a run that is not a mapping of ids to numbers, BadScore for a score
+        that is NaN or infinite.
         """
         if not scores:
             return {}
@@ -77,28 +91,49 @@ class RelevanceEvaluator:
         try:
             hits = find_hits(scores, self._judgments, single_precision=True)
         except BadInput as error:
-            numbers: Iterable[Any] = chain.from_iterable(scored.values() for scored in scores.values())
-            if isinstance(error, BadScore) and all(isinstance(each, (float, int)) for each in numbers):
+            numbers: Iterable[Any] = chain.from_iterable(
+                scored.values() for scored in scores.values()
+            )
+            if isinstance(error, BadScore) and all(
+                isinstance(each, (float, int)) for each in numbers
+            ):
                 raise
             raise TypeError("Unable to extract query/object scores.") from error
         view = JudgedRankings.join(self._judgments, hits).with_unjudged_pool
         view = view.condensed if self._judged_only else view
         table = values_of(self._lines, view, self._level).T.tolist()
-        names = [line.trec.name if line.trec.kind in ("plain", "pairs", "numbers") else line.name for line in self._lines]
+        names = [
+            line.trec.name if line.trec.kind in ("plain", "pairs", "numbers") else line.name
+            for line in self._lines
+        ]
         index = self._judgments.index
-        return {query: dict(zip(names, table[index[query]], strict=True)) for query in scores if query in index}
+        return {
+            query: dict(zip(names, table[index[query]], strict=True))
+            for query in scores
+            if query in index
+        }
 
 
 def _lines(measures: Iterable[str], level: int) -> list[Line]:
-    """The lines of the measures, in trec_eval's order; parameters of one measure are joined and replace its defaults."""
+    """The lines of the measures, in trec_eval's order; parameters of one measure are joined and
+    replace its defaults.
+    """
     requested: dict[str, list[str]] = {}
-    for text in {name: None for measure in measures for name in sorted(supported_nicknames.get(measure, {measure}))}:
+    for text in {
+        name: None
+        for measure in measures
+        for name in sorted(supported_nicknames.get(measure, {measure}))
+    }:
         name, parameters = _parse(text)
-        requested.setdefault(name, []).extend(each for each in parameters if each not in requested.get(name, ()))
+        requested.setdefault(name, []).extend(
+            each for each in parameters if each not in requested.get(name, ())
+        )
     parameters = tuple((name, ",".join(given)) for name, given in requested.items() if given)
     options = Options(old=True, rel=level, parameters=parameters)
     try:
-        return [line for trec in MEASURES if trec.name in requested for line in lines_of(trec, options)]
+        return [
+            line for trec in MEASURES if trec.name in requested for line in lines_of(trec, options)
+        ]
     except RankwellError as error:
         raise ValueError(str(error)) from error
 
@@ -120,7 +155,9 @@ def _check_grades(judged: Mapping[Any, Any]) -> None:
             raise TypeError("Expected dictionary as value.")
         for item, grade in grades.items():
             if not isinstance(item, str):
-                raise TypeError("Expected mapping of document id to query relevance or matching score.")
+                raise TypeError(
+                    "Expected mapping of document id to query relevance or matching score."
+                )
             if not isinstance(grade, int):
                 raise TypeError("Expected relevance to be integer.")
 
@@ -129,13 +166,20 @@ def _check_run(scores: Any) -> None:
     if not isinstance(scores, Mapping):
         raise TypeError("Argument object scores should be of type dictionary.")
     for query, scored in scores.items():
-        # Only the first item is checked here: checking the type of each would take longer than the evaluation.
-        if not isinstance(query, str) or not isinstance(scored, Mapping) or not isinstance(next(iter(scored), ""), str):
+        # Only the first item is checked here: checking the type of each would take longer than the
+        # evaluation.
+        if (
+            not isinstance(query, str)
+            or not isinstance(scored, Mapping)
+            or not isinstance(next(iter(scored), ""), str)
+        ):
             raise TypeError("Unable to extract query/object scores.")
 
 
 def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
-    """query -> item -> score from the lines of a TREC run; an item that appears twice in a query is an AssertionError."""
+    """query -> item -> score from the lines of a TREC run; an item that appears twice in a query is
+    an AssertionError.
+    """
     run: dict[str, dict[str, float]] = defaultdict(dict)
     for line in f_run:
         query, _, item, _, score, _ = line.split()
@@ -144,7 +188,9 @@ def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
 
 
 def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
-    """query -> item -> grade from the lines of a qrels file; an item that appears twice in a query is an AssertionError."""
+    """query -> item -> grade from the lines of a qrels file; an item that appears twice in a query
+    is an AssertionError.
+    """
     judged: dict[str, dict[str, int]] = defaultdict(dict)
     for line in f_qrel:
         query, _, item, grade = line.split()
@@ -161,14 +207,25 @@ def _enter(table: dict[str, dict[str, Any]], query: str, item: str, number: floa
 
 @own_arithmetic
 def compute_aggregated_measure(measure: str, values: Sequence[float]) -> float:
-    """The figure over queries: a sum for `num_…`, exp of the mean for `gm_…` (whose values are logarithms), else the mean."""
+    """The figure over queries: a sum for `num_…`, exp of the mean for `gm_…` (whose values are
+    logarithms), else the mean.
+    """
     if measure.startswith("num_"):
         return float(np.sum(values))
-    return float(np.exp(np.sum(values) / len(values))) if measure.startswith("gm_") else float(np.mean(values))
+    return (
+        float(np.exp(np.sum(values) / len(values)))
+        if measure.startswith("gm_")
+        else float(np.mean(values))
+    )
 
 
 @own_arithmetic
 def aggregate(results: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
-    """measure -> its figure over all queries of what `evaluate` returned; empty where there is none."""
+    """measure -> its figure over all queries of what `evaluate` returned; empty where there is
+    none.
+    """
     measures = next(iter(results.values()), {})
-    return {name: compute_aggregated_measure(name, [values[name] for values in results.values()]) for name in measures}
+    return {
+        name: compute_aggregated_measure(name, [values[name] for values in results.values()])
+        for name in measures
+    }

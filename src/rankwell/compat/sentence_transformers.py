@@ -1,13 +1,17 @@
-"""sentence-transformers' evaluators: import them from `rankwell.compat.sentence_transformers`, and change nothing else.
+"""sentence-transformers' evaluators: import them from `rankwell.compat.sentence_transformers`, and
+change nothing else.
 
-Arguments, names of figures, primary metrics and CSV files are those of sentence-transformers 6, and so are similarities, with its
-precision; the figures are rankwell's. On purpose, a similarity that is not finite and arguments that contradict each other are
-errors with a sentence, a CSV of other columns is left alone, and an evaluator that names no similarity takes each model's own.
+Arguments, names of figures, primary metrics and CSV files are those of sentence-transformers 6, and
+so are similarities, with its precision; the figures are rankwell's. On purpose, a similarity that
+is not finite and arguments that contradict each other are errors with a sentence, a CSV of other
+columns is left alone, and an evaluator that names no similarity takes each model's own.
 """
 
 from rankwell.compat.st_pairs import BinaryClassificationEvaluator as BinaryClassificationEvaluator
 from rankwell.compat.st_pairs import EmbeddingSimilarityEvaluator as EmbeddingSimilarityEvaluator
 from rankwell.compat.st_pairs import TranslationEvaluator as TranslationEvaluator
 from rankwell.compat.st_pairs import TripletEvaluator as TripletEvaluator
-from rankwell.compat.st_rankings import InformationRetrievalEvaluator as InformationRetrievalEvaluator
+from rankwell.compat.st_rankings import (
+    InformationRetrievalEvaluator as InformationRetrievalEvaluator,
+)
 from rankwell.compat.st_rankings import RerankingEvaluator as RerankingEvaluator

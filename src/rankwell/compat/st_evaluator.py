@@ -1,4 +1,6 @@
-"""The work that all evaluators of sentence-transformers share: encoding, names of figures, lines of CSV."""
+"""The work that all evaluators of sentence-transformers share: encoding, names of figures, lines of
+CSV.
+"""
 
 import csv
 import io
@@ -40,9 +42,15 @@ class Evaluator(_Base):  # pyright: ignore[reportGeneralTypeIssues, reportUntype
     truncate_dim: int | None
 
     @own_arithmetic
-    def __call__(self, model: Any, output_path: str | Path | None = None, epoch: float = -1, steps: float = -1) -> Figures:
-        """The figures by name. output_path: a folder, made if need be, whose CSV gets one more line; a file of other columns is
-        left alone, and `-2` is written.
+    def __call__(
+        self,
+        model: Any,
+        output_path: str | Path | None = None,
+        epoch: float = -1,
+        steps: float = -1,
+    ) -> Figures:
+        """The figures by name. output_path: a folder, made if need be, whose CSV gets one more
+        line; a file of other columns is left alone, and `-2` is written.
 
         Raises BadScore for a similarity that is not finite.
         """
@@ -60,12 +68,17 @@ class Evaluator(_Base):  # pyright: ignore[reportGeneralTypeIssues, reportUntype
 
     def get_config_dict(self) -> dict[str, Any]:
         """The settings for the model card."""
-        return {name: getattr(self, name) for name in self._config if getattr(self, name) is not None}
+        return {
+            name: getattr(self, name) for name in self._config if getattr(self, name) is not None
+        }
 
     @classmethod
     def from_input_examples(cls, examples: Sequence[Any], **given: Any) -> Any:
         """The evaluator of the library's `InputExample`s: three texts, or two with a label."""
-        return cls(*map(list, zip(*((*each.texts, each.label)[:3] for each in examples), strict=True)), **given)
+        return cls(
+            *map(list, zip(*((*each.texts, each.label)[:3] for each in examples), strict=True)),
+            **given,
+        )
 
     def _values(self, model: Any) -> Figures:
         raise NotImplementedError
@@ -81,17 +94,30 @@ class Evaluator(_Base):  # pyright: ignore[reportGeneralTypeIssues, reportUntype
     @property
     def csv_file(self) -> str:
         """The name of the CSV."""
-        return "_".join([self._file, *filter(None, (self.name, getattr(self, "precision", None))), "results.csv"])
+        return "_".join(
+            [
+                self._file,
+                *filter(None, (self.name, getattr(self, "precision", None))),
+                "results.csv",
+            ]
+        )
 
     def _named(self, figure: str) -> str:
         return f"{self.name}_{figure}" if self.name else figure
 
     def _encode(self, model: Any, texts: Any, side: str = "", **given: Any) -> Any:
-        """The vectors; side: `query` or `document`, for models that encode these in ways of their own."""
+        """The vectors; side: `query` or `document`, for models that encode these in ways of their
+        own.
+        """
         encode = getattr(model, f"encode_{side}", None) or model.encode
         given |= {"truncate_dim": self.truncate_dim}
         chosen = {name: value for name, value in given.items() if value is not None}
-        return encode(texts, batch_size=self.batch_size, show_progress_bar=bool(self.show_progress_bar), **chosen)
+        return encode(
+            texts,
+            batch_size=self.batch_size,
+            show_progress_bar=bool(self.show_progress_bar),
+            **chosen,
+        )
 
     def _add_line(self, folder: Path, line: Figures) -> None:
         path = _file_with(folder, self.csv_file.removesuffix(".csv"), list(line))
@@ -110,7 +136,10 @@ def check_lengths(**columns: Sequence[Any]) -> None:
     """Raises BadInput for columns of different lengths or of none."""
     sizes = {name: len(each) for name, each in columns.items()}
     if len(set(sizes.values())) > 1:
-        raise BadInput(f"{', '.join(f'{n} {name}' for name, n in sizes.items())}; give one of each, in the same order.")
+        raise BadInput(
+            f"{', '.join(f'{n} {name}' for name, n in sizes.items())}; give one of each, in "
+            "the same order."
+        )
     if not all(sizes.values()):
         raise BadInput(f"no {next(iter(sizes))}; an evaluator needs at least one.")
 
@@ -127,12 +156,20 @@ def finite(scores: Any, what: str = "a similarity") -> Any:
 
 
 def library_similarity(name: str, *, pairwise: bool = False) -> Callable[[Any, Any], Any]:
-    """The library's function of a similarity, of all pairs or of pairs row by row. Raises MissingExtra without the library."""
+    """The library's function of a similarity, of all pairs or of pairs row by row. Raises
+    MissingExtra without the library.
+    """
     try:
         from sentence_transformers import SimilarityFunction
     except ImportError as error:
-        raise MissingExtra("similarities are those of sentence-transformers: pip install 'rankwell[text]'.") from error
-    return (SimilarityFunction.to_similarity_pairwise_fn if pairwise else SimilarityFunction.to_similarity_fn)(name)
+        raise MissingExtra(
+            "similarities are those of sentence-transformers: pip install 'rankwell[text]'."
+        ) from error
+    return (
+        SimilarityFunction.to_similarity_pairwise_fn
+        if pairwise
+        else SimilarityFunction.to_similarity_fn
+    )(name)
 
 
 def plain_name(similarity: Any) -> str:

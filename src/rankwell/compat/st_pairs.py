@@ -1,4 +1,6 @@
-"""Evaluators of sentence-transformers that read texts side by side: their similarities, classes, triplets and translations."""
+"""Evaluators of sentence-transformers that read texts side by side: their similarities, classes,
+triplets and translations.
+"""
 
 import logging
 import sys
@@ -8,7 +10,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rankwell.compat.st_evaluator import Evaluator, Figures, check_lengths, finite, library_similarity, plain_name
+from rankwell.compat.st_evaluator import (
+    Evaluator,
+    Figures,
+    check_lengths,
+    finite,
+    library_similarity,
+    plain_name,
+)
 from rankwell.core.kernels.similarity import SIMILARITIES, similarity_name
 from rankwell.errors import BadInput, BadScore, BadUsage
 from rankwell.stats.classification import classify
@@ -28,22 +37,31 @@ class SimilarityEvaluator(Evaluator):
         return list(self.similarity_fn_names or [own if own in SIMILARITIES else "cosine"])
 
     def _check_names(self, main: Any = None) -> str | None:
-        """Reads the names of the similarities, and returns that of the main one. Raises UnknownName, BadUsage."""
+        """Reads the names of the similarities, and returns that of the main one. Raises
+        UnknownName, BadUsage.
+        """
         chosen: str | None = similarity_name(plain_name(main)) if main else None
-        self.similarity_fn_names = [similarity_name(plain_name(each)) for each in self.similarity_fn_names or ()]
+        self.similarity_fn_names = [
+            similarity_name(plain_name(each)) for each in self.similarity_fn_names or ()
+        ]
         self.similarity_fn_names = self.similarity_fn_names or ([chosen] if chosen else [])
         if chosen and chosen not in self.similarity_fn_names:
-            raise BadUsage(f"the main similarity {chosen!r} is not among {', '.join(self.similarity_fn_names)}; add it.")
+            raise BadUsage(
+                f"the main similarity {chosen!r} is not among "
+                f"{', '.join(self.similarity_fn_names)}; add it."
+            )
         return chosen
 
 
 @dataclass(eq=False, repr=False)
 class EmbeddingSimilarityEvaluator(SimilarityEvaluator):
-    """Correlations between a model's similarities of sentence pairs and their scores, under each similarity.
+    """Correlations between a model's similarities of sentence pairs and their scores, under each
+    similarity.
 
-    Beside `pearson_*` and `spearman_*` of the library there are `spearman_p_*`, the p-value, and `mae_*`. A figure that does not
-    exist, since all scores or similarities are equal or a similarity is not finite, is NaN, with a warning in the log: a training
-    run goes on. Raises BadInput for unequal lengths and for no pairs, BadScore for a score that is not finite.
+    Beside `pearson_*` and `spearman_*` of the library there are `spearman_p_*`, the p-value, and
+    `mae_*`. A figure that does not exist, since all scores or similarities are equal or a
+    similarity is not finite, is NaN, with a warning in the log: a training run goes on. Raises
+    BadInput for unequal lengths and for no pairs, BadScore for a score that is not finite.
     """
 
     sentences1: Sequence[Any]
@@ -63,13 +81,20 @@ class EmbeddingSimilarityEvaluator(SimilarityEvaluator):
 
     def __post_init__(self) -> None:
         if not isinstance(self.batch_size, int):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise BadUsage(f"batch_size={self.batch_size!r}; expected an integer. The name goes by keyword: name=….")
+            raise BadUsage(
+                f"batch_size={self.batch_size!r}; expected an integer. The name goes by "
+                "keyword: name=…."
+            )
         check_lengths(sentences1=self.sentences1, sentences2=self.sentences2, scores=self.scores)
         self.scores = finite(self.scores, "the score").astype(np.float64)
         self.main_similarity = self._check_names(self.main_similarity)
 
     def _values(self, model: Any) -> Figures:
-        given = {"precision": self.precision, "normalize_embeddings": bool(self.precision) or None, "convert_to_numpy": True}
+        given = {
+            "precision": self.precision,
+            "normalize_embeddings": bool(self.precision) or None,
+            "convert_to_numpy": True,
+        }
         sides = [list(self.sentences1), list(self.sentences2)]
         # Of vectors in 8 bits both sides have one calibration.
         parts = [sides[0] + sides[1]] if self.precision in ("int8", "uint8") else sides
@@ -77,44 +102,70 @@ class EmbeddingSimilarityEvaluator(SimilarityEvaluator):
         if self.precision in ("binary", "ubinary"):
             shift = 128 if self.precision == "binary" else 0
             vectors = np.unpackbits((vectors.astype(np.int16) + shift).astype(np.uint8), axis=1)
-        sides = np.split(vectors if self.precision in (None, "float32") else vectors.astype(np.float32), 2)
+        sides = np.split(
+            vectors if self.precision in (None, "float32") else vectors.astype(np.float32), 2
+        )
         found: Figures = {}
         for similarity in self._similarities(model):
             found |= self._correlations(sides, similarity)
         for figure in ("pearson", "spearman") if len(self.similarity_fn_names) > 1 else ():
             known = [found[f"{figure}_{each}"] for each in self.similarity_fn_names]
-            found[f"{figure}_max"] = max((value for value in known if not np.isnan(value)), default=np.nan)
+            found[f"{figure}_max"] = max(
+                (value for value in known if not np.isnan(value)), default=np.nan
+            )
         return found
 
     def _correlations(self, sides: Sequence[Any], similarity: str) -> Figures:
-        names = [f"{figure}_{similarity}" for figure in ("pearson", "spearman", "spearman_p", "mae")]
+        names = [
+            f"{figure}_{similarity}" for figure in ("pearson", "spearman", "spearman_p", "mae")
+        ]
         try:
-            scored = finite(library_similarity(similarity, pairwise=True)(*sides)).astype(np.float64)
+            scored = finite(library_similarity(similarity, pairwise=True)(*sides)).astype(
+                np.float64
+            )
         except BadScore as error:
             _log.warning("%s: %s", self._named(f"spearman_{similarity}"), error)
             return dict.fromkeys(names, np.nan)
         targets: Any = self.scores
         moment, ranks = pearson(targets, scored), spearman(targets, scored)
         if moment is None or ranks is None:
-            _log.warning("%s: too few pairs, or all scores or similarities are equal", self._named(f"spearman_{similarity}"))
-        values = (moment.value, ranks.value, ranks.p) if moment and ranks else (np.nan, np.nan, np.nan)
+            _log.warning(
+                "%s: too few pairs, or all scores or similarities are equal",
+                self._named(f"spearman_{similarity}"),
+            )
+        values = (
+            (moment.value, ranks.value, ranks.p) if moment and ranks else (np.nan, np.nan, np.nan)
+        )
         return dict(zip(names, (*values, float(np.abs(scored - targets).mean())), strict=True))
 
     def _columns(self, found: Figures) -> Figures:
-        named = [name.partition("_") for name in found if not name.endswith("_max") and name.startswith(("pearson", "spearman"))]
-        return {f"{each}_{figure}": found[f"{figure}_{each}"] for figure, _, each in named if not each.startswith("p_")}
+        named = [
+            name.partition("_")
+            for name in found
+            if not name.endswith("_max") and name.startswith(("pearson", "spearman"))
+        ]
+        return {
+            f"{each}_{figure}": found[f"{figure}_{each}"]
+            for figure, _, each in named
+            if not each.startswith("p_")
+        }
 
     def _primary(self, found: Figures) -> str:
-        names = [self.main_similarity] if self.main_similarity else [name.partition("_")[2] for name in found]
+        names = (
+            [self.main_similarity]
+            if self.main_similarity
+            else [name.partition("_")[2] for name in found]
+        )
         return f"spearman_{'max' if 'max' in names else names[0]}"
 
 
 @dataclass(eq=False, repr=False)
 class BinaryClassificationEvaluator(SimilarityEvaluator):
-    """Accuracy and F1 at their best thresholds, average precision and Matthews' correlation of pairs with labels 0 and 1.
+    """Accuracy and F1 at their best thresholds, average precision and Matthews' correlation of
+    pairs with labels 0 and 1.
 
-    Thresholds of `euclidean` and `manhattan` are distances, at most which a pair is similar. Raises BadInput for unequal lengths,
-    for no pairs and for other labels.
+    Thresholds of `euclidean` and `manhattan` are distances, at most which a pair is similar. Raises
+    BadInput for unequal lengths, for no pairs and for other labels.
     """
 
     sentences1: Sequence[Any]
@@ -135,26 +186,42 @@ class BinaryClassificationEvaluator(SimilarityEvaluator):
         self._check_names()
 
     def _values(self, model: Any) -> Figures:
-        sides = [self._encode(model, list(side), convert_to_numpy=True) for side in (self.sentences1, self.sentences2)]
+        sides = [
+            self._encode(model, list(side), convert_to_numpy=True)
+            for side in (self.sentences1, self.sentences2)
+        ]
         labels, by_name = np.asarray(self.labels) == 1, dict[str, Figures]()
         for each in self._similarities(model):
-            found = classify(labels, finite(library_similarity(each, pairwise=True)(*sides)))._asdict()
+            found = classify(
+                labels, finite(library_similarity(each, pairwise=True)(*sides))
+            )._asdict()
             if each in ("euclidean", "manhattan"):
-                found |= {name: 0.0 - found[name] for name in ("accuracy_threshold", "f1_threshold")}
+                found |= {
+                    name: 0.0 - found[name] for name in ("accuracy_threshold", "f1_threshold")
+                }
             by_name[each] = found
         if len(by_name) > 1:
-            by_name["max"] = {name: max(own[name] for own in by_name.values()) for name in next(iter(by_name.values()))}
-        return {f"{each}_{name}": value for each, own in by_name.items() for name, value in own.items()}
+            by_name["max"] = {
+                name: max(own[name] for own in by_name.values())
+                for name in next(iter(by_name.values()))
+            }
+        return {
+            f"{each}_{name}": value for each, own in by_name.items() for name, value in own.items()
+        }
 
     def _primary(self, found: Figures) -> str:
-        return "max_ap" if "max_ap" in found else next(name for name in found if name.endswith("_ap"))
+        return (
+            "max_ap" if "max_ap" in found else next(name for name in found if name.endswith("_ap"))
+        )
 
 
 @dataclass(eq=False, repr=False)
 class TripletEvaluator(SimilarityEvaluator):
-    """The share of triplets whose anchor is more similar to the positive than to the negative text, by more than a margin.
+    """The share of triplets whose anchor is more similar to the positive than to the negative text,
+    by more than a margin.
 
-    margin: a number, or one for each similarity by name. Raises BadInput for unequal lengths, UnknownName, BadUsage.
+    margin: a number, or one for each similarity by name. Raises BadInput for unequal lengths,
+    UnknownName, BadUsage.
     """
 
     anchors: Sequence[Any]
@@ -175,16 +242,31 @@ class TripletEvaluator(SimilarityEvaluator):
         check_lengths(anchors=self.anchors, positives=self.positives, negatives=self.negatives)
         older = None if self.main_distance_function == "deprecated" else self.main_distance_function
         self.main_similarity_function = self._check_names(self.main_similarity_function or older)
-        given = self.margin if isinstance(self.margin, Mapping) else dict.fromkeys(SIMILARITIES, self.margin or 0)
-        self.margin = {similarity_name(each): number for each, number in {**dict.fromkeys(SIMILARITIES, 0), **given}.items()}
+        given = (
+            self.margin
+            if isinstance(self.margin, Mapping)
+            else dict.fromkeys(SIMILARITIES, self.margin or 0)
+        )
+        self.margin = {
+            similarity_name(each): number
+            for each, number in {**dict.fromkeys(SIMILARITIES, 0), **given}.items()
+        }
 
     def get_config_dict(self) -> dict[str, Any]:
         """The settings for the model card."""
-        return ({"margin": self.margin} if any(self.margin.values()) else {}) | super().get_config_dict()
+        return (
+            {"margin": self.margin} if any(self.margin.values()) else {}
+        ) | super().get_config_dict()
 
     def _values(self, model: Any) -> Figures:
-        sides = ((self.anchors, "query"), (self.positives, "document"), (self.negatives, "document"))
-        anchors, positives, negatives = (self._encode(model, texts, side, convert_to_numpy=True) for texts, side in sides)
+        sides = (
+            (self.anchors, "query"),
+            (self.positives, "document"),
+            (self.negatives, "document"),
+        )
+        anchors, positives, negatives = (
+            self._encode(model, texts, side, convert_to_numpy=True) for texts, side in sides
+        )
         found: Figures = {}
         for each in self._similarities(model):
             similarity = library_similarity(each, pairwise=True)
@@ -193,7 +275,11 @@ class TripletEvaluator(SimilarityEvaluator):
         return found | ({"max_accuracy": max(found.values())} if len(found) > 1 else {})
 
     def _columns(self, found: Figures) -> Figures:
-        return {f"accuracy_{name.partition('_')[0]}": value for name, value in found.items() if name != "max_accuracy"}
+        return {
+            f"accuracy_{name.partition('_')[0]}": value
+            for name, value in found.items()
+            if name != "max_accuracy"
+        }
 
     def _primary(self, found: Figures) -> str:
         main = self.main_similarity_function or ("max" if "max_accuracy" in found else "")
@@ -202,7 +288,8 @@ class TripletEvaluator(SimilarityEvaluator):
 
 @dataclass(eq=False, repr=False)
 class TranslationEvaluator(Evaluator):
-    """The share of sentences whose most similar one in the other language, by cosine, is their translation, in both directions.
+    """The share of sentences whose most similar one in the other language, by cosine, is their
+    translation, in both directions.
 
     Raises BadInput for unequal lengths and for no sentences.
     """
@@ -218,15 +305,28 @@ class TranslationEvaluator(Evaluator):
     _file: ClassVar = "translation_evaluation"
 
     def __post_init__(self) -> None:
-        check_lengths(source_sentences=self.source_sentences, target_sentences=self.target_sentences)
+        check_lengths(
+            source_sentences=self.source_sentences, target_sentences=self.target_sentences
+        )
 
     def _values(self, model: Any) -> Figures:
         sides = self.source_sentences, self.target_sentences
-        scores = finite(library_similarity("cosine")(*(self._encode(model, side, convert_to_numpy=False) for side in sides)))
+        scores = finite(
+            library_similarity("cosine")(
+                *(self._encode(model, side, convert_to_numpy=False) for side in sides)
+            )
+        )
         if self.print_wrong_matches:
             self._print_wrong(scores)
         accuracies = [
-            float(np.mean([side[place] == side[best] for place, best in enumerate(found.argmax(axis=1).tolist())]))
+            float(
+                np.mean(
+                    [
+                        side[place] == side[best]
+                        for place, best in enumerate(found.argmax(axis=1).tolist())
+                    ]
+                )
+            )
             for side, found in ((self.target_sentences, scores), (self.source_sentences, scores.T))
         ]
         names = ("src2trg_accuracy", "trg2src_accuracy", "mean_accuracy")
@@ -239,9 +339,13 @@ class TranslationEvaluator(Evaluator):
                 first = np.argsort(-scores[row], kind="stable")[:5].tolist()
                 shown = {place: f"(Score: {scores[row, place]:.4f})" for place in (row, *first)}
                 lines = [
-                    f"\nIncorrect  : Source {row} is most similar to target {best} instead of target {row}",
+                    f"\nIncorrect  : Source {row} is most similar to target {best} instead of "
+                    f"target {row}",
                     f"Source     : {sources[row]}",
-                    *(f"{what} Target: {targets[at]} {shown[at]}" for what, at in (("Pred", best), ("True", row))),
+                    *(
+                        f"{what} Target: {targets[at]} {shown[at]}"
+                        for what, at in (("Pred", best), ("True", row))
+                    ),
                     *(f"\t {place} {shown[place]} {targets[place]}" for place in first),
                 ]
                 sys.stdout.write("\n".join(lines) + "\n")

@@ -1,4 +1,6 @@
-"""Evaluators of sentence-transformers that rank documents for queries: re-ranking and information retrieval."""
+"""Evaluators of sentence-transformers that rank documents for queries: re-ranking and information
+retrieval.
+"""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,10 +27,12 @@ Similarities = Mapping[str, Callable[[Any, Any], Any]]
 
 @dataclass(eq=False, repr=False)
 class RerankingEvaluator(Evaluator):
-    """MAP, MRR and nDCG of documents ordered by their similarity to a query: `positive` and `negative` of each sample.
+    """MAP, MRR and nDCG of documents ordered by their similarity to a query: `positive` and
+    `negative` of each sample.
 
-    nDCG is the mean over orders of tied documents, AP takes them together, and for MRR positives come first, as in the library.
-    similarity_fct: cosine where None. Samples without a positive or a negative document are left out.
+    nDCG is the mean over orders of tied documents, AP takes them together, and for MRR positives
+    come first, as in the library. similarity_fct: cosine where None. Samples without a positive or
+    a negative document are left out.
     Raises BadInput where no sample is left.
     """
 
@@ -49,11 +53,16 @@ class RerankingEvaluator(Evaluator):
         self.at_k = self.at_k if self.mrr_at_k is None else self.mrr_at_k
         listed = list(self.samples.values() if isinstance(self.samples, Mapping) else self.samples)
         texts = ("positive", "negative")
-        lists = [{key: [each[key]] if isinstance(each[key], str) else list(each[key]) for key in texts} for each in listed]
+        lists = [
+            {key: [each[key]] if isinstance(each[key], str) else list(each[key]) for key in texts}
+            for each in listed
+        ]
         self.samples = [{**sample, **each} for sample, each in zip(listed, lists, strict=True)]
         self.samples = [each for each in self.samples if each["positive"] and each["negative"]]
         if not self.samples:
-            raise BadInput(f"none of the {len(listed)} samples has a positive and a negative document.")
+            raise BadInput(
+                f"none of the {len(listed)} samples has a positive and a negative document."
+            )
 
     @property
     def csv_file(self) -> str:
@@ -63,10 +72,19 @@ class RerankingEvaluator(Evaluator):
     def _scores(self, model: Any) -> Iterator[Any]:
         """The similarities of each sample's documents, positive ones first."""
         similarity = self.similarity_fct or library_similarity("cosine")
-        for part in [self.samples] if self.use_batched_encoding else [[each] for each in self.samples]:
-            queries = self._encode(model, [each["query"] for each in part], "query", convert_to_tensor=True)
+        for part in (
+            [self.samples] if self.use_batched_encoding else [[each] for each in self.samples]
+        ):
+            queries = self._encode(
+                model, [each["query"] for each in part], "query", convert_to_tensor=True
+            )
             listed = [[*each["positive"], *each["negative"]] for each in part]
-            vectors = self._encode(model, [text for each in listed for text in each], "document", convert_to_tensor=True)
+            vectors = self._encode(
+                model,
+                [text for each in listed for text in each],
+                "document",
+                convert_to_tensor=True,
+            )
             start = 0
             for query, texts in zip(queries, listed, strict=True):
                 yield finite(similarity(query, vectors[start : start + len(texts)])).reshape(-1)
@@ -74,9 +92,15 @@ class RerankingEvaluator(Evaluator):
 
     def _values(self, model: Any) -> Figures:
         scores = dict(enumerate(self._scores(model)))
-        labels = {row: np.arange(len(each)) < len(self.samples[row]["positive"]) for row, each in scores.items()}
+        labels = {
+            row: np.arange(len(each)) < len(self.samples[row]["positive"])
+            for row, each in scores.items()
+        }
         truth, run = (
-            {str(row): {str(at): float(value) for at, value in enumerate(each.tolist())} for row, each in columns.items()}
+            {
+                str(row): {str(at): float(value) for at, value in enumerate(each.tolist())}
+                for row, each in columns.items()
+            }
             for columns in (labels, scores)
         )
         view = _view(truth, run)
@@ -84,7 +108,9 @@ class RerankingEvaluator(Evaluator):
         return {
             "map": float(np.mean([classify(labels[row], each).ap for row, each in scores.items()])),
             f"mrr@{self.at_k}": float(first(view.resolve("input")).mean()),
-            f"ndcg@{self.at_k}": float(JudgedRun(name="", view=view, ties="expected").measured(gain).values.mean()),
+            f"ndcg@{self.at_k}": float(
+                JudgedRun(name="", view=view, ties="expected").measured(gain).values.mean()
+            ),
         }
 
     def _columns(self, found: Figures) -> Figures:
@@ -93,11 +119,13 @@ class RerankingEvaluator(Evaluator):
 
 @dataclass(eq=False, repr=False)
 class InformationRetrievalEvaluator(Evaluator):
-    """Accuracy, precision, recall, MRR, nDCG and MAP of a search through a corpus, as under the convention `st`.
+    """Accuracy, precision, recall, MRR, nDCG and MAP of a search through a corpus, as under the
+    convention `st`.
 
-    similarity_fn_names: of `cosine`, `dot`, `euclidean` and `manhattan`, in place of score_functions; the model's own where
-    neither is given. Documents of equal scores are in the order of their ids. Queries without relevant documents are left out.
-    Raises BadInput where no query is left or the corpus is empty, UnknownName, BadUsage.
+    similarity_fn_names: of `cosine`, `dot`, `euclidean` and `manhattan`, in place of
+    score_functions; the model's own where neither is given. Documents of equal scores are in the
+    order of their ids. Queries without relevant documents are left out. Raises BadInput where no
+    query is left or the corpus is empty, UnknownName, BadUsage.
     """
 
     queries: Any
@@ -123,18 +151,32 @@ class InformationRetrievalEvaluator(Evaluator):
     write_predictions: bool = False
     similarity_fn_names: Any = None
     _line_end: ClassVar = "\n"
-    _config: ClassVar = ("truncate_dim", "query_prompt", "query_prompt_name", "corpus_prompt", "corpus_prompt_name")
+    _config: ClassVar = (
+        "truncate_dim",
+        "query_prompt",
+        "query_prompt_name",
+        "corpus_prompt",
+        "corpus_prompt_name",
+    )
     _file: ClassVar = "Information-Retrieval_evaluation"
 
     def __post_init__(self) -> None:
         if self.score_functions and self.similarity_fn_names:
-            raise BadUsage("score_functions and similarity_fn_names both name the similarities; leave one of them out.")
+            raise BadUsage(
+                "score_functions and similarity_fn_names both name the similarities; leave "
+                "one of them out."
+            )
         named = {similarity_name(plain_name(each)): None for each in self.similarity_fn_names or ()}
-        self.score_functions = self.score_functions or {each: library_similarity(each) for each in named} or None
+        self.score_functions = (
+            self.score_functions or {each: library_similarity(each) for each in named} or None
+        )
         self.queries_ids = [query for query in self.queries if self.relevant_docs.get(query)]
         self.corpus_ids = sorted(self.corpus)
         if not self.queries_ids or not self.corpus_ids:
-            found = f"{len(self.queries_ids)} queries with relevant documents, {len(self.corpus_ids)} documents"
+            found = (
+                f"{len(self.queries_ids)} queries with relevant documents, {len(self.corpus_ids)} "
+                "documents"
+            )
             raise BadInput(f"{found}; expected at least one of each.")
 
     def _cutoffs(self) -> list[tuple[str, Sequence[int]]]:
@@ -146,7 +188,10 @@ class InformationRetrievalEvaluator(Evaluator):
         functions = self.score_functions or {plain_name(model.similarity_fn_name): model.similarity}
         place = {document: str(row) for row, document in enumerate(self.corpus_ids)}
         judgments = {
-            str(row): {place.get(document, f"other {document}"): 1 for document in self.relevant_docs[query]}
+            str(row): {
+                place.get(document, f"other {document}"): 1
+                for document in self.relevant_docs[query]
+            }
             for row, query in enumerate(self.queries_ids)
         }
         found: Figures = {}
@@ -154,47 +199,81 @@ class InformationRetrievalEvaluator(Evaluator):
             if self.write_predictions and self._folder is not None:
                 self._write_predictions(self._folder, name, scores, rows)
             # The lists are in their order already.
-            run = {str(row): {str(each): -float(at) for at, each in enumerate(own)} for row, own in enumerate(rows.tolist())}
+            run = {
+                str(row): {str(each): -float(at) for at, each in enumerate(own)}
+                for row, own in enumerate(rows.tolist())
+            }
             view = _view(judgments, run)
             for word, cutoffs in self._cutoffs():
-                found |= {f"{name}_{word}@{k}": float(_measure(f"{word}@{k}")(view).mean()) for k in cutoffs}
+                found |= {
+                    f"{name}_{word}@{k}": float(_measure(f"{word}@{k}")(view).mean())
+                    for k in cutoffs
+                }
         return found
 
     def _search(self, model: Any, functions: Similarities) -> dict[str, tuple[Any, Any]]:
-        """name of the similarity -> (queries, depth) scores and rows in `corpus_ids` of the first documents."""
+        """name of the similarity -> (queries, depth) scores and rows in `corpus_ids` of the first
+        documents.
+        """
         texts = [self.queries[query] for query in self.queries_ids]
         of_queries = {"prompt_name": self.query_prompt_name, "prompt": self.query_prompt}
         queries = self._encode(model, texts, "query", convert_to_tensor=True, **of_queries)
         depth = max(k for _, cutoffs in self._cutoffs() for k in cutoffs)
         best = {
-            name: (np.zeros((len(texts), 0), dtype=np.float32), np.zeros((len(texts), 0), dtype=np.int64)) for name in functions
+            name: (
+                np.zeros((len(texts), 0), dtype=np.float32),
+                np.zeros((len(texts), 0), dtype=np.int64),
+            )
+            for name in functions
         }
         # In the corpus's own order, on which the rounding of products depends.
-        corpus, place = list(self.corpus), {document: row for row, document in enumerate(self.corpus_ids)}
+        corpus, place = (
+            list(self.corpus),
+            {document: row for row, document in enumerate(self.corpus_ids)},
+        )
         for start in range(0, len(corpus), self.corpus_chunk_size):
             part = corpus[start : start + self.corpus_chunk_size]
             of_corpus = {"prompt_name": self.corpus_prompt_name, "prompt": self.corpus_prompt}
-            vectors = self._encode(model, [self.corpus[each] for each in part], "document", convert_to_tensor=True, **of_corpus)
+            vectors = self._encode(
+                model,
+                [self.corpus[each] for each in part],
+                "document",
+                convert_to_tensor=True,
+                **of_corpus,
+            )
             for name, function in functions.items():
                 found = finite(function(queries, vectors))
                 rows = np.broadcast_to([place[each] for each in part], found.shape)
-                best[name] = _first(np.hstack([best[name][0], found]), np.hstack([best[name][1], rows]), depth)
+                best[name] = _first(
+                    np.hstack([best[name][0], found]), np.hstack([best[name][1], rows]), depth
+                )
         return best
 
     def _write_predictions(self, folder: Path, name: str, scores: Any, rows: Any) -> None:
         lines: list[dict[str, Any]] = []
         for query, *found in zip(self.queries_ids, rows.tolist(), scores.tolist(), strict=True):
-            results = [{"corpus_id": self.corpus_ids[row], "score": score} for row, score in zip(*found, strict=True)]
+            results = [
+                {"corpus_id": self.corpus_ids[row], "score": score}
+                for row, score in zip(*found, strict=True)
+            ]
             lines.append({"query_id": query, "query": self.queries[query], "results": results})
         path = folder / self.csv_file.replace("_results.csv", f"_predictions_{name}.jsonl")
         write_text(path, "".join(json.dumps(line) + "\n" for line in lines))
 
     def _columns(self, found: Figures) -> Figures:
-        both = [word for k in self.precision_recall_at_k for word in (f"Precision@{k}", f"Recall@{k}")]
-        words = [*(f"Accuracy@{k}" for k in self.accuracy_at_k), *both, *(f"MRR@{k}" for k in self.mrr_at_k)]
+        both = [
+            word for k in self.precision_recall_at_k for word in (f"Precision@{k}", f"Recall@{k}")
+        ]
+        words = [
+            *(f"Accuracy@{k}" for k in self.accuracy_at_k),
+            *both,
+            *(f"MRR@{k}" for k in self.mrr_at_k),
+        ]
         words += [*(f"NDCG@{k}" for k in self.ndcg_at_k), *(f"MAP@{k}" for k in self.map_at_k)]
         names = sorted({name.rpartition("_")[0] for name in found})
-        return {f"{name}-{word}": found[f"{name}_{word.lower()}"] for name in names for word in words}
+        return {
+            f"{name}-{word}": found[f"{name}_{word.lower()}"] for name in names for word in words
+        }
 
     def _primary(self, found: Figures) -> str:
         ending = f"_ndcg@{max(self.ndcg_at_k)}"
@@ -214,7 +293,9 @@ def _first(scores: Any, rows: Any, depth: int) -> tuple[Any, Any]:
     return np.take_along_axis(scores, chosen, axis=1), np.take_along_axis(rows, chosen, axis=1)
 
 
-def _view(judgments: Mapping[str, Mapping[str, float]], run: Mapping[str, Mapping[str, float]]) -> JudgedRankings:
+def _view(
+    judgments: Mapping[str, Mapping[str, float]], run: Mapping[str, Mapping[str, float]]
+) -> JudgedRankings:
     truth = Judgments.from_dict(judgments)
     return JudgedRankings.join(truth, find_hits(run, truth, ties="input"))
 

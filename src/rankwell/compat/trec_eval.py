@@ -1,7 +1,9 @@
-"""`rankwell trec-eval`: prints what NIST's trec_eval prints, byte for byte, for version 10.0 or 9.0.8.
+"""`rankwell trec-eval`: prints what NIST's trec_eval prints, byte for byte, for version 10.0 or
+9.0.8.
 
-It starts without the command-line library, and without NumPy where a small file takes less time than its import. What is here is
-trec_eval's own behaviour: its options, its lines, which topics count, how it sums.
+It starts without the command-line library, and without NumPy where a small file takes less time
+than its import. What is here is trec_eval's own behaviour: its options, its lines, which topics
+count, how it sums.
 """
 
 from __future__ import annotations
@@ -26,16 +28,25 @@ if TYPE_CHECKING:
 HELP = Path(__file__).with_suffix(".txt")
 MISSING_ZSCORE = -1000000.0
 _AT_ONCE = 1024
-_VIEW_OF_FORMAT = {"qrels": "judged", "qrels_jg": "groups", "prefs": "preferences", "qrels_prefs": "preferences"}
+_VIEW_OF_FORMAT = {
+    "qrels": "judged",
+    "qrels_jg": "groups",
+    "prefs": "preferences",
+    "qrels_prefs": "preferences",
+}
 
 
 def main(arguments: list[str], stdout: TextIO) -> int:
-    """Runs trec_eval's command line; the exit code is 0, or 4 where version 10 stops at a topic without results."""
+    """Runs trec_eval's command line; the exit code is 0, or 4 where version 10 stops at a topic
+    without results.
+    """
     options = parse(arguments)
     if options.version:
         from rankwell import __version__
 
-        sys.stderr.write(f"trec_eval version {'9.0.8' if options.old else '10.0'} (rankwell {__version__})\n")
+        sys.stderr.write(
+            f"trec_eval version {'9.0.8' if options.old else '10.0'} (rankwell {__version__})\n"
+        )
         return 0
     if options.help:
         _write(stdout, HELP.read_text(encoding="utf-8") + _definitions(options))
@@ -44,7 +55,9 @@ def main(arguments: list[str], stdout: TextIO) -> int:
 
 
 def _definitions(options: Options) -> str:
-    """The names of the marked measures here and there, with the first line of what rankwell says about each."""
+    """The names of the marked measures here and there, with the first line of what rankwell says
+    about each.
+    """
     if not options.marked:
         return ""
     from rankwell.compat.trec_views import measure_of
@@ -52,7 +65,9 @@ def _definitions(options: Options) -> str:
     rows = ["\n"]
     for line in {line.trec.name: line for line in reversed(plan(options))}.values():
         measure = measure_of(line)
-        said = "printed, not measured" if measure is None else measure.entry.definition["definition"]
+        said = (
+            "printed, not measured" if measure is None else measure.entry.definition["definition"]
+        )
         rows.append(f"{line.trec.name:<22} {said}\n")
     return "".join([rows[0], *reversed(rows[1:])])
 
@@ -72,7 +87,8 @@ def _evaluate(options: Options, stdout: TextIO) -> int:
     if stopped_at is not None:
         sys.stderr.write(
             f"trec_eval: result qid '{stopped_at}' not found in qrels\n"
-            f"(the qrels have this query and the run has no results for it; -c counts such queries as nothing found)\n"
+            "(the qrels have this query and the run has no results for it; -c counts such "
+            "queries as nothing found)\n"
         )
         return 4
     if not counted:
@@ -102,7 +118,9 @@ def _values(lines: list[Line], options: Options) -> Evaluated:
 
 
 def _adjusted(lines: list[Line], evaluated: Evaluated, options: Options) -> Evaluated:
-    """Without what the item that version 10 invents under -c gave a query that the run lacks; as z-scores where requested."""
+    """Without what the item that version 10 invents under -c gave a query that the run lacks; as
+    z-scores where requested.
+    """
     values = list(evaluated.values)
     if options.complete and not all(evaluated.present):
         for row, line in enumerate(lines):
@@ -118,8 +136,14 @@ def _adjusted(lines: list[Line], evaluated: Evaluated, options: Options) -> Eval
 
 
 def _counted(options: Options, evaluated: Evaluated) -> tuple[list[int], str | None]:
-    """The queries that are evaluated, in order; and the one at which version 10 stops for want of results."""
-    chosen = [place for place, query in enumerate(evaluated.queries) if options.single_query in (None, query)]
+    """The queries that are evaluated, in order; and the one at which version 10 stops for want of
+    results.
+    """
+    chosen = [
+        place
+        for place, query in enumerate(evaluated.queries)
+        if options.single_query in (None, query)
+    ]
     if options.old:
         return [place for place in chosen if evaluated.present[place]], None
     if options.complete:
@@ -139,8 +163,12 @@ def _standard(value: float, found: tuple[float, float] | None) -> float:
     return 0.0 if value == mean else MISSING_ZSCORE
 
 
-def _single_lines(lines: list[Line], options: Options, evaluated: Evaluated, counted: list[int]) -> Iterator[str]:
-    """The lines of single queries, those of some queries at a time: all of them would be most of what is in memory."""
+def _single_lines(
+    lines: list[Line], options: Options, evaluated: Evaluated, counted: list[int]
+) -> Iterator[str]:
+    """The lines of single queries, those of some queries at a time: all of them would be most of
+    what is in memory.
+    """
     strings = evaluated.strings
     shown = [(row, line) for row, line in enumerate(lines) if row in strings or line.trec.single]
     heads = [f"{line.name:<22}" if row in strings else _head(line, options) for row, line in shown]
@@ -159,15 +187,20 @@ def _single_lines(lines: list[Line], options: Options, evaluated: Evaluated, cou
         )
 
 
-def _summary_lines(lines: list[Line], options: Options, evaluated: Evaluated, counted: list[int]) -> str:
+def _summary_lines(
+    lines: list[Line], options: Options, evaluated: Evaluated, counted: list[int]
+) -> str:
     queries = len(evaluated.queries) if options.complete else len(counted)
     parts = list[str]()
     for row, line in enumerate(lines):
         if line.name == "runid":
-            parts.append(f"{line.name:<22}\tall\t{last_tag(Source(options.run), comments=not options.old)}\n")
+            parts.append(
+                f"{line.name:<22}\tall\t{last_tag(Source(options.run), comments=not options.old)}\n"
+            )
         elif line.trec.name != "relstring":
             values = [evaluated.values[row][place] for place in counted]
-            # With -c trec_eval goes back to the qrels for this total, and does not look at -l there.
+            # With -c trec_eval goes back to the qrels for this total, and does not look at -l
+            # there.
             from_truth = line.name == "num_rel" and options.complete
             value = evaluated.positives if from_truth else _summary(line, values, queries)
             parts.append(f"{_head(line, options)}\tall\t{_figure(value, line, options)}\n")
@@ -175,7 +208,9 @@ def _summary_lines(lines: list[Line], options: Options, evaluated: Evaluated, co
 
 
 def _summary(line: Line, values: list[float], queries: int) -> float:
-    """The figure over queries. `queries` divides: under -c all that the truth has, else those evaluated."""
+    """The figure over queries. `queries` divides: under -c all that the truth has, else those
+    evaluated.
+    """
     if line.name == "num_q":
         return queries
     # One after the other, as trec_eval adds them; `sum` rounds otherwise from Python 3.12 on.

@@ -1,4 +1,6 @@
-"""trec_eval's command line, as GNU getopt reads it (`-qc`, `-mP.5`, `--meas=P.5`), and its files, read without NumPy."""
+"""trec_eval's command line, as GNU getopt reads it (`-qc`, `-mP.5`, `--meas=P.5`), and its files,
+read without NumPy.
+"""
 
 from __future__ import annotations
 
@@ -22,14 +24,18 @@ _BLOCK = 1 << 16
 
 ZScores = dict[tuple[str, str], tuple[float, float]]
 
-USAGE = "usage: rankwell trec-eval [-h] [-q] [-m measure]... qrels run; `rankwell trec-eval --help` lists all options."
+USAGE = (
+    "usage: rankwell trec-eval [-h] [-q] [-m measure]... qrels run; `rankwell trec-eval "
+    "--help` lists all options."
+)
 
 
 class Options(NamedTuple):
-    """The options of a command line. Both files are empty strings where only help or the version is requested.
+    """The options of a command line. Both files are empty strings where only help or the version is
+    requested.
 
-    marked: measures and groups of them by name, in the order given. parameters: a name's text after its first dot; the first
-    that is given for it counts.
+    marked: measures and groups of them by name, in the order given. parameters: a name's text after
+    its first dot; the first that is given for it counts.
     single_query: the only query to evaluate, or None for all.
     """
 
@@ -93,13 +99,19 @@ def parse(arguments: list[str]) -> Options:
     options = Options()
     for name, text in found:
         letter = name[1:] if name[1] != "-" else _LONG.get(name[2:]) or _LONG[f"{name[2:]}="]
-        options = options._replace(**_FLAGS[letter]) if letter in _FLAGS else _with_value(options, letter, text)
+        options = (
+            options._replace(**_FLAGS[letter])
+            if letter in _FLAGS
+            else _with_value(options, letter, text)
+        )
         if options.version:
             return options
     if options.help:
         return options
     if len(files) != 2:
-        raise BadUsage(f"expected two files, qrels and run; found {', '.join(files) or 'none'}. {USAGE}")
+        raise BadUsage(
+            f"expected two files, qrels and run; found {', '.join(files) or 'none'}. {USAGE}"
+        )
     return options._replace(qrels=files[0], run=files[1])
 
 
@@ -109,13 +121,17 @@ def _with_value(options: Options, letter: str, text: str) -> Options:
     problem = ""
     if letter == "m":
         if dot and not rest:
-            raise BadUsage(f"nothing follows the dot of {text!r}; write the measure as {name} or {name}.5")
+            raise BadUsage(
+                f"nothing follows the dot of {text!r}; write the measure as {name} or {name}.5"
+            )
         known = dict(options.parameters)
         if dot:
             known.setdefault(name, rest)
         return options._replace(marked=(*options.marked, name), parameters=tuple(known.items()))
     if letter == "l" and number < 0:
-        problem = "negative grades mean pooled but not judged, so the lowest relevant grade is 0 or more"
+        problem = (
+            "negative grades mean pooled but not judged, so the lowest relevant grade is 0 or more"
+        )
     elif letter == "M" and number < 1:
         problem = "expected a positive integer; at least one item of each query must be kept"
     elif letter == "D" and number > 0:
@@ -138,7 +154,8 @@ def _with_value(options: Options, letter: str, text: str) -> Options:
 
 
 def leading_integer(text: str) -> int:
-    """The integer that a text begins with, 0 without one: C's `atol`, which trec_eval applies to its arguments.
+    """The integer that a text begins with, 0 without one: C's `atol`, which trec_eval applies to
+    its arguments.
 
     One outside 64 bits becomes the nearest inside, as in GNU's library.
     """
@@ -148,7 +165,9 @@ def leading_integer(text: str) -> int:
 
 
 def number(text: str) -> float:
-    """The number that a text begins with, 0 without one: C's `atof`. Raises BadUsage for one that is not finite."""
+    """The number that a text begins with, 0 without one: C's `atof`. Raises BadUsage for one that
+    is not finite.
+    """
     found = _leading_number(text)
     if not isfinite(found):
         raise BadUsage(f"{text!r} is not a finite number.")
@@ -161,7 +180,9 @@ def _leading_number(text: str) -> float:
 
 
 class Ahead(NamedTuple):
-    """Files that the compiled readers read first. scan: None where the plain reader has to read the run."""
+    """Files that the compiled readers read first. scan: None where the plain reader has to read the
+    run.
+    """
 
     judged: JudgedRows
     scan: Scan | None
@@ -169,7 +190,9 @@ class Ahead(NamedTuple):
 
 
 def read_ahead(options: Options) -> Ahead | None:
-    """The judgments, and the run as it is going to be read; None where there are no compiled readers, or others have to read."""
+    """The judgments, and the run as it is going to be read; None where there are no compiled
+    readers, or others have to read.
+    """
     if options.truth_format != "qrels":
         return None
     truth, run = Source(options.qrels), Source(options.run)
@@ -182,11 +205,15 @@ def read_ahead(options: Options) -> Ahead | None:
 
 def reading_of(options: Options, ties: TieRule = "id-desc") -> ReadOptions:
     """The rules by which trec_eval reads a run."""
-    return ReadOptions(ties=ties, single_precision=options.old, comments=not options.old, trailing=True)
+    return ReadOptions(
+        ties=ties, single_precision=options.old, comments=not options.old, trailing=True
+    )
 
 
 def last_tag(source: Source, *, comments: bool) -> str:
-    """The run tag (the sixth field) of the last line that is not blank and, where those are allowed, not a comment."""
+    """The run tag (the sixth field) of the last line that is not blank and, where those are
+    allowed, not a comment.
+    """
     size = _BLOCK
     while True:
         tail, whole = _tail(source, size)
@@ -217,14 +244,18 @@ def _tail(source: Source, size: int) -> tuple[bytes, bool]:
 def read_zscores(source: Source) -> ZScores:
     """(query, measure) -> mean and standard deviation, from lines of four fields. Raises BadLine.
 
-    trec_eval wrote `nan` for the statistics of set_F, and reads it: the figures that come of it are nan as well.
+    trec_eval wrote `nan` for the statistics of set_F, and reads it: the figures that come of it are
+    nan as well.
     """
     table: ZScores = {}
     for place, line in enumerate(source.read().splitlines(), start=1):
         fields = line.split()
         if len(fields) != 4:
             text = line.decode("utf-8", "replace")
-            raise BadLine(f"{source.name}:{place}: {text!r} has {len(fields)} fields; a line is `query measure mean deviation`.")
+            raise BadLine(
+                f"{source.name}:{place}: {text!r} has {len(fields)} fields; a line is `query "
+                "measure mean deviation`."
+            )
         query, measure, mean, deviation = map(decode_id, fields)
         table[query, measure] = (_leading_number(mean), _leading_number(deviation))
     return table

@@ -1,4 +1,6 @@
-"""trec_eval's measures in its order: under which name rankwell has each, with which parameters, and how its lines look."""
+"""trec_eval's measures in its order: under which name rankwell has each, with which parameters, and
+how its lines look.
+"""
 
 from __future__ import annotations
 
@@ -23,10 +25,13 @@ MULTIPLES = (0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6, 1.8, 2.0)
 class TrecMeasure(NamedTuple):
     """A measure of trec_eval.
 
-    home: the file of rankwell.measures and the name there, `precision.P`; empty where no measure is behind it (runid, relstring).
-    kind: the text behind the dot: none, ranks or shares (a line for each), numbers or `level=gain` pairs (one line).
-    parameter: the name of a rank or share there. by_level: whether -l decides which items are relevant.
-    given: further parameters there. whole: printed without decimals. single: printed for single queries.
+    home: the file of rankwell.measures and the name there, `precision.P`; empty where no measure is
+    behind it (runid, relstring). kind: the text behind the dot: none, ranks or shares (a line for
+    each), numbers or `level=gain` pairs (one line).
+    parameter: the name of a rank or share there. by_level: whether -l decides which items are
+    relevant.
+    given: further parameters there. whole: printed without decimals. single: printed for single
+    queries.
     """
 
     name: str
@@ -44,9 +49,11 @@ class TrecMeasure(NamedTuple):
 
 
 class Line(NamedTuple):
-    """One line of output: the name as printed, the measure that it shows, and with which parameters.
+    """One line of output: the name as printed, the measure that it shows, and with which
+    parameters.
 
-    given: the parameters of rankwell's measure. at: the rank or share that the line is for, None for other kinds.
+    given: the parameters of rankwell's measure. at: the rank or share that the line is for, None
+    for other kinds.
     numbers: those behind the dot of a measure that takes numbers.
     """
 
@@ -60,9 +67,10 @@ class Line(NamedTuple):
 class Evaluated(NamedTuple):
     """The values of all lines, before they are put together over queries.
 
-    present: (queries,) whether the run has each. values: a row for each line, in it a value for each query: 1 for num_q, 0 for
-    runid and relstring, logarithms for gm_map and gm_bpref. strings: the row of a relstring -> what it shows for each query.
-    positives: items of any query with a grade above 0, whatever -l says.
+    present: (queries,) whether the run has each. values: a row for each line, in it a value for
+    each query: 1 for num_q, 0 for runid and relstring, logarithms for gm_map and gm_bpref. strings:
+    the row of a relstring -> what it shows for each query. positives: items of any query with a
+    grade above 0, whatever -l says.
     """
 
     queries: tuple[str, ...]
@@ -72,12 +80,20 @@ class Evaluated(NamedTuple):
     strings: Mapping[int, list[str]] = {}
 
 
-def _counted(name: str, home: str, *, single: bool = True, by_level: bool = True, view: View = "judged") -> TrecMeasure:
-    return TrecMeasure(name, home, summary="sum", whole=True, single=single, by_level=by_level, view=view)
+def _counted(
+    name: str, home: str, *, single: bool = True, by_level: bool = True, view: View = "judged"
+) -> TrecMeasure:
+    return TrecMeasure(
+        name, home, summary="sum", whole=True, single=single, by_level=by_level, view=view
+    )
 
 
 # The last one, `avgjg_Rnonrel_imp`, is not a measure of trec_eval.
-_PREFERRED = [f"prefs_{kind}{end}" for end in ("", "_ret", "_imp") for kind in ("simp", "pair", "avgjg", "avgjg_Rnonrel")][:-1]
+_PREFERRED = [
+    f"prefs_{kind}{end}"
+    for end in ("", "_ret", "_imp")
+    for kind in ("simp", "pair", "avgjg", "avgjg_Rnonrel")
+][:-1]
 
 
 MEASURES: tuple[TrecMeasure, ...] = (
@@ -117,19 +133,41 @@ MEASURES: tuple[TrecMeasure, ...] = (
     TrecMeasure("set_map", "average_precision.SetAP"),
     TrecMeasure("set_F", "precision.SetF", "numbers", (1.0,)),
     _counted("num_nonrel_judged_ret", "counts.NumNonrelJudgedRet"),
-    _counted("prefs_num_prefs_poss", "preferences.PrefsNumPoss", by_level=False, view="preferences"),
+    _counted(
+        "prefs_num_prefs_poss", "preferences.PrefsNumPoss", by_level=False, view="preferences"
+    ),
     _counted("prefs_num_prefs_ful", "preferences.PrefsNumFul", by_level=False, view="preferences"),
-    _counted("prefs_num_prefs_ful_ret", "preferences.PrefsNumFulRet", by_level=False, view="preferences"),
+    _counted(
+        "prefs_num_prefs_ful_ret", "preferences.PrefsNumFulRet", by_level=False, view="preferences"
+    ),
     *(
-        TrecMeasure(name, f"preferences.{name.title().replace('_', '')}", by_level=False, view="preferences")
+        TrecMeasure(
+            name, f"preferences.{name.title().replace('_', '')}", by_level=False, view="preferences"
+        )
         for name in _PREFERRED
     ),
     TrecMeasure("map_avgjg", "groups.AP_avgjg", view="groups"),
     TrecMeasure("P_avgjg", "groups.P_avgjg", "ranks", RANKS, view="groups"),
-    TrecMeasure("Rprec_mult_avgjg", "groups.RprecMult_avgjg", "shares", MULTIPLES, "x", view="groups"),
+    TrecMeasure(
+        "Rprec_mult_avgjg", "groups.RprecMult_avgjg", "shares", MULTIPLES, "x", view="groups"
+    ),
     TrecMeasure("yaap", "average_precision.Yaap"),
-    TrecMeasure("rbp", "user_models.RBP", "pairs", given=(("p", 0.9), ("scale", "topic")), by_level=False, since=10),
-    TrecMeasure("rbp_resid", "user_models.RBPResid", "pairs", given=(("p", 0.9), ("quirk", True)), by_level=False, since=10),
+    TrecMeasure(
+        "rbp",
+        "user_models.RBP",
+        "pairs",
+        given=(("p", 0.9), ("scale", "topic")),
+        by_level=False,
+        since=10,
+    ),
+    TrecMeasure(
+        "rbp_resid",
+        "user_models.RBPResid",
+        "pairs",
+        given=(("p", 0.9), ("quirk", True)),
+        by_level=False,
+        since=10,
+    ),
     TrecMeasure("unj", "incomplete.Unj", "ranks", (5, 10, 20), by_level=False, since=10),
 )
 
@@ -140,7 +178,9 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "official": _OFFICIAL,
     "set": ("runid", "num_q", "num_ret", "num_rel", "num_rel_ret", "utility", *_SETS),
     "all_trec": tuple(
-        trec.name for trec in MEASURES if trec.view in ("judged", "any") and trec.name not in ("dcg", "ideal_dcg", "yaap")
+        trec.name
+        for trec in MEASURES
+        if trec.view in ("judged", "any") and trec.name not in ("dcg", "ideal_dcg", "yaap")
     ),
     "all_prefs": ("runid", "num_q", *_PREFERENCES),
     "prefs": ("runid", "num_q", *_PREFERENCES[:6]),
@@ -156,13 +196,19 @@ def plan(options: Options) -> list[Line]:
         if name not in GROUPS and name not in offered:
             from rankwell.core.catalogue import suggest
 
-            raise UnknownName(f"trec_eval: illegal measure {name!r}; {suggest(name, [*GROUPS, *offered])}")
+            raise UnknownName(
+                f"trec_eval: illegal measure {name!r}; {suggest(name, [*GROUPS, *offered])}"
+            )
         marked.update(GROUPS.get(name, (name,)))
-    return [line for trec in offered.values() if trec.name in marked for line in lines_of(trec, options)]
+    return [
+        line for trec in offered.values() if trec.name in marked for line in lines_of(trec, options)
+    ]
 
 
 def lines_of(trec: TrecMeasure, options: Options) -> Iterator[Line]:
-    """The lines of one measure under its parameters: one per rank or share, else one. Raises BadUsage."""
+    """The lines of one measure under its parameters: one per rank or share, else one. Raises
+    BadUsage.
+    """
     text = dict(options.parameters).get(trec.name)
     if trec.kind in ("ranks", "shares"):
         cuts = trec.defaults if text is None else _cuts(trec, text)
@@ -171,27 +217,40 @@ def lines_of(trec: TrecMeasure, options: Options) -> Iterator[Line]:
             yield Line(name, trec, _given(trec, options, ((trec.parameter, cut),)), at=cut)
         return
     if trec.kind == "plain" or text is None:
-        yield Line(trec.name, trec, _given(trec, options, _named(trec, trec.defaults, options)), numbers=trec.defaults)
+        yield Line(
+            trec.name,
+            trec,
+            _given(trec, options, _named(trec, trec.defaults, options)),
+            numbers=trec.defaults,
+        )
         return
     name = f"{trec.name}_{text}"
     if trec.kind == "pairs":
         yield Line(name, trec, _given(trec, options, _pairs(trec, text)))
     else:
         numbers = tuple(number(part) for part in text.split(","))
-        yield Line(name, trec, _given(trec, options, _named(trec, numbers, options)), numbers=numbers)
+        yield Line(
+            name, trec, _given(trec, options, _named(trec, numbers, options)), numbers=numbers
+        )
 
 
 def _cuts(trec: TrecMeasure, text: str) -> list[float]:
     """The ranks or shares of a list such as `5,7,3`, in ascending order."""
-    cuts = sorted((leading_integer if trec.kind == "ranks" else number)(part) for part in text.split(","))
+    cuts = sorted(
+        (leading_integer if trec.kind == "ranks" else number)(part) for part in text.split(",")
+    )
     if trec.kind == "ranks" and cuts[0] < 1:
         raise BadUsage(f"{trec.name}.{text}: {cuts[0]} is not a rank; expected positive integers.")
     if len(set(cuts)) < len(cuts):
-        raise BadUsage(f"{trec.name}.{text}: a cut-off appears twice (duplicate cutoffs); name each once.")
+        raise BadUsage(
+            f"{trec.name}.{text}: a cut-off appears twice (duplicate cutoffs); name each once."
+        )
     return list(cuts)
 
 
-def _named(trec: TrecMeasure, numbers: tuple[float, ...], options: Options) -> tuple[tuple[str, Any], ...]:
+def _named(
+    trec: TrecMeasure, numbers: tuple[float, ...], options: Options
+) -> tuple[tuple[str, Any], ...]:
     """The numbers behind a measure's dot as the parameters that rankwell's measure has for them."""
     if trec.name == "utility":
         if len(numbers) != 4:
@@ -207,7 +266,11 @@ def _pairs(trec: TrecMeasure, text: str) -> tuple[tuple[str, Any], ...]:
     found = [part.partition("=") for part in text.split(",")]
     if not all(name and equals for name, equals, _ in found):
         raise BadUsage(f"{trec.name}.{text}: parameters of this measure are pairs such as 1=3,2=9.")
-    persistence = [("p", number(value)) for name, _, value in found if name == "p"] if trec.name.startswith("rbp") else []
+    persistence = (
+        [("p", number(value)) for name, _, value in found if name == "p"]
+        if trec.name.startswith("rbp")
+        else []
+    )
     gains: dict[float, float] = {}
     for name, _, value in found:
         if name.lstrip("+-").isdigit():
@@ -216,7 +279,9 @@ def _pairs(trec: TrecMeasure, text: str) -> tuple[tuple[str, Any], ...]:
     return (*persistence[-1:], *([("gains", tuple(sorted(gains.items())))] if has_gains else []))
 
 
-def _given(trec: TrecMeasure, options: Options, parameters: tuple[tuple[str, Any], ...]) -> tuple[tuple[str, Any], ...]:
+def _given(
+    trec: TrecMeasure, options: Options, parameters: tuple[tuple[str, Any], ...]
+) -> tuple[tuple[str, Any], ...]:
     given = dict((*trec.given, *parameters))
     if trec.by_level and options.rel != 1:
         given["rel"] = options.rel

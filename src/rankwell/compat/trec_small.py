@@ -1,8 +1,10 @@
-"""trec_eval's common measures in plain Python, query by query: a small file takes less time than importing NumPy does.
+"""trec_eval's common measures in plain Python, query by query: a small file takes less time than
+importing NumPy does.
 
-Each function adds in the order in which its namesake in `rankwell.measures` adds, so that both give the same bits, except for
-logarithms on processors for which NumPy has its own (tests/compat/test_trec_small.py). `rankwell.compat.trec_views` evaluates
-other measures and large files.
+Each function adds in the order in which its namesake in `rankwell.measures` adds, so that both give
+the same bits, except for logarithms on processors for which NumPy has its own
+(tests/compat/test_trec_small.py). `rankwell.compat.trec_views` evaluates other measures and large
+files.
 """
 
 from __future__ import annotations
@@ -24,15 +26,17 @@ if TYPE_CHECKING:
     from rankwell.compat.trec_measures import Line
     from rankwell.io.reader.rows import HitRows, JudgedRows
 
-    # The values of a query at all ranks or shares of a measure; one at infinity where there are none.
+    # The values of a query at all ranks or shares of a measure; one at infinity where there are
+    # none.
     Form = Callable[["Query", Sequence[float]], list[float]]
 
 
 class Query(NamedTuple):
     """One query of the truth beside its ranking.
 
-    ranks, grades: of the judged items that were found, by rank. retrieved: items in the ranking. judged: all grades, highest
-    first. hits: the ranks of the relevant items among those found. relevant: how many there are, found or not.
+    ranks, grades: of the judged items that were found, by rank. retrieved: items in the ranking.
+    judged: all grades, highest first. hits: the ranks of the relevant items among those found.
+    relevant: how many there are, found or not.
     """
 
     ranks: list[int]
@@ -46,10 +50,15 @@ class Query(NamedTuple):
 def fits(lines: Sequence[Line], judged: JudgedRows) -> bool:
     """Whether all these lines are available here, and take little time."""
     small = startup.is_small(len(judged.items) + len(judged.queries) * len(lines))
-    return small and all(line.trec.name in _FORMS and not (line.trec.kind == "pairs" and line.given) for line in lines)
+    return small and all(
+        line.trec.name in _FORMS and not (line.trec.kind == "pairs" and line.given)
+        for line in lines
+    )
 
 
-def evaluate(lines: Sequence[Line], options: Options, judged: JudgedRows, found: HitRows) -> Evaluated:
+def evaluate(
+    lines: Sequence[Line], options: Options, judged: JudgedRows, found: HitRows
+) -> Evaluated:
     """The values of lines that fit."""
     # trec_eval truncates grades to integers.
     grades = [float(int(grade)) for grade in memoryview(judged.grades).cast("d")]
@@ -68,7 +77,9 @@ def _whole(raw: bytes) -> memoryview[int]:
     return memoryview(raw).cast("q")
 
 
-def _queries(options: Options, offsets: Sequence[int], grades: list[float], found: HitRows) -> Iterator[Query]:
+def _queries(
+    options: Options, offsets: Sequence[int], grades: list[float], found: HitRows
+) -> Iterator[Query]:
     """The queries of the truth with their rankings after -M and -J."""
     places = zip(_whole(found.row), _whole(found.above), _whole(found.before), strict=True)
     rank_of = {row: above + before + 1 for row, above, before in places}
@@ -79,14 +90,24 @@ def _queries(options: Options, offsets: Sequence[int], grades: list[float], foun
             # Under -c version 10 invents an unjudged item for a query without results.
             size = size or 1
         if options.depth is not None:
-            placed, size = [each for each in placed if each[0] <= options.depth], min(size, options.depth)
+            placed, size = (
+                [each for each in placed if each[0] <= options.depth],
+                min(size, options.depth),
+            )
         if options.judged_only:
             placed = list(enumerate((grade for _, grade in placed if grade >= 0), start=1))
             size = len(placed)
         every = sorted((grades[row] for row in rows), reverse=True)
         hits = [rank for rank, grade in placed if grade >= options.rel]
         relevant = sum(grade >= options.rel for grade in every)
-        yield Query([rank for rank, _ in placed], [grade for _, grade in placed], size, every, hits, relevant)
+        yield Query(
+            [rank for rank, _ in placed],
+            [grade for _, grade in placed],
+            size,
+            every,
+            hits,
+            relevant,
+        )
 
 
 def _forms(lines: Sequence[Line], options: Options) -> list[tuple[Form, list[float]]]:
@@ -105,7 +126,9 @@ def _ratio(part: float, whole: float) -> float:
 
 
 def _sums(values: Iterable[float]) -> list[float]:
-    """The sums of the first 0, 1, 2, … values, each added to those before: `sum` rounds otherwise from Python 3.12 on."""
+    """The sums of the first 0, 1, 2, … values, each added to those before: `sum` rounds otherwise
+    from Python 3.12 on.
+    """
     return list(accumulate(values, initial=0.0))
 
 
@@ -127,15 +150,24 @@ def _average_precision(query: Query, ranks: Sequence[float]) -> list[float]:
 def _bpref(query: Query) -> float:
     others = sum(grade >= 0 for grade in query.judged) - query.relevant
     below = min(others, query.relevant)
-    judged_ranks = [rank for rank, grade in zip(query.ranks, query.grades, strict=True) if grade >= 0]
-    worse = [bisect_right(judged_ranks, rank) - found for found, rank in enumerate(query.hits, start=1)]
-    return _ratio(_sums(1.0 - _ratio(min(each, query.relevant), below) for each in worse)[-1], query.relevant)
+    judged_ranks = [
+        rank for rank, grade in zip(query.ranks, query.grades, strict=True) if grade >= 0
+    ]
+    worse = [
+        bisect_right(judged_ranks, rank) - found for found, rank in enumerate(query.hits, start=1)
+    ]
+    return _ratio(
+        _sums(1.0 - _ratio(min(each, query.relevant), below) for each in worse)[-1], query.relevant
+    )
 
 
 def _interpolated(query: Query, recalls: Sequence[float], *, floored: bool = False) -> list[float]:
     # From behind, the best precision at each relevant item and at those further down.
     best = list(accumulate(reversed(_precisions(query)), max))
-    return [_interpolated_at(query, best, recall * query.relevant, floored=floored) for recall in recalls]
+    return [
+        _interpolated_at(query, best, recall * query.relevant, floored=floored)
+        for recall in recalls
+    ]
 
 
 def _interpolated_at(query: Query, best: list[float], target: float, *, floored: bool) -> float:
@@ -148,10 +180,18 @@ def _interpolated_at(query: Query, best: list[float], target: float, *, floored:
 
 
 def _ndcg(query: Query, ranks: Sequence[float]) -> list[float]:
-    found = _sums(max(grade, 0.0) / log2(rank + 1.0) for rank, grade in zip(query.ranks, query.grades, strict=True))
+    found = _sums(
+        max(grade, 0.0) / log2(rank + 1.0)
+        for rank, grade in zip(query.ranks, query.grades, strict=True)
+    )
     places = range(1, len(query.judged) + 1)
-    ideal = _sums(max(grade, 0.0) / log2(place + 1.0) for place, grade in zip(places, query.judged, strict=True))
-    return [_ratio(found[bisect_right(query.ranks, k)], ideal[bisect_right(places, k)]) for k in ranks]
+    ideal = _sums(
+        max(grade, 0.0) / log2(place + 1.0)
+        for place, grade in zip(places, query.judged, strict=True)
+    )
+    return [
+        _ratio(found[bisect_right(query.ranks, k)], ideal[bisect_right(places, k)]) for k in ranks
+    ]
 
 
 def _logarithm(value: float) -> float:

@@ -1,4 +1,6 @@
-"""trec_eval's measures by `rankwell.measures`, over the view that each format of judgments has, all queries at once."""
+"""trec_eval's measures by `rankwell.measures`, over the view that each format of judgments has, all
+queries at once.
+"""
 
 from __future__ import annotations
 
@@ -25,12 +27,19 @@ if TYPE_CHECKING:
 
 
 def evaluate(lines: Sequence[Line], options: Options, ahead: Ahead | None) -> Evaluated:
-    """The values of all lines. ahead: the files that have been read already. Raises what the readers raise."""
+    """The values of all lines. ahead: the files that have been read already. Raises what the
+    readers raise.
+    """
     truth, run, positives = Source(options.qrels), Source(options.run), 0
     view: Any
     if options.truth_format == "qrels":
-        judgments = _whole_grades(_other_judgments(options, truth) if ahead is None else ahead.judged.table())
-        hits, positives = _hits(options, run, judgments, ahead=ahead), int(np.count_nonzero(judgments.grades > 0))
+        judgments = _whole_grades(
+            _other_judgments(options, truth) if ahead is None else ahead.judged.table()
+        )
+        hits, positives = (
+            _hits(options, run, judgments, ahead=ahead),
+            int(np.count_nonzero(judgments.grades > 0)),
+        )
         view = JudgedRankings.join(judgments, hits)
     elif options.truth_format == "qrels_jg":
         from rankwell.core.views.aspects import GroupRankings
@@ -54,14 +63,26 @@ def evaluate(lines: Sequence[Line], options: Options, ahead: Ahead | None) -> Ev
     view = view if options.depth is None else view.cut(options.depth)
     view = view if options.truth_format not in ("qrels", "qrels_jg") else view.with_unjudged_pool
     # Among preferences -J removes items that were not compared, which has no effect.
-    view = view.condensed if options.judged_only and options.truth_format in ("qrels", "qrels_jg") else view
+    view = (
+        view.condensed
+        if options.judged_only and options.truth_format in ("qrels", "qrels_jg")
+        else view
+    )
     values, present = values_of(lines, view, options.rel), hits.present.tolist()
-    strings = {row: _relevance_strings(line, view, present) for row, line in enumerate(lines) if line.trec.name == "relstring"}
+    strings = {
+        row: _relevance_strings(line, view, present)
+        for row, line in enumerate(lines)
+        if line.trec.name == "relstring"
+    }
     return Evaluated(view.queries, present, list(map(memoryview, values)), positives, strings)
 
 
-def _other_judgments(options: Options, truth: Source, aspects: Literal["none", "groups"] = "none") -> Judgments:
-    """Judgments that the compiled reader does not read. Importing all formats takes longer than reading a small file."""
+def _other_judgments(
+    options: Options, truth: Source, aspects: Literal["none", "groups"] = "none"
+) -> Judgments:
+    """Judgments that the compiled reader does not read. Importing all formats takes longer than
+    reading a small file.
+    """
     from rankwell.io.formats import Request
     from rankwell.io.trec import read_judgments
 
@@ -73,8 +94,17 @@ def _whole_grades(judgments: Judgments) -> Judgments:
     return replace(judgments, grades=np.trunc(judgments.grades))
 
 
-def _hits(options: Options, run: Source, judgments: Judgments, *, ties: TieRule = "id-desc", ahead: Ahead | None = None) -> Hits:
-    """The hits of the run. Under -c a query without results gets an unjudged item, as in version 10."""
+def _hits(
+    options: Options,
+    run: Source,
+    judgments: Judgments,
+    *,
+    ties: TieRule = "id-desc",
+    ahead: Ahead | None = None,
+) -> Hits:
+    """The hits of the run. Under -c a query without results gets an unjudged item, as in version
+    10.
+    """
     hits = None if ahead is None or ahead.scan is None else ahead.scan.hits(judgments)
     if hits is None:
         hits = scan(run, judgments, TREC_RUN, reading_of(options, ties))
@@ -93,7 +123,9 @@ def measure_of(line: Line) -> Measure | None:
 
 
 def values_of(lines: Sequence[Line], view: Any, rel: int) -> Floats:
-    """(lines, queries) the values before summing: 1 for num_q, 0 for runid and relstring, logarithms for gm_map and gm_bpref."""
+    """(lines, queries) the values before summing: 1 for num_q, 0 for runid and relstring,
+    logarithms for gm_map and gm_bpref.
+    """
     values = np.zeros((len(lines), len(view.queries)))
     for row, line in zip(values, lines, strict=True):
         measure = measure_of(line)
@@ -107,13 +139,16 @@ def values_of(lines: Sequence[Line], view: Any, rel: int) -> Floats:
                 # On x86 what 0 / 0 gives has a minus sign, which trec_eval prints.
                 row[_undefined(line, measure, view)] = -np.nan
             elif line.trec.name == "Rndcg":
-                # Of all gain-based measures this one alone uses -l to decide whether a query has relevant items.
+                # Of all gain-based measures this one alone uses -l to decide whether a query has
+                # relevant items.
                 row[view.n_relevant(rel) == 0] = 0
     return values
 
 
 def _undefined(line: Line, measure: Measure, view: Any) -> Bools:
-    """(queries,) where trec_eval divides 0 by 0: -J left nothing of the ranking, and a recall level needs no item at all."""
+    """(queries,) where trec_eval divides 0 by 0: -J left nothing of the ranking, and a recall level
+    needs no item at all.
+    """
     empty: Bools = view.retrieved == 0
     if not empty.any():
         return empty
@@ -124,12 +159,17 @@ def _undefined(line: Line, measure: Measure, view: Any) -> Bools:
 
 
 def _relevance_strings(line: Line, view: Any, present: Sequence[bool]) -> list[str]:
-    """Per query a letter for each of the first items: its grade, `>` above 9, `.` pooled but not judged, `-` not in the pool."""
+    """Per query a letter for each of the first items: its grade, `>` above 9, `.` pooled but not
+    judged, `-` not in the pool.
+    """
     length = max(0, int(line.numbers[0]))
     letters = [["-"] * min(length, each) for each in view.retrieved.tolist()]
     near = view.ranks <= length
     for query, rank, grade in zip(
-        view.query_of_row[near].tolist(), view.ranks[near].tolist(), view.grades[near].tolist(), strict=True
+        view.query_of_row[near].tolist(),
+        view.ranks[near].tolist(),
+        view.grades[near].tolist(),
+        strict=True,
     ):
         letters[query][rank - 1] = "." if grade < 0 else ">" if grade > 9 else str(int(grade))
     if line.name == "relstring":

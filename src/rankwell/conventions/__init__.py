@@ -1,6 +1,8 @@
-"""Conventions of other tools: the meaning of their words, their rules and units, and the user's choices that precede them.
+"""Conventions of other tools: the meaning of their words, their rules and units, and the user's
+choices that precede them.
 
-A TOML file for each family of sources; those of a single task are in its folder, `tasks/<task>/conventions/`.
+A TOML file for each family of sources; those of a single task are in its folder,
+`tasks/<task>/conventions/`.
 """
 
 import tomllib
@@ -23,14 +25,17 @@ class Convention(NamedTuple):
     """The words, rules and units of one source.
 
     title: what it is, in one clause; the note on a default convention has it.
-    words: a word of the source -> the measure that it means; cut-offs are carried over (`Recall@5` is `P@5` if `Recall` is `P`).
-    defaults: what is reported when no measure is named, in the source's words. unit: `percent` multiplies shares by 100.
-    averaged: measures that the source averages though they are counts, which are added up elsewhere.
+    words: a word of the source -> the measure that it means; cut-offs are carried over (`Recall@5`
+    is `P@5` if `Recall` is `P`). defaults: what is reported when no measure is named, in the
+    source's words. unit: `percent` multiplies shares by 100. averaged: measures that the source
+    averages though they are counts, which are added up elsewhere.
     words_of_parts: part of the results, such as a direction -> words that precede the others in it.
     negative_grades: whether items that have one count as judged.
-    no_relevant: the rule for queries without anything relevant. tasks: task -> its own options under this convention.
-    notes: differences that cannot be reproduced, and traps. rule_notes: notes on a rule (`ties`), left out where the user has
-    chosen another, or on a measure (`AP`), left out where it is not requested.
+    no_relevant: the rule for queries without anything relevant. tasks: task -> its own options
+    under this convention.
+    notes: differences that cannot be reproduced, and traps. rule_notes: notes on a rule (`ties`),
+    left out where the user has chosen another, or on a measure (`AP`), left out where it is not
+    requested.
     """
 
     name: str
@@ -57,11 +62,17 @@ class Convention(NamedTuple):
         return (100.0, "percent") if self.unit == "percent" and unit == "share" else (1.0, unit)
 
     def unnamed(self, options: Any, reason: str = "the default") -> tuple[str, ...]:
-        """The note that explains it where the options, which have a field `convention`, name none."""
-        return (f"convention {self.name}, {reason}: {self.title}",) * (options.convention == type(options).convention)
+        """The note that explains it where the options, which have a field `convention`, name
+        none.
+        """
+        return (f"convention {self.name}, {reason}: {self.title}",) * (
+            options.convention == type(options).convention
+        )
 
     def rules_of(self, task: str, usual: OwnRules) -> OwnRules:
-        """A task's own options under this convention, of the type of `usual`; `usual` itself where it has none."""
+        """A task's own options under this convention, of the type of `usual`; `usual` itself where
+        it has none.
+        """
         return type(usual)(**self.tasks[task]) if task in self.tasks else usual
 
 
@@ -82,14 +93,18 @@ CONVENTIONS: Catalogue[Convention] = Catalogue("conventions", "convention", read
 
 
 def find_convention(name: str, task: str = "", also: str = "rankwell") -> Convention:
-    """The convention of this name. task: one with a folder of conventions; without, rankings with judgments are judged.
+    """The convention of this name. task: one with a folder of conventions; without, rankings with
+    judgments are judged.
 
-    Raises UnknownName, which offers the conventions in that folder (or those of rankings) and `also`, none of other tasks.
+    Raises UnknownName, which offers the conventions in that folder (or those of rankings) and
+    `also`, none of other tasks.
     """
     if name in CONVENTIONS:
         return CONVENTIONS[name]
     folder = f"rankwell.tasks.{task}.conventions." if task else "rankwell.conventions."
-    taken = [each for each in CONVENTIONS if each == also or CONVENTIONS.home(each).startswith(folder)]
+    taken = [
+        each for each in CONVENTIONS if each == also or CONVENTIONS.home(each).startswith(folder)
+    ]
     raise UnknownName(f"unknown convention {name!r}; {suggest(name, taken)}")
 
 
@@ -101,7 +116,9 @@ class LabelledMeasure(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """Every choice that decides a value, resolved: what the user said, else what the convention says."""
+    """Every choice that decides a value, resolved: what the user said, else what the convention
+    says.
+    """
 
     convention: Convention
     ties: TieRule
@@ -112,35 +129,52 @@ class Rules(NamedTuple):
 
     @classmethod
     def resolve(cls, convention: str, **own: Any) -> "Rules":
-        """The rules of a convention with the user's own choices in their place, None for none. Raises UnknownName."""
+        """The rules of a convention with the user's own choices in their place, None for none.
+        Raises UnknownName.
+        """
         entry = find_convention(convention)
         chosen = {name: value for name, value in own.items() if value is not None}
         if "ties" in chosen:
             tie_rule(chosen["ties"])
-        usual = {name: getattr(entry, name) for name in cls._fields if name not in ("convention", *chosen)}
+        usual = {
+            name: getattr(entry, name)
+            for name in cls._fields
+            if name not in ("convention", *chosen)
+        }
         return cls(convention=entry, **usual, **chosen)
 
 
 def choose_measures(
     texts: Sequence[str] | None, convention: Convention, min_grade: float | None = None
 ) -> tuple[LabelledMeasure, ...]:
-    """The measures that words name under a convention, its defaults where none are given; no measure twice.
+    """The measures that words name under a convention, its defaults where none are given; no
+    measure twice.
 
-    min_grade: the lowest grade that counts as relevant, for every measure that has such a grade and was not given one.
+    min_grade: the lowest grade that counts as relevant, for every measure that has such a grade and
+    was not given one.
     """
     found: dict[str, LabelledMeasure] = {}
     for text in texts or convention.defaults:
         measure = parse_measure(text, convention.words)
         is_exact = _is_name(text, measure)
         rel = measure.entry.parameters.get("rel")
-        if min_grade is not None and rel is not None and rel.default is not None and "rel" not in dict(measure.given):
+        if (
+            min_grade is not None
+            and rel is not None
+            and rel.default is not None
+            and "rel" not in dict(measure.given)
+        ):
             measure = measure.with_parameters(rel=min_grade)
-        found.setdefault(str(measure), LabelledMeasure(measure, str(measure) if is_exact else text.strip()))
+        found.setdefault(
+            str(measure), LabelledMeasure(measure, str(measure) if is_exact else text.strip())
+        )
     return tuple(found.values())
 
 
 def check_views(measures: Iterable[Measure], *views: type) -> None:
-    """Raises BadUsage for a measure that reads no view of these, with what it needs and near names of measures that do."""
+    """Raises BadUsage for a measure that reads no view of these, with what it needs and near names
+    of measures that do.
+    """
     for each in measures:
         if each.entry.view not in views:
             advice = suggest(each.name, [name for name in MEASURES if MEASURES[name].view in views])

@@ -1,4 +1,6 @@
-"""NumPy's handling of overflow, underflow and undefined values in all that Python calls, whatever `np.seterr` said before."""
+"""NumPy's handling of overflow, underflow and undefined values in all that Python calls, whatever
+`np.seterr` said before.
+"""
 
 from collections.abc import Callable
 from functools import wraps

@@ -1,6 +1,14 @@
 """The words of a command line, bound to the parameters of its function."""
 
-from argparse import SUPPRESS, Action, ArgumentError, ArgumentParser, ArgumentTypeError, HelpFormatter, Namespace
+from argparse import (
+    SUPPRESS,
+    Action,
+    ArgumentError,
+    ArgumentParser,
+    ArgumentTypeError,
+    HelpFormatter,
+    Namespace,
+)
 from collections.abc import Callable, Sequence
 from dataclasses import is_dataclass
 from functools import partial
@@ -10,15 +18,22 @@ from rankwell.core.catalogue import suggest
 from rankwell.core.options import REQUIRED, Argument, arguments_of, out_of_range
 from rankwell.errors import BadUsage, shown
 
-# Options are checked by one when they are declared; without a width it would load what looks at the terminal.
+# Options are checked by one when they are declared; without a width it would load what looks at the
+# terminal.
 _FORMATTER = partial(HelpFormatter, width=80)
 
 
 def bind(function: Callable[..., Any], words: Sequence[str]) -> tuple[list[Any], dict[str, Any]]:
-    """The positional and named arguments with which a command line calls a function; options as their class. Raises BadUsage."""
+    """The positional and named arguments with which a command line calls a function; options as
+    their class. Raises BadUsage.
+    """
     known = arguments_of(function)
     parser = ArgumentParser(
-        add_help=False, allow_abbrev=False, exit_on_error=False, argument_default=SUPPRESS, formatter_class=_FORMATTER
+        add_help=False,
+        allow_abbrev=False,
+        exit_on_error=False,
+        argument_default=SUPPRESS,
+        formatter_class=_FORMATTER,
     )
     for argument in known:
         if argument.flags:
@@ -38,18 +53,28 @@ def bind(function: Callable[..., Any], words: Sequence[str]) -> tuple[list[Any],
     if unknown is not None:
         option = unknown.partition("=")[0]
         near = suggest(option, [each for argument in known for each in argument.words])
-        raise BadUsage(f"there is no option {option}" + (f"; {near}" if near.startswith("did") else "."))
+        raise BadUsage(
+            f"there is no option {option}" + (f"; {near}" if near.startswith("did") else ".")
+        )
     bare += words[end + 1 :]
     places = [argument for argument in known if not argument.flags]
     needed = [each for each in known if each.default is REQUIRED and each.form != "rest"]
-    missing = [each for each in needed if (each.name not in given if each.flags else places.index(each) >= len(bare))]
+    missing = [
+        each
+        for each in needed
+        if (each.name not in given if each.flags else places.index(each) >= len(bare))
+    ]
     if missing:
         names = [each.flags[0] if each.flags else each.name.upper() for each in missing]
         raise BadUsage(f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'} missing.")
     named = {each.name: given[each.name] for each in known if each.name in given and not each.owner}
     for owner, kind in get_type_hints(function).items():
         if is_dataclass(kind):
-            fields = {each.name: given[each.name] for each in known if each.name in given and each.owner == owner}
+            fields = {
+                each.name: given[each.name]
+                for each in known
+                if each.name in given and each.owner == owner
+            }
             named[owner] = kind(**fields)  # pyright: ignore[reportCallIssue]
     return _placed(bare, places), named
 
@@ -58,9 +83,14 @@ def _declare(parser: ArgumentParser, argument: Argument) -> None:
     if argument.form in ("switch", "pair"):
         parser.add_argument(*argument.flags, dest=argument.name, action=_Once, nargs=0, const=True)
         if argument.form == "pair":
-            parser.add_argument(argument.denial, dest=argument.name, action=_Once, nargs=0, const=False)
+            parser.add_argument(
+                argument.denial, dest=argument.name, action=_Once, nargs=0, const=False
+            )
         return
-    several: dict[str, Any] = {"each": {"action": "append"}, "many": {"action": "extend", "nargs": "+"}}
+    several: dict[str, Any] = {
+        "each": {"action": "append"},
+        "many": {"action": "extend", "nargs": "+"},
+    }
     how = several.get(argument.form, {"action": _Once})
     parser.add_argument(*argument.flags, dest=argument.name, type=_reader(argument), **how)
 
@@ -70,7 +100,9 @@ def _placed(words: Sequence[str], known: Sequence[Argument]) -> list[Any]:
     last = known[-1] if known and known[-1].form == "rest" else None
     owners = [each for each in known if each is not last] + ([last] * len(words) if last else [])
     if len(words) > len(owners):
-        raise BadUsage(f"{' '.join(map(repr, words[len(owners) :]))}: more than this command takes.")
+        raise BadUsage(
+            f"{' '.join(map(repr, words[len(owners) :]))}: more than this command takes."
+        )
     try:
         return [_reader(owner)(word) for word, owner in zip(words, owners, strict=False)]
     except ArgumentTypeError as error:
@@ -83,7 +115,11 @@ def _reader(argument: Argument) -> Callable[[str], Any]:
     def _read(text: str) -> Any:
         if argument.choices and text not in argument.choices:
             near = suggest(text, argument.choices)
-            known = near if near.startswith("known") else f"known are {', '.join(argument.choices)}; {near}"
+            known = (
+                near
+                if near.startswith("known")
+                else f"known are {', '.join(argument.choices)}; {near}"
+            )
             raise ArgumentTypeError(f"there is no {text!r}; {known}")
         try:
             # Python reads 1_000 as a thousand, and the digits of every script.
@@ -102,7 +138,9 @@ def _reader(argument: Argument) -> Callable[[str], Any]:
 class _Once(Action):
     """Keeps the value of an option, which may be given once."""
 
-    def __call__(self, _: ArgumentParser, namespace: Namespace, values: Any, __: str | None = None) -> None:
+    def __call__(
+        self, _: ArgumentParser, namespace: Namespace, values: Any, __: str | None = None
+    ) -> None:
         if hasattr(namespace, self.dest):
             raise ArgumentError(self, "given twice; once is enough.")
         setattr(namespace, self.dest, self.const if self.nargs == 0 else values)

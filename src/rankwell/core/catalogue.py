@@ -1,5 +1,6 @@
-"""Entries by name: files of a folder register them, its index says which file has which, and that file alone is imported.
-Commands by their words, one per file of `commands/` and of the tasks' `commands/`.
+"""Entries by name: files of a folder register them, its index says which file has which, and that
+file alone is imported. Commands by their words, one per file of `commands/` and of the tasks'
+`commands/`.
 """
 
 import importlib
@@ -22,7 +23,9 @@ _PACKAGE = Path(__file__).parent.parent
 
 
 class IndexRow(NamedTuple):
-    """One entry of a folder: the module that registers it, by its full name. text: of a command, its summary line."""
+    """One entry of a folder: the module that registers it, by its full name. text: of a command,
+    its summary line.
+    """
 
     kind: str
     name: str
@@ -32,19 +35,33 @@ class IndexRow(NamedTuple):
 
 @cache
 def folders_of(folder: str) -> tuple[str, ...]:
-    """The packages that hold entries of a folder: its own, where it exists, and those of experiments and tasks that have one."""
+    """The packages that hold entries of a folder: its own, where it exists, and those of
+    experiments and tasks that have one.
+    """
     places = [folder.replace(".", "/"), f"experiments/{folder.replace('.', '/')}"]
-    own = [place.replace("/", ".") for place in places if (_PACKAGE / place / "__init__.py").is_file()]
+    own = [
+        place.replace("/", ".") for place in places if (_PACKAGE / place / "__init__.py").is_file()
+    ]
     tasks = sorted(_PACKAGE.glob(f"tasks/[a-z]*/{folder.replace('.', '/')}/__init__.py"))
     return tuple(
-        f"rankwell.{each}" for each in [*own, *(f"tasks.{file.relative_to(_PACKAGE).parts[1]}.{folder}" for file in tasks)]
+        f"rankwell.{each}"
+        for each in [
+            *own,
+            *(f"tasks.{file.relative_to(_PACKAGE).parts[1]}.{folder}" for file in tasks),
+        ]
     )
 
 
 def index_of(package: str) -> list[IndexRow] | None:
-    """The rows (kind, name, module, text, with tabs between them) of a package's index, which `make docs` writes, or None."""
+    """The rows (kind, name, module, text, with tabs between them) of a package's index, which `make
+    docs` writes, or None.
+    """
     try:
-        lines = _PACKAGE.joinpath(*package.split(".")[1:], INDEX).read_text(encoding="utf-8").splitlines()
+        lines = (
+            _PACKAGE.joinpath(*package.split(".")[1:], INDEX)
+            .read_text(encoding="utf-8")
+            .splitlines()
+        )
     except FileNotFoundError:
         return None
     rows = (line.split("\t") for line in lines if not line.startswith("#"))
@@ -56,7 +73,9 @@ def modules_of(package: str) -> list[str]:
     import pkgutil
 
     folder = importlib.import_module(package).__path__[0]
-    names = [each.name for each in pkgutil.iter_modules([folder])] + [file.stem for file in Path(folder).glob("*.toml")]
+    names = [each.name for each in pkgutil.iter_modules([folder])] + [
+        file.stem for file in Path(folder).glob("*.toml")
+    ]
     return [f"{package}.{name}" for name in sorted(names)]
 
 
@@ -70,30 +89,46 @@ def entry_points_of(group: str) -> "dict[str, EntryPoint]":
 
 
 def load_entry_point(group: str, name: str) -> Any:
-    """The object of another package's entry point. Raises BadUsage where that package cannot be imported."""
+    """The object of another package's entry point. Raises BadUsage where that package cannot be
+    imported.
+    """
     point = entry_points_of(group)[name]
     try:
         return point.load()
     except Exception as error:
-        where = f"{name!r} ({point.value}, in the package {point.dist.name if point.dist else 'of unknown name'})"
-        raise BadUsage(f"{where} cannot be loaded: {type(error).__name__}: {error}; update or remove that package.") from error
+        where = (
+            f"{name!r} ({point.value}, in the package "
+            f"{point.dist.name if point.dist else 'of unknown name'})"
+        )
+        raise BadUsage(
+            f"{where} cannot be loaded: {type(error).__name__}: {error}; update or remove "
+            "that package."
+        ) from error
 
 
 class Catalogue(Generic[Entry]):
-    """The entries of one kind in a folder of the package, in those of that name of experiments and tasks, and in other packages.
+    """The entries of one kind in a folder of the package, in those of that name of experiments and
+    tasks, and in other packages.
 
-    group: the entry points of other packages that add entries; consulted only for a name that no index has, and when listing.
-    read: reads the entries of a TOML file, where the folder holds such files in place of modules.
+    group: the entry points of other packages that add entries; consulted only for a name that no
+    index has, and when listing. read: reads the entries of a TOML file, where the folder holds such
+    files in place of modules.
     """
 
     def __init__(
-        self, folder: str, kind: str, group: str | None = None, read: Callable[[Path], Mapping[str, Entry]] | None = None
+        self,
+        folder: str,
+        kind: str,
+        group: str | None = None,
+        read: Callable[[Path], Mapping[str, Entry]] | None = None,
     ) -> None:
         self.folder, self.kind, self._group, self._read = folder, kind, group, read
         self._entries: dict[str, Entry] = {}
 
     def add(self, name: str, entry: Entry) -> None:
-        """Files an entry. Raises ValueError when two files claim one name: a mistake of the package, not of its user."""
+        """Files an entry. Raises ValueError when two files claim one name: a mistake of the
+        package, not of its user.
+        """
         if name in self._entries:
             raise ValueError(f"two entries in {self.folder} are named {name!r}")
         self._entries[name] = entry
@@ -102,8 +137,12 @@ class Catalogue(Generic[Entry]):
         """Files an entry in place of the one that the name had."""
         self._entries[name] = entry
 
-    def register(self, name: str, entry_of: Callable[[Any], Entry] = lambda function: function) -> Callable[[Made], Made]:
-        """A decorator that files a function, or `entry_of` it, under the name and returns the function unchanged."""
+    def register(
+        self, name: str, entry_of: Callable[[Any], Entry] = lambda function: function
+    ) -> Callable[[Made], Made]:
+        """A decorator that files a function, or `entry_of` it, under the name and returns the
+        function unchanged.
+        """
 
         def _file(function: Made) -> Made:
             self.add(name, entry_of(function))
@@ -113,7 +152,9 @@ class Catalogue(Generic[Entry]):
 
     @cached_property
     def _homes(self) -> dict[str, str]:
-        """The module of each entry that an index has. Modules of folders without an index are imported."""
+        """The module of each entry that an index has. Modules of folders without an index are
+        imported.
+        """
         homes: dict[str, str] = {}
         for package in folders_of(self.folder):
             rows = index_of(package)
@@ -128,21 +169,31 @@ class Catalogue(Generic[Entry]):
         if self._read is None:
             importlib.import_module(module)
             return
-        for name, entry in self._read(_PACKAGE.joinpath(*module.split(".")[1:-1], module.rpartition(".")[2] + ".toml")).items():
+        for name, entry in self._read(
+            _PACKAGE.joinpath(*module.split(".")[1:-1], module.rpartition(".")[2] + ".toml")
+        ).items():
             self._entries.setdefault(name, entry)
 
     def home(self, name: str) -> str:
-        """The full name of the module or file whose entry an index has; empty for an entry of another package."""
+        """The full name of the module or file whose entry an index has; empty for an entry of
+        another package.
+        """
         return self._homes.get(name, "")
 
     @property
     def foreign(self) -> frozenset[str]:
         """The names that entry points of other packages add."""
-        return frozenset() if self._group is None else frozenset(entry_points_of(self._group)) - self.own
+        return (
+            frozenset()
+            if self._group is None
+            else frozenset(entry_points_of(self._group)) - self.own
+        )
 
     @property
     def own(self) -> frozenset[str]:
-        """The names that rankwell has itself, or that have been registered; no entry point is looked at."""
+        """The names that rankwell has itself, or that have been registered; no entry point is
+        looked at.
+        """
         return frozenset(self._homes) | frozenset(self._entries)
 
     def __getitem__(self, name: str) -> Entry:
@@ -159,7 +210,10 @@ class Catalogue(Generic[Entry]):
             load_entry_point(self._group, name)
             if name not in self._entries:
                 where = entry_points_of(self._group)[name].value
-                raise BadUsage(f"{where} is an entry point of {self._group}, but registers no {self.kind} named {name!r}.")
+                raise BadUsage(
+                    f"{where} is an entry point of {self._group}, but registers no "
+                    f"{self.kind} named {name!r}."
+                )
         return name in self._entries
 
     def __iter__(self) -> Iterator[str]:
@@ -173,17 +227,27 @@ def _alike(name: str, names: Sequence[str]) -> list[str]:
     if near := difflib.get_close_matches(name, names, n=3, cutoff=0.6):
         return near
     folded = {each.lower(): each for each in reversed(names)}
-    return [folded[each] for each in difflib.get_close_matches(name.lower(), folded, n=3, cutoff=0.6)]
+    return [
+        folded[each] for each in difflib.get_close_matches(name.lower(), folded, n=3, cutoff=0.6)
+    ]
 
 
 def suggest(name: str, known: Iterable[str]) -> str:
-    """The end of an error message: the known names that begin with the word, else the nearest, or all where nothing is near."""
+    """The end of an error message: the known names that begin with the word, else the nearest, or
+    all where nothing is near.
+    """
     names = sorted(known)
     folded = [each for each in names if each.lower() == name.lower()]
-    begun = sorted((each for each in names if len(name) > 1 and each.lower().startswith(name.lower())), key=len)
+    begun = sorted(
+        (each for each in names if len(name) > 1 and each.lower().startswith(name.lower())), key=len
+    )
     near = folded + begun[:3] or _alike(name, names)
     chosen = list(dict.fromkeys(near))
-    return f"did you mean {' or '.join(map(repr, chosen))}?" if chosen else f"known are {', '.join(names)}."
+    return (
+        f"did you mean {' or '.join(map(repr, chosen))}?"
+        if chosen
+        else f"known are {', '.join(names)}."
+    )
 
 
 Words = tuple[str, ...]
@@ -200,24 +264,46 @@ def _commands() -> Mapping[Words, IndexRow]:
         found = index_of(package)
         rows += found or ()
         for module in modules_of(package) if found is None else ():
-            line = (importlib.import_module(module).__doc__ or "").partition("\n")[0]
-            rows.append(IndexRow("command", module.rpartition(".")[2].replace("_", " ", 1).replace("_", "-"), module, line))
-    return {tuple(row.name.split()): row for row in sorted(rows, key=lambda row: row.module.rpartition(".")[2])}
+            line = " ".join(
+                (importlib.import_module(module).__doc__ or "").partition("\n\n")[0].split()
+            )
+            rows.append(
+                IndexRow(
+                    "command",
+                    module.rpartition(".")[2].replace("_", " ", 1).replace("_", "-"),
+                    module,
+                    line,
+                )
+            )
+    return {
+        tuple(row.name.split()): row
+        for row in sorted(rows, key=lambda row: row.module.rpartition(".")[2])
+    }
 
 
 @cache
 def command_summaries() -> Mapping[Words, str]:
-    """The line that says what each command does, by the command's words, in alphabetical order; no command is imported."""
+    """The line that says what each command does, by the command's words, in alphabetical order; no
+    command is imported.
+    """
     return MappingProxyType({words: row.text for words, row in _commands().items()})
 
 
 def subcommands(word: str) -> dict[Words, str]:
-    """The second words of the commands of two words that begin with this one, each with its line."""
-    return {words[1:]: line for words, line in command_summaries().items() if len(words) == 2 and words[0] == word}
+    """The second words of the commands of two words that begin with this one, each with its
+    line.
+    """
+    return {
+        words[1:]: line
+        for words, line in command_summaries().items()
+        if len(words) == 2 and words[0] == word
+    }
 
 
 def find_command(arguments: Sequence[str]) -> Words:
-    """The words of a command line that name a command, the longer one of two; for help also a group, or none. Raises BadUsage."""
+    """The words of a command line that name a command, the longer one of two; for help also a
+    group, or none. Raises BadUsage.
+    """
     known = command_summaries()
     for length in (2, 1):
         if tuple(arguments[:length]) in known:
@@ -227,7 +313,9 @@ def find_command(arguments: Sequence[str]) -> Words:
         return words
     wrong = arguments[len(words)]
     if not words and wrong.startswith("-"):
-        raise BadUsage(f"there is no option {wrong} before a command; a command's options follow it.")
+        raise BadUsage(
+            f"there is no option {wrong} before a command; a command's options follow it."
+        )
     near = {each[0] for each in (subcommands(words[0]) if words else {**known, (DROP_IN,): ""})}
     raise BadUsage(f"there is no command {' '.join([*words, wrong])!r}; {suggest(wrong, near)}")
 
@@ -238,4 +326,6 @@ def command_function(words: Words) -> Callable[..., Any]:
 
 
 DISPLAYS: Catalogue[Callable[..., Any]] = Catalogue("report", "display")
-"""Displays of results and tables, which `report/` has and the core does not import: pages of notebooks, charts, data frames."""
+"""Displays of results and tables, which `report/` has and the core does not import: pages of
+notebooks, charts, data frames.
+"""

@@ -1,4 +1,6 @@
-"""Code that users name: an object of a file, `./my_judge.py:grade`, or of an installed module, `package.module:name`."""
+"""Code that users name: an object of a file, `./my_judge.py:grade`, or of an installed module,
+`package.module:name`.
+"""
 
 import hashlib
 import importlib
@@ -16,7 +18,9 @@ from rankwell.errors import BadInput, BadUsage, CodeRefused, kind_of
 from rankwell.store import refuse_irregular
 
 FORM = "write ./FILE.py:OBJECT, or package.module:OBJECT of what is installed"
-MEASURE = re.compile(r"(?P<place>(?:[^'\"()@]+\.py|[A-Za-z_][\w.]*):[A-Za-z_][\w.]*)(?P<rest>$|[(@].*)")
+MEASURE = re.compile(
+    r"(?P<place>(?:[^'\"()@]+\.py|[A-Za-z_][\w.]*):[A-Za-z_][\w.]*)(?P<rest>$|[(@].*)"
+)
 """A measure that is code, with parameters or a cut-off behind it."""
 _FILES = re.compile(r"([^'\"(),=]+\.py):[A-Za-z_]")
 _ORIGIN = "__rankwell_origin__"
@@ -25,7 +29,9 @@ _REFUSED: list[str] = []
 
 
 class CodeName(NamedTuple):
-    """The name of an object of code. module: installed, by its dotted name, or a file. path: of the object in it."""
+    """The name of an object of code. module: installed, by its dotted name, or a file. path: of the
+    object in it.
+    """
 
     module: str
     path: str
@@ -49,11 +55,16 @@ def code_name(text: str) -> CodeName | None:
     is_file = module.endswith(".py") and len(module) > len(".py") and "://" not in module
     if not colon or not all(part.isidentifier() for part in path.split(".")):
         return None
-    return CodeName(module, path) if is_file or all(part.isidentifier() for part in module.split(".")) else None
+    return (
+        CodeName(module, path)
+        if is_file or all(part.isidentifier() for part in module.split("."))
+        else None
+    )
 
 
 def code_files(text: str) -> list[Path]:
-    """The files of code in the text of an option, also where it is a parameter of a measure; those that exist.
+    """The files of code in the text of an option, also where it is a parameter of a measure; those
+    that exist.
 
     >>> code_files("AnswerJudge(judge='./no_judge.py:grade')")
     []
@@ -62,13 +73,17 @@ def code_files(text: str) -> list[Path]:
 
 
 def origin_of(thing: Any) -> str:
-    """The name and the digest of the file that a user named for an object; "" for an object of anything else."""
+    """The name and the digest of the file that a user named for an object; "" for an object of
+    anything else.
+    """
     return getattr(sys.modules.get(getattr(thing, "__module__", None) or ""), _ORIGIN, "")
 
 
 @contextmanager
 def refusing_code(why: str) -> Generator[None]:
-    """A block in which this process loads no code that is named; a name raises CodeRefused with the reason."""
+    """A block in which this process loads no code that is named; a name raises CodeRefused with the
+    reason.
+    """
     _REFUSED.append(why)
     try:
         yield
@@ -77,22 +92,27 @@ def refusing_code(why: str) -> Generator[None]:
 
 
 def load_object(text: str) -> Callable[..., Any]:
-    """The function or class that a text names; see `load_anything`. Raises BadUsage where it cannot be called.
+    """The function or class that a text names; see `load_anything`. Raises BadUsage where it cannot
+    be called.
 
     >>> load_object("json:dumps")([1])
     '[1]'
     """
     found = load_anything(text)
     if not callable(found):
-        raise BadUsage(f"{text!r} is {kind_of(found)}, which cannot be called; name a function or a class.")
+        raise BadUsage(
+            f"{text!r} is {kind_of(found)}, which cannot be called; name a function or a class."
+        )
     return found
 
 
 def load_anything(text: str) -> Any:
-    """The object that `./FILE.py:OBJECT` or `package.module:OBJECT` names; its module is imported, which runs it.
+    """The object that `./FILE.py:OBJECT` or `package.module:OBJECT` names; its module is imported,
+    which runs it.
 
-    OBJECT may be `Class.method`. The folder of a file is not searched for what the file imports. Raises BadUsage where the text
-    has another form, module or object do not exist, or importing fails; CodeRefused in a block of `refusing_code`.
+    OBJECT may be `Class.method`. The folder of a file is not searched for what the file imports.
+    Raises BadUsage where the text has another form, module or object do not exist, or importing
+    fails; CodeRefused in a block of `refusing_code`.
     """
     name = code_name(text)
     if name is None:
@@ -103,15 +123,24 @@ def load_anything(text: str) -> Any:
     for part in name.path.split("."):
         if not hasattr(found, part):
             noun = "file" if name.is_file else "module"
-            where = f"the {noun} {name.module!r}" if isinstance(found, ModuleType) else repr(getattr(found, "__name__", found))
+            where = (
+                f"the {noun} {name.module!r}"
+                if isinstance(found, ModuleType)
+                else repr(getattr(found, "__name__", found))
+            )
             near = suggest(part, [each for each in dir(found) if not each.startswith("_")])
-            raise BadUsage(f"{text!r}: {where} has no {part!r}; {near if near.startswith('did') else 'name what it has.'}")
+            raise BadUsage(
+                f"{text!r}: {where} has no {part!r}; "
+                f"{near if near.startswith('did') else 'name what it has.'}"
+            )
         found = getattr(found, part)
     return found
 
 
 def load_module(name: CodeName, text: str) -> ModuleType:
-    """The module of a name of code, which `text` is in messages. Raises BadUsage where it is not there, or fails."""
+    """The module of a name of code, which `text` is in messages. Raises BadUsage where it is not
+    there, or fails.
+    """
     noun = "file" if name.is_file else "module"
     try:
         return _of_file(Path(name.module)) if name.is_file else importlib.import_module(name.module)
@@ -120,18 +149,27 @@ def load_module(name: CodeName, text: str) -> ModuleType:
     except (BadInput, BadUsage):
         raise
     except OSError as error:
-        raise BadUsage(f"{text!r}: {error.filename or name.module}: {error.strerror or error}.") from error
+        raise BadUsage(
+            f"{text!r}: {error.filename or name.module}: {error.strerror or error}."
+        ) from error
     except (Exception, SystemExit) as error:
         what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         alone = f" {_ALONE}." if name.is_file and isinstance(error, ImportError) else ""
-        raise BadUsage(f"{text!r}: the {noun} {name.module!r} cannot be imported ({what}); correct it.{alone}") from error
+        raise BadUsage(
+            f"{text!r}: the {noun} {name.module!r} cannot be imported ({what}); correct it.{alone}"
+        ) from error
 
 
-_ALONE = "The folder of a named file is not searched: install both as a package, or put the folder into PYTHONPATH"
+_ALONE = (
+    "The folder of a named file is not searched: install both as a package, or put the folder "
+    "into PYTHONPATH"
+)
 
 
 def _missing(name: CodeName, missing: str) -> str:
-    """The end of the message for a module that is not there: the one that is named, or one that it imports."""
+    """The end of the message for a module that is not there: the one that is named, or one that it
+    imports.
+    """
     if name.is_file:
         beside, top = Path(name.module).parent, missing.partition(".")[0]
         if (beside / f"{top}.py").is_file() or (beside / top).is_dir():
@@ -139,7 +177,10 @@ def _missing(name: CodeName, missing: str) -> str:
         return f"the file needs {missing!r}, which is not installed; install it."
     if name.module == missing or name.module.startswith(f"{missing}."):
         if Path(f"{missing}.py").is_file():
-            return f"no module {missing!r} is installed; name a file by its path, ./{missing}.py:{name.path}."
+            return (
+                f"no module {missing!r} is installed; name a file by its path, "
+                f"./{missing}.py:{name.path}."
+            )
         return f"no module {missing!r} is installed; {FORM}."
     return f"the module {name.module!r} needs {missing!r}, which is not installed; install it."
 

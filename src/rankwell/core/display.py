@@ -1,4 +1,6 @@
-"""Displays of results in a notebook or on request, found by name in `report/`, which results do not import."""
+"""Displays of results in a notebook or on request, found by name in `report/`, which results do not
+import.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -16,7 +18,9 @@ STEPS: Catalogue[Callable[..., Any]] = Catalogue("workflow", "step")
 
 
 class Step:
-    """A method that `workflow/` has under the same name; its module is imported when the method is first used."""
+    """A method that `workflow/` has under the same name; its module is imported when the method is
+    first used.
+    """
 
     def __set_name__(self, _: type, name: str) -> None:
         self._name = name
@@ -33,7 +37,9 @@ class Heading(str):
 
 
 class Chart(dict[str, Any]):
-    """A Vega-Lite specification, which a notebook draws without any further package; `altair.Chart.from_dict` loads it."""
+    """A Vega-Lite specification, which a notebook draws without any further package;
+    `altair.Chart.from_dict` loads it.
+    """
 
     @property
     def mime(self) -> str:
@@ -58,7 +64,8 @@ class Displayable:
     """Further rows by name."""
 
     def chart(self, name: str | None = None) -> Chart:
-        """A chart as a Vega-Lite specification: `intervals`, `per_query`, and of a comparison `differences` and `deltas`.
+        """A chart as a Vega-Lite specification: `intervals`, `per_query`, and of a comparison
+        `differences` and `deltas`.
 
         name: by default the main one. A notebook draws it; `altair.Chart.from_dict` loads it.
         Raises UnknownName for another name, BadUsage where this result has nothing to draw in it.
@@ -66,21 +73,24 @@ class Displayable:
         return DISPLAYS["chart"](self, name)
 
     def to_columns(self, table: str = "summary") -> dict[str, list[Any]]:
-        """The columns of the `summary`, of the values `per_query`, or of one of `tables`. Undefined is None.
+        """The columns of the `summary`, of the values `per_query`, or of one of `tables`. Undefined
+        is None.
 
         Raises UnknownName for another table.
         """
         return DISPLAYS["columns"](self, table)
 
     def to_pandas(self, table: str = "summary") -> Any:
-        """A pandas data frame in long form: the `summary`, the values `per_query`, or one of `tables`. Undefined is NaN.
+        """A pandas data frame in long form: the `summary`, the values `per_query`, or one of
+        `tables`. Undefined is NaN.
 
         Raises UnknownName for another table, MissingExtra without pandas.
         """
         return DISPLAYS["pandas"](self, table)
 
     def to_polars(self, table: str = "summary") -> Any:
-        """A Polars data frame in long form: the `summary`, the values `per_query`, or one of `tables`. Undefined is null.
+        """A Polars data frame in long form: the `summary`, the values `per_query`, or one of
+        `tables`. Undefined is null.
 
         Raises UnknownName for another table, MissingExtra without Polars.
         """
@@ -92,14 +102,25 @@ class Displayable:
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         """Text, the tables, and the main chart where there is one."""
-        parts: dict[str, Callable[[], Any]] = {"text/plain": lambda: repr(self), "text/html": self._repr_html_}
+        parts: dict[str, Callable[[], Any]] = {
+            "text/plain": lambda: repr(self),
+            "text/html": self._repr_html_,
+        }
         main: Chart | None = DISPLAYS["main chart"](self)
         if main is not None:
             parts[main.mime] = lambda: dict(main)
         return _requested(parts, include, exclude)
 
 
-def _requested(parts: Mapping[str, Callable[[], Any]], include: Any, exclude: Any) -> dict[str, Any]:
-    """The parts that a notebook requests, by type of content: all or those included, without those excluded."""
-    names = (name for name in parts if (not include or name in include) and (not exclude or name not in exclude))
+def _requested(
+    parts: Mapping[str, Callable[[], Any]], include: Any, exclude: Any
+) -> dict[str, Any]:
+    """The parts that a notebook requests, by type of content: all or those included, without those
+    excluded.
+    """
+    names = (
+        name
+        for name in parts
+        if (not include or name in include) and (not exclude or name not in exclude)
+    )
     return {name: parts[name]() for name in names}

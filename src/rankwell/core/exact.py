@@ -1,4 +1,6 @@
-"""Sums, means and standard deviations whose sums are rounded once, whatever the order, the number or the size of the values."""
+"""Sums, means and standard deviations whose sums are rounded once, whatever the order, the number
+or the size of the values.
+"""
 
 import math
 
@@ -13,13 +15,16 @@ _UNITS = 1 << 1074
 
 
 def exact_sum(values: Floats) -> float:
-    """Σ values, (n,), rounded once; NaN or infinite where a value is, and infinite above the largest float64."""
+    """Σ values, (n,), rounded once; NaN or infinite where a value is, and infinite above the
+    largest float64.
+    """
     units = _units(values)
     return float(values.sum()) if units is None else _quotient(units, _UNITS)
 
 
 def exact_mean(values: Floats, weights: Floats | None = None) -> float:
-    """Σ values / n, or Σ values · weights / Σ weights, rounded once; NaN of no values, and where all weights are 0.
+    """Σ values / n, or Σ values · weights / Σ weights, rounded once; NaN of no values, and where
+    all weights are 0.
 
     Of weighted values, each product is rounded as well.
     """
@@ -27,7 +32,9 @@ def exact_mean(values: Floats, weights: Floats | None = None) -> float:
 
 
 def exact_ratio(sums: Floats, sizes: Floats | None = None) -> float:
-    """Σ sums / Σ sizes, rounded once; NaN where the sizes add up to 0. sizes: (n,) None where each is 1."""
+    """Σ sums / Σ sizes, rounded once; NaN where the sizes add up to 0. sizes: (n,) None where each
+    is 1.
+    """
     units, total = _units(sums), len(sums) * _UNITS if sizes is None else _units(sizes)
     if total == 0:
         return math.nan
@@ -37,13 +44,18 @@ def exact_ratio(sums: Floats, sizes: Floats | None = None) -> float:
 
 
 def exact_means(table: Floats, weights: Floats | None = None) -> Floats:
-    """(columns,) the mean of each column of (n, columns), as `exact_mean`. weights: (n, columns)."""
+    """(columns,) the mean of each column of (n, columns), as `exact_mean`. weights: (n,
+    columns).
+    """
     own = [None] * table.shape[1] if weights is None else weights.T
-    return np.array([exact_mean(*each) for each in zip(table.T, own, strict=True)], dtype=np.float64)
+    return np.array(
+        [exact_mean(*each) for each in zip(table.T, own, strict=True)], dtype=np.float64
+    )
 
 
 def exact_sd(values: Floats, *, population: bool = False) -> float:
-    """The standard deviation, divided by n - 1 (`population`: by n); 0 of equal values, NaN where that divisor is not above 0.
+    """The standard deviation, divided by n - 1 (`population`: by n); 0 of equal values, NaN where
+    that divisor is not above 0.
 
     The sum of squared deviations from the mean is rounded once.
     """
@@ -66,8 +78,9 @@ def exact_sd(values: Floats, *, population: bool = False) -> float:
 def _units(values: Floats) -> int | None:
     """Σ values in `_UNITS`, exactly; None where a value is NaN or infinite.
 
-    The leading bits of all values, so few that no sum of them is rounded, are added up, then the next, until nothing is left.
-    Source: Rump, Ogita and Oishi 2008, Accurate floating-point summation part I, algorithm 3.2.
+    The leading bits of all values, so few that no sum of them is rounded, are added up, then the
+    next, until nothing is left. Source: Rump, Ogita and Oishi 2008, Accurate floating-point
+    summation part I, algorithm 3.2.
     """
     rest = np.asarray(values, dtype=np.float64)
     largest = float(np.abs(rest).max(initial=0.0))

@@ -1,4 +1,6 @@
-"""Figures by name: what commands print beside measures, one number of a whole collection, without a value per query."""
+"""Figures by name: what commands print beside measures, one number of a whole collection, without a
+value per query.
+"""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -13,9 +15,11 @@ _NO_WORDS: Mapping[str, str] = MappingProxyType({})
 class CollectionFigure(NamedTuple):
     """A figure as its file declares it.
 
-    text: its definition, with names in braces for what a call decides; words: what these stand for in general.
-    printed_by: the command lines that print it, without `rankwell`, as in `instances evaluate --clusters`. aliases: labels that
-    stand for it in tables. example: a worked example, empty for what only a clock gives.
+    text: its definition, with names in braces for what a call decides; words: what these stand for
+    in general.
+    printed_by: the command lines that print it, without `rankwell`, as in `instances evaluate
+    --clusters`. aliases: labels that stand for it in tables. example: a worked example, empty for
+    what only a clock gives.
     """
 
     name: str
@@ -62,14 +66,19 @@ def add_figure(
     aliases: str = "",
     example: str = "",
 ) -> CollectionFigure:
-    """Registers a figure and returns it. The arguments are the fields of `CollectionFigure`; aliases are separated by blanks."""
-    figure = CollectionFigure(name, text, better, source, printed_by, words, tuple(aliases.split()), example.strip())
+    """Registers a figure and returns it. The arguments are the fields of `CollectionFigure`;
+    aliases are separated by blanks.
+    """
+    figure = CollectionFigure(
+        name, text, better, source, printed_by, words, tuple(aliases.split()), example.strip()
+    )
     FIGURES.add(name, figure)
     return figure
 
 
 def find_figures(text: str) -> list[CollectionFigure]:
-    """The figures that a text names, with their variants: an exact name, an alias, or the beginning of a label, `p95 latency`.
+    """The figures that a text names, with their variants: an exact name, an alias, or the beginning
+    of a label, `p95 latency`.
 
     A name in other capitals is found where no name is written so. Empty where the text names none.
     """
@@ -78,7 +87,11 @@ def find_figures(text: str) -> list[CollectionFigure]:
     bare = wanted.partition("(")[0].partition("@")[0]
     for name in (wanted, bare, *(bare.rsplit(" ", n)[0] for n in range(1, bare.count(" ") + 1))):
         for folded in (str, str.lower):
-            found = [each for each in every if folded(name) in map(folded, (each.name, each.bare, *each.aliases))]
+            found = [
+                each
+                for each in every
+                if folded(name) in map(folded, (each.name, each.bare, *each.aliases))
+            ]
             if found:
                 return found
     return []

@@ -9,7 +9,16 @@ from inspect import Parameter, Signature, cleandoc, signature
 from numbers import Integral, Real
 from pathlib import Path
 from types import NoneType
-from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NamedTuple,
+    TypeVar,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from rankwell.core.arithmetic import own_arithmetic
 from rankwell.core.catalogue import suggest
@@ -23,13 +32,16 @@ _MAY_OVERWRITE: ContextVar[bool] = ContextVar("overwrite", default=False)
 
 
 class Option(NamedTuple):
-    """A mark in `Annotated`: how an option is written, where its parameter's name and type do not say.
+    """A mark in `Annotated`: how an option is written, where its parameter's name and type do not
+    say.
 
-    names: with their hyphens; by default the parameter's own, `--k-values` for k_values, `-k` for k. many: a list takes all the
-    words up to the next option, and not one each time it is given. kind: the type that a command line reads, where Python takes
-    more (`list[str]` for a parameter that is a sequence or a text). writes: whether it names the folder for results, a file to
-    write (or a folder for files without a manifest), or a page or the folder for it; `--overwrite` belongs to each. own: words at
-    the beginning of files that the command writes, by which it knows its own, and replaces them.
+    names: with their hyphens; by default the parameter's own, `--k-values` for k_values, `-k` for
+    k. many: a list takes all the words up to the next option, and not one each time it is given.
+    kind: the type that a command line reads, where Python takes more (`list[str]` for a parameter
+    that is a sequence or a text). writes: whether it names the folder for results, a file to write
+    (or a folder for files without a manifest), or a page or the folder for it; `--overwrite`
+    belongs to each. own: words at the beginning of files that the command writes, by which it knows
+    its own, and replaces them.
     """
 
     names: tuple[str, ...] = ()
@@ -44,7 +56,8 @@ class Injected(NamedTuple):
 
 
 class Input(NamedTuple):
-    """Marks an option that names files or folders (PLACE, NAME=PLACE, PLACE:PART), whose content a bench digests.
+    """Marks an option that names files or folders (PLACE, NAME=PLACE, PLACE:PART), whose content a
+    bench digests.
 
     perhaps: whether its text may be something else as well, such as a word or the name of a model.
     """
@@ -59,7 +72,9 @@ ConventionName = Annotated[str, Option(("--convention", "-c"))]
 
 
 ColumnChoice = Mapping[str, str | int] | str
-"""Columns by what they hold, each a name or a number from 1: `query=1,item=docno,score=3`, or the same as a mapping."""
+"""Columns by what they hold, each a name or a number from 1: `query=1,item=docno,score=3`, or the
+same as a mapping.
+"""
 RunColumns = Annotated[ColumnChoice | None, Option(("--columns",), kind=str)]
 """The columns of a run that hold query, item, and score or rank."""
 JudgmentColumns = Annotated[ColumnChoice | None, Option(("--qrels-columns",), kind=str)]
@@ -70,10 +85,11 @@ CutoffNumbers = Annotated[Sequence[int] | int | str | None, Option(kind=str)]
 class Argument(NamedTuple):
     """One parameter of a command, or one field of its options.
 
-    flags: as written, none for what stands by itself. kind: the type of each of its words. choices: all its possible values;
-    empty where any will do. form: `one` word; a `switch`; a `pair` of switches, the second with `no-`; a list of words, one
-    `each` time it is given, `many` at a time, or all the `rest`. default: REQUIRED where it must be given. marks: those of its
-    annotation. owner: the parameter whose options it belongs to, "" for a parameter itself.
+    flags: as written, none for what stands by itself. kind: the type of each of its words. choices:
+    all its possible values; empty where any will do. form: `one` word; a `switch`; a `pair` of
+    switches, the second with `no-`; a list of words, one `each` time it is given, `many` at a time,
+    or all the `rest`. default: REQUIRED where it must be given. marks: those of its annotation.
+    owner: the parameter whose options it belongs to, "" for a parameter itself.
     """
 
     name: str
@@ -97,7 +113,9 @@ class Argument(NamedTuple):
 
 
 def arguments_of(function: Callable[..., Any]) -> list[Argument]:
-    """The arguments that a command line can give a function, in its order; a class of options stands for its fields."""
+    """The arguments that a command line can give a function, in its order; a class of options
+    stands for its fields.
+    """
     hints = get_type_hints(function, include_extras=True)
     found: list[Argument] = []
     for each in signature(function).parameters.values():
@@ -114,7 +132,9 @@ def arguments_of(function: Callable[..., Any]) -> list[Argument]:
 
 @contextmanager
 def overwriting(allowed: bool, *, keeping: bool = False) -> Generator[None]:
-    """Whether a block may replace changed results, `--overwrite`. keeping: whether it is needed for single files, too."""
+    """Whether a block may replace changed results, `--overwrite`. keeping: whether it is needed for
+    single files, too.
+    """
     token, files = _MAY_OVERWRITE.set(allowed), KEEPING.set(keeping and not allowed)
     try:
         yield
@@ -123,18 +143,28 @@ def overwriting(allowed: bool, *, keeping: bool = False) -> Generator[None]:
         _MAY_OVERWRITE.reset(token)
 
 
-def files_to_write(function: Callable[..., Any], places: Sequence[Any], named: Mapping[str, Any], allowed: bool) -> list[Path]:
+def files_to_write(
+    function: Callable[..., Any], places: Sequence[Any], named: Mapping[str, Any], allowed: bool
+) -> list[Path]:
     """The files to write among the arguments, without those of its own that a command replaces.
 
-    Raises BadUsage for an input, for one that is there unless `allowed`, and for a folder with the name of a file.
+    Raises BadUsage for an input, for one that is there unless `allowed`, and for a folder with the
+    name of a file.
     """
-    every = [(each.name, mark) for each in arguments_of(function) for mark in each.marks if isinstance(mark, Option)]
+    every = [
+        (each.name, mark)
+        for each in arguments_of(function)
+        for mark in each.marks
+        if isinstance(mark, Option)
+    ]
     written = {name: mark.own for name, mark in every if mark.writes == "file"}
     given = signature(function).bind(*places, **named).arguments
     for name, mark in every:
         if mark.writes == "folder" and given.get(name) is not None:
             refuse_file_name(Path(given[name]))
-    outputs = {Path(given[name]): own for name, own in written.items() if given.get(name) is not None}
+    outputs = {
+        Path(given[name]): own for name, own in written.items() if given.get(name) is not None
+    }
     others = [value for name, each in given.items() if name not in written for value in _flat(each)]
     for path in filter(Path.is_file, outputs):
         refuse_input(path, others)
@@ -149,7 +179,9 @@ def exists_error(path: Path) -> BadUsage:
 
 
 def _is_own(path: Path, words: str) -> bool:
-    """Whether the beginning of a file has the words that a command writes there; nothing has no words."""
+    """Whether the beginning of a file has the words that a command writes there; nothing has no
+    words.
+    """
     with path.open("rb") as stream:
         return bool(words) and words.encode() in stream.read(1000)
 
@@ -164,7 +196,13 @@ def _flat(value: Any) -> Iterable[str | Path]:
     """The texts and paths among the arguments of a command, in lists and options, too."""
     if isinstance(value, (str, Path)):
         return [value]
-    parts: Iterable[Any] = vars(value).values() if is_dataclass(value) else value if isinstance(value, (list, tuple)) else ()
+    parts: Iterable[Any] = (
+        vars(value).values()
+        if is_dataclass(value)
+        else value
+        if isinstance(value, (list, tuple))
+        else ()
+    )
     return [each for part in parts for each in _flat(part)]
 
 
@@ -185,7 +223,11 @@ def _argument(parameter: Parameter, hint: Any) -> Argument:
     marks: tuple[Any, ...] = getattr(hint, "__metadata__", ())
     option = next((mark for mark in marks if isinstance(mark, Option)), Option())
     hint = option.kind or (hint.__origin__ if marks else hint)
-    kind = next(each for each in get_args(hint) if each is not NoneType) if NoneType in get_args(hint) else hint
+    kind = (
+        next(each for each in get_args(hint) if each is not NoneType)
+        if NoneType in get_args(hint)
+        else hint
+    )
     bare = parameter.kind in (Parameter.POSITIONAL_ONLY, Parameter.VAR_POSITIONAL)
     form = "one"
     if parameter.kind is Parameter.VAR_POSITIONAL:
@@ -202,43 +244,69 @@ def _argument(parameter: Parameter, hint: Any) -> Argument:
 
 
 def takes_options(kind: type, *places: str) -> Callable[[Callable[..., Made]], Callable[..., Made]]:
-    """Lets Python call a function of `options` with the fields of a class as keywords, with `options=`, or with both.
+    """Lets Python call a function of `options` with the fields of a class as keywords, with
+    `options=`, or with both.
 
-    kind: the class, a frozen dataclass whose fields have defaults. places: fields that may follow the positional arguments. A
-    keyword replaces a field of `options`. The function raises BadUsage or UnknownName for a value that its field's type excludes.
-    A function with a parameter `*name` has no further places.
+    kind: the class, a frozen dataclass whose fields have defaults. places: fields that may follow
+    the positional arguments. A keyword replaces a field of `options`. The function raises BadUsage
+    or UnknownName for a value that its field's type excludes. A function with a parameter `*name`
+    has no further places.
     """
 
     def _decorate(function: Callable[..., Made]) -> Callable[..., Made]:
         own, fields = signature(function).parameters, signature(kind).parameters
-        first = [each for each in own.values() if each.kind in (Parameter.POSITIONAL_OR_KEYWORD, Parameter.VAR_POSITIONAL)]
+        first = [
+            each
+            for each in own.values()
+            if each.kind in (Parameter.POSITIONAL_OR_KEYWORD, Parameter.VAR_POSITIONAL)
+        ]
         plain = None if any(each.kind is Parameter.VAR_POSITIONAL for each in first) else len(first)
 
         @wraps(function)
         def _call(*given: Any, options: Any = None, **named: Any) -> Made:
             if plain is not None and len(given) > plain + len(places):
-                raise TypeError(f"{function.__name__}() takes at most {plain + len(places)} positional arguments")
+                raise TypeError(
+                    f"{function.__name__}() takes at most {plain + len(places)} positional "
+                    "arguments"
+                )
             chosen = dict(zip(places, given[len(first) :], strict=False))
             if twice := chosen.keys() & named:
-                raise TypeError(f"{function.__name__}() got multiple values for argument {twice.pop()!r}")
+                raise TypeError(
+                    f"{function.__name__}() got multiple values for argument {twice.pop()!r}"
+                )
             chosen |= {name: named.pop(name) for name in [*named] if name in fields}
             if options is not None and (isinstance(options, type) or not is_dataclass(options)):
-                raise BadUsage(f"options is {kind_of(options)}; give options as keywords, or as one {kind.__name__}.")
+                raise BadUsage(
+                    f"options is {kind_of(options)}; give options as keywords, or as one "
+                    f"{kind.__name__}."
+                )
             checked = with_options(kind() if options is None else options, chosen)
             with reading():
                 return own_arithmetic(function)(*given[:plain], options=checked, **named)
 
         placed = [fields[name].replace(kind=Parameter.POSITIONAL_OR_KEYWORD) for name in places]
-        rest = [each.replace(kind=Parameter.KEYWORD_ONLY) for name, each in fields.items() if name not in places]
-        rest += [each for name, each in own.items() if each.kind is Parameter.KEYWORD_ONLY and name != "options"]
-        vars(_call)["__signature__"] = Signature([*first, *placed, *rest, own["options"].replace(default=None)])
+        rest = [
+            each.replace(kind=Parameter.KEYWORD_ONLY)
+            for name, each in fields.items()
+            if name not in places
+        ]
+        rest += [
+            each
+            for name, each in own.items()
+            if each.kind is Parameter.KEYWORD_ONLY and name != "options"
+        ]
+        vars(_call)["__signature__"] = Signature(
+            [*first, *placed, *rest, own["options"].replace(default=None)]
+        )
         return _call
 
     return _decorate
 
 
 def with_options(options: Chosen, chosen: Mapping[str, Any]) -> Chosen:
-    """The options with other values for some fields, each checked against its field's type. Raises UnknownName, BadUsage."""
+    """The options with other values for some fields, each checked against its field's type. Raises
+    UnknownName, BadUsage.
+    """
     hints = get_type_hints(type(options)) if chosen else {}
     for name, value in chosen.items():
         kinds = get_args(hints[name]) if NoneType in get_args(hints[name]) else (hints[name],)
@@ -247,9 +315,13 @@ def with_options(options: Chosen, chosen: Mapping[str, Any]) -> Chosen:
         kind = kinds[0]
         known: Any = get_args(kind) if get_origin(kind) is Literal else ()
         if known and value not in known:
-            raise UnknownName(f"{name}: there is no {value!r}; {suggest(str(value), map(str, known))}")
+            raise UnknownName(
+                f"{name}: there is no {value!r}; {suggest(str(value), map(str, known))}"
+            )
         expected = _PLAIN.get(kind) if len(kinds) <= 2 else None
-        if expected and (not isinstance(value, expected[0]) or (kind is not bool and isinstance(value, bool))):
+        if expected and (
+            not isinstance(value, expected[0]) or (kind is not bool and isinstance(value, bool))
+        ):
             raise BadUsage(f"{name} is {value!r}; expected {expected[1]}.")
         if problem := out_of_range(name, value):
             raise BadUsage(f"{name} is {problem}")
@@ -261,7 +333,9 @@ def out_of_range(name: str, value: Any) -> str:
     if isinstance(value, Integral) and not -(1 << 63) <= int(value) < 1 << 63:
         return f"{shown(str(value))}; expected an integer of 64 bits."
     return (
-        f"{value}; expected a non-negative integer." if name == "seed" and isinstance(value, Integral) and int(value) < 0 else ""
+        f"{value}; expected a non-negative integer."
+        if name == "seed" and isinstance(value, Integral) and int(value) < 0
+        else ""
     )
 
 
@@ -275,38 +349,61 @@ _PLAIN: dict[Any, tuple[Any, str]] = {
 
 
 def cutoffs(k: Sequence[int] | int | str) -> tuple[int, ...]:
-    """The cut-offs that a text names (`1,5,10`), ascending; or a number, or several in their order. Raises BadUsage."""
-    words: list[Any] = k.replace(",", " ").split() if isinstance(k, str) else list(k) if isinstance(k, Iterable) else [k]
+    """The cut-offs that a text names (`1,5,10`), ascending; or a number, or several in their order.
+    Raises BadUsage.
+    """
+    words: list[Any] = (
+        k.replace(",", " ").split()
+        if isinstance(k, str)
+        else list(k)
+        if isinstance(k, Iterable)
+        else [k]
+    )
     if not words or not all(str(word).isdecimal() and int(word) for word in words):
-        raise BadUsage(f"-k {k!r}: expected positive integers separated by commas, such as 1,3,5,10.")
+        raise BadUsage(
+            f"-k {k!r}: expected positive integers separated by commas, such as 1,3,5,10."
+        )
     numbers = map(int, words)
     return tuple(sorted(set(numbers)) if isinstance(k, str) else numbers)
 
 
 def texts_of(function: Callable[..., Any]) -> tuple[str, dict[str, str]]:
-    """The docstring of a command without its parameters, and the text of each parameter by its name, in the command's order."""
+    """The docstring of a command without its parameters, and the text of each parameter by its
+    name, in the command's order.
+    """
     about, texts = _described(function)
     for hint in get_type_hints(function).values():
         if isinstance(hint, type) and is_dataclass(hint):
             for each in filter(is_dataclass, reversed(hint.__mro__)):
                 texts |= _described(each)[1]
     known = arguments_of(function)
-    texts = {each.name: _COMMON_TEXTS[each.name] for each in known if each.name in _COMMON_TEXTS} | texts
+    texts = {
+        each.name: _COMMON_TEXTS[each.name] for each in known if each.name in _COMMON_TEXTS
+    } | texts
     order = {each.name: place for place, each in enumerate(known)}
-    return about, {name: texts[name] for name in sorted(texts, key=lambda name: order.get(name, len(order)))}
+    return about, {
+        name: texts[name] for name in sorted(texts, key=lambda name: order.get(name, len(order)))
+    }
 
 
 _COMMON_TEXTS = {
     "format": "How to print.",
     "overwrite": "Replace files that are there.",
-    "columns": "Columns of the runs by name, or by number from 1: query=1,item=2,score=3, or rank= in place of score=.",
-    "qrels_columns": "Columns of the judgments, likewise: query=1,item=2,grade=3, or some of these in a table with a header.",
+    "columns": "Columns of the runs by name, or by number from 1: query=1,item=2,score=3, or "
+    "rank= in "
+    "place of score=.",
+    "qrels_columns": "Columns of the judgments, likewise: query=1,item=2,grade=3, or some of "
+    "these in a table "
+    "with a header.",
 }
 """The texts of parameters that many commands have, where a command has no other."""
-QUIET = "Print results, warnings and errors, but no notes on the work, such as names of written files."
+QUIET = (
+    "Print results, warnings and errors, but no notes on the work, such as names of written files."
+)
 """The text of `--quiet`, which every command takes."""
 THREADS = (
-    "Threads; by default RANKWELL_THREADS, else the processors that this process, its container and OMP_NUM_THREADS leave it."
+    "Threads; by default RANKWELL_THREADS, else the processors that this process, its "
+    "container and OMP_NUM_THREADS leave it."
 )
 """The text of `--threads`, which every command takes."""
 

@@ -1,4 +1,6 @@
-"""The parameters of a measure as text and as values: `name=value,…`, cut-offs, and the types that values are checked against."""
+"""The parameters of a measure as text and as values: `name=value,…`, cut-offs, and the types that
+values are checked against.
+"""
 
 import ast
 import math
@@ -26,12 +28,22 @@ def given_parameters(inner: str, text: str) -> dict[str, Any]:
 _LARGEST = 2**53 - 1
 
 
-_WORDS = {int: "an integer", float: "a number", bool: "True or False", str: "a string", NoneType: "None"}
+_WORDS = {
+    int: "an integer",
+    float: "a number",
+    bool: "True or False",
+    str: "a string",
+    NoneType: "None",
+}
 
 
 def check_value(measure: str, parameter: Parameter, value: Any, text: str) -> Any:
     """The value converted to the parameter's type. Raises BadUsage."""
-    options = () if get_origin(parameter.annotation) in (Literal, tuple) else get_args(parameter.annotation)
+    options = (
+        ()
+        if get_origin(parameter.annotation) in (Literal, tuple)
+        else get_args(parameter.annotation)
+    )
     options = options or (parameter.annotation,)
     for kind in options:
         if kind is NoneType and value is None:
@@ -46,13 +58,19 @@ def check_value(measure: str, parameter: Parameter, value: Any, text: str) -> An
                 return int(number)
         elif kind is float and number is not None:
             return number
-        elif get_origin(kind) is tuple and isinstance(value, tuple) and _has_elements(value, get_args(kind)[0]):
+        elif (
+            get_origin(kind) is tuple
+            and isinstance(value, tuple)
+            and _has_elements(value, get_args(kind)[0])
+        ):
             return tuple(sorted(value)) if get_args(kind)[0] is not float else value
     expected = (
         "a positive integer"
         if parameter.name == "k"
         else " or ".join(
-            " or ".join(map(repr, get_args(kind))) if get_origin(kind) is Literal else _WORDS.get(kind, "pairs as in {1:3,2:9}")
+            " or ".join(map(repr, get_args(kind)))
+            if get_origin(kind) is Literal
+            else _WORDS.get(kind, "pairs as in {1:3,2:9}")
             for kind in options
         )
     )
@@ -79,12 +97,16 @@ def _has_elements(values: tuple[Any, ...], kind: Any) -> bool:
     """Whether all are finite numbers, or pairs of them, of which no two begin alike."""
     if kind is float:
         return all(_number(each) is not None for each in values)
-    pairs = all(isinstance(each, tuple) and len(each) == 2 and _has_elements(each, float) for each in values)
+    pairs = all(
+        isinstance(each, tuple) and len(each) == 2 and _has_elements(each, float) for each in values
+    )
     return pairs and len(dict(values)) == len(values)
 
 
 def split_names(text: str) -> list[str]:
-    """The measures in a text that separates them by blanks; blanks inside brackets separate nothing."""
+    """The measures in a text that separates them by blanks; blanks inside brackets separate
+    nothing.
+    """
     return [part.strip() for part in _split(text, " ")]
 
 
@@ -108,9 +130,14 @@ _LONGEST = 3_000
 
 
 def read_value(text: str) -> Any:
-    """A parameter's value from its text: a number, True, False, None, a quoted or bare word, a mapping or a list as a tuple."""
+    """A parameter's value from its text: a number, True, False, None, a quoted or bare word, a
+    mapping or a list as a tuple.
+    """
     if len(text) > _LONGEST:
-        raise BadUsage(f"a parameter's value has {len(text)} characters, {text[:20]!r}…; at most {_LONGEST} are read.")
+        raise BadUsage(
+            f"a parameter's value has {len(text)} characters, {text[:20]!r}…; at most "
+            f"{_LONGEST} are read."
+        )
     try:
         value = ast.literal_eval(text)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
@@ -127,6 +154,9 @@ def write_value(value: Any) -> str:
     """The text of a value, from which `read_value` gives it again."""
     if isinstance(value, tuple):
         pairs = all(isinstance(each, tuple) and len(each) == 2 for each in value)
-        inner = ",".join(f"{write_value(each[0])}:{write_value(each[1])}" if pairs else write_value(each) for each in value)
+        inner = ",".join(
+            f"{write_value(each[0])}:{write_value(each[1])}" if pairs else write_value(each)
+            for each in value
+        )
         return f"{{{inner}}}" if pairs else f"[{inner}]"
     return repr(int(value)) if isinstance(value, float) and value.is_integer() else repr(value)

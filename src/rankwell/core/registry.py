@@ -1,4 +1,6 @@
-"""The measures as they can be named: entries that files add by a decorator, and the text of a measure, `nDCG@10`, as a value."""
+"""The measures as they can be named: entries that files add by a decorator, and the text of a
+measure, `nDCG@10`, as a value.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,13 @@ from rankwell.core.catalogue import Catalogue as Catalogue
 from rankwell.core.catalogue import suggest as suggest
 from rankwell.core.figures import FIGURES, find_figures
 from rankwell.core.figures import Better as Better
-from rankwell.core.parameters import check_value, given_parameters, read_value, split_names, write_value
+from rankwell.core.parameters import (
+    check_value,
+    given_parameters,
+    read_value,
+    split_names,
+    write_value,
+)
 from rankwell.errors import BadUsage, UnknownName, flag, shown
 
 if TYPE_CHECKING:
@@ -23,7 +31,9 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Scale(NamedTuple):
-    """The scale of a measure's values. empty: the value of a query with an empty ranking, NaN where it is not counted."""
+    """The scale of a measure's values. empty: the value of a query with an empty ranking, NaN where
+    it is not counted.
+    """
 
     bounds: tuple[float, float] = (0.0, 1.0)
     better: Better = "higher"
@@ -36,12 +46,15 @@ COUNT = Scale((0.0, math.inf), "neither", "count")
 
 
 class MeasureEntry(NamedTuple):
-    """A measure as its file declares it: the function and the facts that documentation and tests read.
+    """A measure as its file declares it: the function and the facts that documentation and tests
+    read.
 
-    view: the type of view it reads. at: the parameter that `@` sets, or None. bounds, better, unit, empty: its scale.
+    view: the type of view it reads. at: the parameter that `@` sets, or None. bounds, better, unit,
+    empty: its scale.
     expected: the closed form under random order of tied items, where there is one.
-    chance: the mean over all orders that a candidate's list may have, where measures of two lists have a closed form for it.
-    aliases: other tools' words for it with the parameters that they imply. exempt: common laws that do not hold, with the reason.
+    chance: the mean over all orders that a candidate's list may have, where measures of two lists
+    have a closed form for it. aliases: other tools' words for it with the parameters that they
+    imply. exempt: common laws that do not hold, with the reason.
     """
 
     name: str
@@ -75,16 +88,25 @@ class MeasureEntry(NamedTuple):
 
     @property
     def paragraphs(self) -> list[str]:
-        """Its documentation, paragraph by paragraph; the last one is its worked example, which imports all that it needs."""
+        """Its documentation, paragraph by paragraph; the last one is its worked example, which
+        imports all that it needs.
+        """
         own = f">>> from {self.function.__module__} import {self.function.__name__}\n"
         texts = (inspect.getdoc(self.function) or "").split("\n\n")
         return [own + text if text.startswith(">>>") else text for text in texts]
 
     @property
     def definition(self) -> dict[str, str]:
-        """Its description in the rules of a result: its first sentence, its direction, its summary and its source."""
+        """Its description in the rules of a result: its first sentence, its direction, its summary
+        and its source.
+        """
         sentence = self.paragraphs[0].replace("\n", " ")
-        return {"definition": sentence, "better": self.better, "summary": self.summary, "source": self.source}
+        return {
+            "definition": sentence,
+            "better": self.better,
+            "summary": self.summary,
+            "source": self.source,
+        }
 
     @property
     def module(self) -> str:
@@ -93,7 +115,9 @@ class MeasureEntry(NamedTuple):
 
 
 MEASURES: Catalogue[MeasureEntry] = Catalogue("measures", "measure", "rankwell.measures")
-OWN_MEASURES: Catalogue[Callable[[Callable[..., Any]], str]] = Catalogue("measures", "kind of own measures")
+OWN_MEASURES: Catalogue[Callable[[Callable[..., Any]], str]] = Catalogue(
+    "measures", "kind of own measures"
+)
 """Registers a user's function as a measure and returns its name."""
 
 
@@ -109,20 +133,27 @@ def measure(
     exempt: Mapping[str, str] | None = None,
     chance: Callable[..., Any] | None = None,
 ) -> Callable[[Function], Function]:
-    """Registers a function `(view, *, parameters) -> (queries,) float64` under a name and returns it unchanged.
+    """Registers a function `(view, *, parameters) -> (queries,) float64` under a name and returns
+    it unchanged.
 
     scale: bounds, direction and unit of its values, and the value of a query with an empty ranking.
-    aliases: other tools' words for it, between blanks, with the parameters that a word implies: `ndcg_burges(dcg='exp-log2')`.
-    expected: the mean under random order of tied items, as a function of the same form; `same` where no order of them matters,
-    `linear` where the function computes it on a view `with_random_order`.
-    chance: the mean over lists in random order, as a function of the same form, for measures that compare two lists.
-    exempt: common law -> the reason why it does not hold for this measure (see tests/measures/test_measures.py).
+    aliases: other tools' words for it, between blanks, with the parameters that a word implies:
+    `ndcg_burges(dcg='exp-log2')`. expected: the mean under random order of tied items, as a
+    function of the same form; `same` where no order of them matters, `linear` where the function
+    computes it on a view `with_random_order`.
+    chance: the mean over lists in random order, as a function of the same form, for measures that
+    compare two lists.
+    exempt: common law -> the reason why it does not hold for this measure (see
+    tests/measures/test_measures.py).
     """
 
     def _entry(function: Callable[..., Any]) -> MeasureEntry:
         view, *signature = inspect.signature(function, eval_str=True).parameters.values()
         parameters = {each.name: each for each in signature}
-        forms = {"same": function, "linear": lambda view, **given: function(view.with_random_order, **given)}
+        forms = {
+            "same": function,
+            "linear": lambda view, **given: function(view.with_random_order, **given),
+        }
         words = [word.partition("(") for word in split_names(aliases)]
         return MeasureEntry(
             name=name,
@@ -143,7 +174,8 @@ def measure(
 
 
 class Measure(NamedTuple):
-    """A measure with its parameters, as a value: `parse_measure(str(m)) == m`, and equal measures have equal text.
+    """A measure with its parameters, as a value: `parse_measure(str(m)) == m`, and equal measures
+    have equal text.
 
     given: the parameters that differ from their defaults, in the order of the function's signature.
     """
@@ -159,7 +191,9 @@ class Measure(NamedTuple):
     @property
     def parameters(self) -> dict[str, Any]:
         """Every parameter with its value, defaults included."""
-        return {each.name: each.default for each in self.entry.parameters.values()} | dict(self.given)
+        return {each.name: each.default for each in self.entry.parameters.values()} | dict(
+            self.given
+        )
 
     @property
     def cutoff(self) -> int | None:
@@ -168,7 +202,8 @@ class Measure(NamedTuple):
 
     @own_arithmetic
     def __call__(self, view: Any) -> Any:
-        """(queries,) float64: the value of each query of the view; NaN where a query is not counted.
+        """(queries,) float64: the value of each query of the view; NaN where a query is not
+        counted.
 
         Raises BadUsage for a view of another kind than the measure reads.
         """
@@ -182,10 +217,16 @@ class Measure(NamedTuple):
         at = self.entry.at
         inner = ",".join(f"{name}={write_value(value)}" for name, value in self.given if name != at)
         ends = {name: value for name, value in self.given if name == at}
-        return self.name + (f"({inner})" if inner else "") + "".join(f"@{write_value(value)}" for value in ends.values())
+        return (
+            self.name
+            + (f"({inner})" if inner else "")
+            + "".join(f"@{write_value(value)}" for value in ends.values())
+        )
 
     def with_parameters(self, **changes: Any) -> Measure:
-        """The same measure with some parameters set. Raises UnknownName for a parameter that it does not have."""
+        """The same measure with some parameters set. Raises UnknownName for a parameter that it
+        does not have.
+        """
         return _measure(self.entry, self.parameters | changes, str(self))
 
     def accepts(self, parameter: str) -> bool:
@@ -201,10 +242,13 @@ _PREFIX = r"(?:cosine|dot|euclidean|manhattan|max)_(?P<text>.+)"
 
 
 def parse_measure(text: str, words: Mapping[str, str] | None = None) -> Measure:
-    """The measure that a text names: `nDCG@10`, `AP(rel=2)@100`, or another tool's word (`ndcg_cut.10`, `ndcg@10-l2`, `map`).
+    """The measure that a text names: `nDCG@10`, `AP(rel=2)@100`, or another tool's word
+    (`ndcg_cut.10`, `ndcg@10-l2`, `map`).
 
-    words: a convention's words, each with the measure that it means there; they go before every other reading.
-    Raises UnknownName for a name or a parameter that does not exist, BadUsage for a value that it cannot have.
+    words: a convention's words, each with the measure that it means there; they go before every
+    other reading.
+    Raises UnknownName for a name or a parameter that does not exist, BadUsage for a value that it
+    cannot have.
     """
     level = re.fullmatch(_LEVEL, text.strip())
     if level is not None:
@@ -216,19 +260,30 @@ def _parse(text: str, words: Mapping[str, str] | None) -> Measure:
     match = re.fullmatch(_TEXT, text.strip())
     # An address, which a user put in the wrong place, may have a password, and is not taken apart.
     if match is None or "://" in text:
-        raise BadUsage(f"{text!r} is not a measure; the form is Name, Name@cutoff or Name(parameter=value,…)@cutoff.")
+        raise BadUsage(
+            f"{text!r} is not a measure; the form is Name, Name@cutoff or "
+            "Name(parameter=value,…)@cutoff."
+        )
     own = (match["name"], "", match["inner"], match["at"], text)
     meanings = {word.lower(): meaning for word, meaning in (words or {}).items()}
     for name, at in _spellings(match["name"], match["at"]):
         if name.lower() in meanings:
             meant = re.fullmatch(_TEXT, meanings[name.lower()])
             if meant is None:
-                raise ValueError(f"a convention's word means {meanings[name.lower()]!r}, which is not a measure")
-            return _assemble(meant["name"], meant["inner"] or "", match["inner"], at or meant["at"], text)
+                raise ValueError(
+                    f"a convention's word means {meanings[name.lower()]!r}, which is not a measure"
+                )
+            return _assemble(
+                meant["name"], meant["inner"] or "", match["inner"], at or meant["at"], text
+            )
     if match["name"] in MEASURES.own:
         return _assemble(*own)
     entries = [MEASURES[name] for name in sorted(MEASURES.own)]
-    aliases = {alias: (entry.name, implied) for entry in entries for alias, implied in entry.aliases.items()}
+    aliases = {
+        alias: (entry.name, implied)
+        for entry in entries
+        for alias, implied in entry.aliases.items()
+    }
     # The lower-case form of a measure's own name, unless another measure claims it.
     aliases = {entry.name.lower(): (entry.name, "") for entry in entries} | aliases
     for name, at in _spellings(match["name"], match["at"]):
@@ -238,9 +293,18 @@ def _parse(text: str, words: Mapping[str, str] | None) -> Measure:
     if match["name"] in MEASURES.foreign:
         return _assemble(*own)
     if found := find_figures(match["name"]):
-        what = f"{found[0].bare} (in {text!r}) is a figure of a whole collection, not of single queries"
-        raise UnknownName(f"{what}; {found[0].commands} print{'s' * (len(found[0].printed_by) == 1)} it.")
-    known = [*MEASURES, *FIGURES, *(alias for alias, (name, _) in aliases.items() if alias != name.lower())]
+        what = (
+            f"{found[0].bare} (in {text!r}) is a figure of a whole collection, not of single "
+            "queries"
+        )
+        raise UnknownName(
+            f"{what}; {found[0].commands} print{'s' * (len(found[0].printed_by) == 1)} it."
+        )
+    known = [
+        *MEASURES,
+        *FIGURES,
+        *(alias for alias, (name, _) in aliases.items() if alias != name.lower()),
+    ]
     advice = suggest(match["name"], known)
     advice = advice if advice.startswith("did") else "`rankwell measures` lists them all."
     raise UnknownName(f"unknown measure {match['name']!r} (in {text!r}); {advice}")
@@ -250,11 +314,15 @@ def is_word(text: str, words: Mapping[str, str]) -> bool:
     """Whether a text names a measure by one of a convention's words."""
     match = re.fullmatch(_TEXT, text.strip())
     known = {word.lower() for word in words}
-    return match is not None and any(name.lower() in known for name, _ in _spellings(match["name"], match["at"]))
+    return match is not None and any(
+        name.lower() in known for name, _ in _spellings(match["name"], match["at"])
+    )
 
 
 def _spellings(name: str, at: str | None) -> Iterator[tuple[str, str | None]]:
-    """The ways to read a foreign name: as it stands, without a similarity's prefix, with the cut-off written into the name."""
+    """The ways to read a foreign name: as it stands, without a similarity's prefix, with the
+    cut-off written into the name.
+    """
     bare = re.fullmatch(_PREFIX, name)
     for each in (name, bare["text"]) if bare else (name,):
         yield each, at
@@ -264,7 +332,10 @@ def _spellings(name: str, at: str | None) -> Iterator[tuple[str, str | None]]:
 
 
 def _assemble(name: str, implied: str, inner: str | None, at: str | None, text: str) -> Measure:
-    entry, values = MEASURES[name], given_parameters(implied, text) | given_parameters(inner or "", text)
+    entry, values = (
+        MEASURES[name],
+        given_parameters(implied, text) | given_parameters(inner or "", text),
+    )
     if at is not None:
         if entry.at is None:
             raise BadUsage(f"{entry.name} takes no cut-off (in {text!r}).")
@@ -275,19 +346,35 @@ def _assemble(name: str, implied: str, inner: str | None, at: str | None, text: 
 def _measure(entry: MeasureEntry, values: Mapping[str, Any], text: str) -> Measure:
     for name in values:
         if name not in entry.parameters:
-            raise UnknownName(f"{entry.name} has no parameter {name!r} (in {text!r}); {suggest(name, entry.parameters)}")
+            raise UnknownName(
+                f"{entry.name} has no parameter {name!r} (in {text!r}); "
+                f"{suggest(name, entry.parameters)}"
+            )
     for parameter in entry.parameters.values():
         if parameter.default is parameter.empty and parameter.name not in values:
             raise IncompleteMeasure.of(entry, values, text, parameter.name)
     known = {name: each for name, each in entry.parameters.items() if name in values}
-    checked = {name: check_value(entry.name, each, values[name], text) for name, each in known.items()}
-    return Measure(entry.name, tuple((name, value) for name, value in checked.items() if value != entry.parameters[name].default))
+    checked = {
+        name: check_value(entry.name, each, values[name], text) for name, each in known.items()
+    }
+    return Measure(
+        entry.name,
+        tuple(
+            (name, value)
+            for name, value in checked.items()
+            if value != entry.parameters[name].default
+        ),
+    )
 
 
 class IncompleteMeasure(BadUsage):
-    """A parameter without a default has no value. measure: with what is given. others: measures that the text may mean."""
+    """A parameter without a default has no value. measure: with what is given. others: measures
+    that the text may mean.
+    """
 
-    def __init__(self, message: str, measure: Measure | None = None, others: Sequence[str] = ()) -> None:
+    def __init__(
+        self, message: str, measure: Measure | None = None, others: Sequence[str] = ()
+    ) -> None:
         super().__init__(message)
         self.measure, self.others = measure, others
 
@@ -297,31 +384,50 @@ class IncompleteMeasure(BadUsage):
         how = f"{entry.name}@5" if parameter == entry.at else f"{entry.name}({parameter}=…)"
         others = _same_letters(entry, text)
         hint = f" Or did you mean {' or '.join(others)}?" if others else ""
-        given = tuple((name, values[name]) for name in entry.parameters if name in values and name != entry.at)
-        return cls(f"{entry.name} needs {parameter} (in {text!r}): write it as {how}.{hint}", Measure(entry.name, given), others)
+        given = tuple(
+            (name, values[name]) for name in entry.parameters if name in values and name != entry.at
+        )
+        return cls(
+            f"{entry.name} needs {parameter} (in {text!r}): write it as {how}.{hint}",
+            Measure(entry.name, given),
+            others,
+        )
 
 
 def _same_letters(entry: MeasureEntry, text: str) -> list[str]:
-    """Other measures whose names or words differ from this one's by capitals only, for a text that is not its name."""
+    """Other measures whose names or words differ from this one's by capitals only, for a text that
+    is not its name.
+    """
     name = text.strip().partition("(")[0].partition("@")[0]
-    others = [MEASURES[each] for each in sorted(MEASURES.own) if each != entry.name and name != entry.name]
+    others = [
+        MEASURES[each] for each in sorted(MEASURES.own) if each != entry.name and name != entry.name
+    ]
     return [each.name for each in others if name.lower() in map(str.lower, each.aliases)]
 
 
 def measure_names(measures: Any) -> list[str] | None:
-    """The measures that one or several texts name, code among them (`./FILE.py:FUNCTION`), or that functions are; None for none.
+    """The measures that one or several texts name, code among them (`./FILE.py:FUNCTION`), or that
+    functions are; None for none.
 
     Raises BadUsage for anything else.
     """
-    listed = [measures] if isinstance(measures, (str, Measure)) or callable(measures) else measures or ()
+    listed = (
+        [measures] if isinstance(measures, (str, Measure)) or callable(measures) else measures or ()
+    )
     names: list[str] = []
     for each in listed:
         if isinstance(each, (str, Measure)):
-            names += [each] if isinstance(each, str) and _is_file_of_code(each) else split_names(str(each))
+            names += (
+                [each]
+                if isinstance(each, str) and _is_file_of_code(each)
+                else split_names(str(each))
+            )
         elif callable(each):
             names.append(OWN_MEASURES["function"](each))
         else:
-            raise BadUsage(f"{shown(each)} is not a measure; expected a name such as nDCG@10, or a function.")
+            raise BadUsage(
+                f"{shown(each)} is not a measure; expected a name such as nDCG@10, or a function."
+            )
     return [_name_of_code(name) if ":" in name else name for name in names] or None
 
 
@@ -336,7 +442,9 @@ def _is_file_of_code(text: str) -> bool:
 
 
 def _name_of_code(text: str) -> str:
-    """The name under which a function is registered that a text names, with what stands behind it; other texts as they are."""
+    """The name under which a function is registered that a text names, with what stands behind it;
+    other texts as they are.
+    """
     from rankwell.core.code import MEASURE, load_object
 
     at = MEASURE.fullmatch(text)

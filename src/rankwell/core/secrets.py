@@ -1,4 +1,6 @@
-"""Secrets that a text names as `${NAME}`: taken from the environment when they are used, and never shown."""
+"""Secrets that a text names as `${NAME}`: taken from the environment when they are used, and never
+shown.
+"""
 
 import json
 import os
@@ -8,7 +10,9 @@ from urllib.parse import quote, quote_plus, unquote
 from rankwell.errors import CREDENTIALS, HIDDEN_PARAMETER, USER_ALONE, BadUsage, without_credentials
 
 _NAMED = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
-_SENSITIVE = re.compile(r"(?i)authori[sz]ation|pass(word|wd)?$|secret|token(?!i[sz])|api[-_]?key|cookie")
+_SENSITIVE = re.compile(
+    r"(?i)authori[sz]ation|pass(word|wd)?$|secret|token(?!i[sz])|api[-_]?key|cookie"
+)
 
 # Such a value may be encoded already.
 _IN_URL = re.compile(r"(?:[A-Za-z0-9._~!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*")
@@ -23,7 +27,8 @@ class Secrets:
         self._names: dict[str, str] = {}
 
     def expand(self, text: str) -> str:
-        """The text with the value of each `${NAME}`; the password of a URL is written as a URL writes it.
+        """The text with the value of each `${NAME}`; the password of a URL is written as a URL
+        writes it.
 
         Raises BadUsage where the environment has no such variable.
         """
@@ -34,37 +39,54 @@ class Secrets:
             if value is None:
                 raise BadUsage(f"{match[0]}: the environment has no variable {match[1]}; set it.")
             self.hide(value, match[0])
-            is_password = user is not None and user.start("password") <= match.start() < user.end("password")
+            is_password = user is not None and user.start("password") <= match.start() < user.end(
+                "password"
+            )
             return quote(value, safe="") if is_password and not _IN_URL.fullmatch(value) else value
 
         expanded = _NAMED.sub(_value, text)
         return expanded if user is not None or expanded == text else self._parted(expanded)
 
     def _parted(self, url: str) -> str:
-        """An address that came from the environment, its user and password written as a URL writes them, and hidden each.
+        """An address that came from the environment, its user and password written as a URL writes
+        them, and hidden each.
 
         What others would part at the first slash or @ would appear in their messages.
         """
         found = re.match(CREDENTIALS, url)
         if found is None:
             return url
-        user, password = (each if _IN_URL.fullmatch(each) else quote(each, safe="") for each in found.group("user", "password"))
+        user, password = (
+            each if _IN_URL.fullmatch(each) else quote(each, safe="")
+            for each in found.group("user", "password")
+        )
         for part in (found["password"], password):
             self.hide(part, "${…}")
         return f"{found['scheme']}{user}:{password}@{url[found.end() :]}"
 
     def hide(self, value: str, name: str) -> None:
-        """Shows the name wherever a message has the value, or the value as URLs, forms, JSON and Python write it."""
+        """Shows the name wherever a message has the value, or the value as URLs, forms, JSON and
+        Python write it.
+        """
         forms = (value, quote(value, safe=""), quote(value), quote_plus(value), unquote(value))
         written = (json.dumps(value)[1:-1], repr(value)[1:-1])
         self._names |= {form: name for form in (*forms, *written) if form}
 
     def redact(self, text: str) -> str:
-        """The text with the name in place of each value, the longest first, also of one that the end of the text cuts."""
+        """The text with the name in place of each value, the longest first, also of one that the
+        end of the text cuts.
+        """
         for value in sorted(self._names, key=len, reverse=True):
             text = text.replace(value, self._names[value])
         for value in self._names:
-            cut = next((size for size in range(len(value) - 1, _LEAST_CUT, -1) if text.endswith(value[:size])), 0)
+            cut = next(
+                (
+                    size
+                    for size in range(len(value) - 1, _LEAST_CUT, -1)
+                    if text.endswith(value[:size])
+                ),
+                0,
+            )
             text = text[: len(text) - cut] + self._names[value] if cut else text
         return without_credentials(text)
 
@@ -73,15 +95,27 @@ class Secrets:
 
 
 def refuse_literal(name: str, text: str, *, secret: bool = False) -> None:
-    """Raises BadUsage where a setting that is a secret, also by its name, or the password in a URL, is written out; not shown."""
+    """Raises BadUsage where a setting that is a secret, also by its name, or the password in a URL,
+    is written out; not shown.
+    """
     if (secret or _SENSITIVE.search(name)) and text and not _NAMED.search(text):
-        raise BadUsage(f"{name} is written out; name a variable of the environment instead, as in ${{{_variable(name)}}}.")
+        raise BadUsage(
+            f"{name} is written out; name a variable of the environment instead, as in "
+            f"${{{_variable(name)}}}."
+        )
     user = re.match(CREDENTIALS, text)
-    is_written = user is not None and bool(user["password"]) and not _NAMED.fullmatch(user["password"])
-    if is_written or re.match(USER_ALONE, text) or ("://" in text and re.search(HIDDEN_PARAMETER, text)):
+    is_written = (
+        user is not None and bool(user["password"]) and not _NAMED.fullmatch(user["password"])
+    )
+    if (
+        is_written
+        or re.match(USER_ALONE, text)
+        or ("://" in text and re.search(HIDDEN_PARAMETER, text))
+    ):
         scheme = text.partition("://")[0]
         raise BadUsage(
-            f"{scheme}://…: the URL has a password or a token in it; name a variable of the environment, as in ${{PASSWORD}}."
+            f"{scheme}://…: the URL has a password or a token in it; name a variable of the "
+            f"environment, as in ${{PASSWORD}}."
         )
 
 

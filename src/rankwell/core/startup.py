@@ -1,15 +1,20 @@
-"""Start-up tricks, each with the processor time that it saves: the median of 200 interleaved starts (ADR 4)."""
+"""Start-up tricks, each with the processor time that it saves: the median of 200 interleaved starts
+(ADR 4).
+"""
 
 import _signal  # pyright: ignore[reportMissingImports] - `signal` makes enumerations of its numbers, in 2 ms
 import os
 import sys
 
 SAFE_PATH = "PYTHONSAFEPATH"
-"""The variable by which Python puts neither the working directory nor the folder of a script before all other folders."""
+"""The variable by which Python puts neither the working directory nor the folder of a script before
+all other folders.
+"""
 
 
 def leave_working_directory() -> None:
-    """Takes the working directory, which `python -m` puts first, from the path of this process and of all that it starts.
+    """Takes the working directory, which `python -m` puts first, from the path of this process and
+    of all that it starts.
 
     What PYTHONPATH names stays.
     """
@@ -27,7 +32,9 @@ _ARENA_MAX = -8
 
 
 def share_arenas() -> None:
-    """Lets the threads of a process with little address space share one arena of glibc's malloc: others reserve 64 MB each."""
+    """Lets the threads of a process with little address space share one arena of glibc's malloc:
+    others reserve 64 MB each.
+    """
     try:
         import resource
     except ImportError:  # not on Windows
@@ -43,7 +50,9 @@ def share_arenas() -> None:
 
 
 def collect_garbage_rarely() -> None:
-    """Raises the garbage collector's threshold: a short process spends a tenth of its time on garbage. Saves 12 ms."""
+    """Raises the garbage collector's threshold: a short process spends a tenth of its time on
+    garbage. Saves 12 ms.
+    """
     import gc
 
     gc.set_threshold(100_000)
@@ -54,7 +63,9 @@ _LEAN = (["evaluate"], ["trec-eval"], ["beyond"])
 
 
 def start_one_thread(arguments: list[str]) -> None:
-    """OpenBLAS starts its threads on import; these commands compute in threads of their own, or in one. Saves 110 ms."""
+    """OpenBLAS starts its threads on import; these commands compute in threads of their own, or in
+    one. Saves 110 ms.
+    """
     if arguments[:1] in _LEAN and "numpy" not in sys.modules:
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
@@ -64,12 +75,16 @@ interruptions: list[int] = []
 
 
 def is_interruption(error: BaseException) -> bool:
-    """Whether an error is what was made of an interruption, as DuckDB makes a RuntimeError of it."""
+    """Whether an error is what was made of an interruption, as DuckDB makes a RuntimeError of
+    it.
+    """
     return bool(interruptions) or str(error) == "Query interrupted"
 
 
 def catch_interrupts() -> None:
-    """Ctrl-C and SIGTERM raise KeyboardInterrupt, and are noted, whatever the code that they meet makes of it."""
+    """Ctrl-C and SIGTERM raise KeyboardInterrupt, and are noted, whatever the code that they meet
+    makes of it.
+    """
     process = os.getpid()
 
     def _interrupt(number: int, _: object) -> None:
@@ -93,7 +108,9 @@ def end_interrupts() -> int:
 
 
 def is_small(values: int) -> bool:
-    """Whether `trec-eval` computes so many judged items and values in plain Python, without NumPy. Saves 105 ms."""
+    """Whether `trec-eval` computes so many judged items and values in plain Python, without NumPy.
+    Saves 105 ms.
+    """
     return values <= 40_000
 
 
@@ -101,7 +118,8 @@ _INTERRUPTED = 128
 
 
 def leave(arguments: list[str], code: int) -> None:
-    """Ends the process without taking modules apart, after functions registered with atexit. Saves 37 ms.
+    """Ends the process without taking modules apart, after functions registered with atexit. Saves
+    37 ms.
 
     What an interrupted command still does in threads is not waited for.
     """

@@ -1,4 +1,6 @@
-"""The Hugging Face Hub: whether it can be reached, asked once, before a library asks it again for minutes."""
+"""The Hugging Face Hub: whether it can be reached, asked once, before a library asks it again for
+minutes.
+"""
 
 from functools import cache
 from pathlib import Path
@@ -24,12 +26,19 @@ def _problem() -> str:
 
 
 def is_local(model: str) -> bool:
-    """Whether a model is loaded without the Hub: a folder, or any name where the Hub cannot be reached."""
+    """Whether a model is loaded without the Hub: a folder, or any name where the Hub cannot be
+    reached.
+    """
     return Path(model).is_dir() or bool(_problem())
 
 
 def why_not_loaded(model: str, error: Exception) -> str:
-    """The reason why no model was loaded, in a line: the library's, or that the Hub cannot be reached and its cache lacks it."""
+    """The reason why no model was loaded, in a line: the library's, or that the Hub cannot be
+    reached and its cache lacks it.
+    """
     if not Path(model).is_dir() and (problem := _problem()):
-        return f"{sentence(problem).removesuffix('.')}, and it is neither a folder nor in the cache of models"
+        return (
+            f"{sentence(problem).removesuffix('.')}, and it is neither a folder nor in the cache "
+            "of models"
+        )
     return str(error).strip().splitlines()[0][:200]

@@ -1,4 +1,6 @@
-"""Any function of Python that turns the paths of pictures into vectors, by itself or by its name."""
+"""Any function of Python that turns the paths of pictures into vectors, by itself or by its
+name.
+"""
 
 import inspect
 from typing import Any
@@ -10,23 +12,33 @@ from rankwell.errors import BadUsage, kind_of
 
 @image_encoder("callable")
 def load(model: Any, settings: ImageSettings) -> ImageEncoder:
-    """The function that `./FILE.py:OBJECT` names, or the thing itself; a class is called without arguments first.
+    """The function that `./FILE.py:OBJECT` names, or the thing itself; a class is called without
+    arguments first.
 
-    Vectors are kept for the next time only where it has a method `describe`, which says as a dict for JSON all that decides
-    them: what a function computes cannot be seen from its name. Raises BadUsage for what cannot be called.
+    Vectors are kept for the next time only where it has a method `describe`, which says as a dict
+    for JSON all that decides them: what a function computes cannot be seen from its name. Raises
+    BadUsage for what cannot be called.
     """
     found = load_object(model) if isinstance(model, str) else model
-    of_object = f"{found.__module__}:{found.__qualname__}" if inspect.isroutine(found) else type(found).__name__
+    of_object = (
+        f"{found.__module__}:{found.__qualname__}"
+        if inspect.isroutine(found)
+        else type(found).__name__
+    )
     name = model if isinstance(model, str) else of_object
     if inspect.isclass(found):
         try:
             found = found()
         except Exception as error:
             raise BadUsage(
-                f"{name}: the encoder cannot be made without arguments ({error}); name a function of paths."
+                f"{name}: the encoder cannot be made without arguments ({error}); name a "
+                "function of paths."
             ) from error
     if not callable(found):
-        raise BadUsage(f"{name}: {kind_of(found)} cannot be called; expected a function of paths that returns vectors.")
+        raise BadUsage(
+            f"{name}: {kind_of(found)} cannot be called; expected a function of paths that "
+            "returns vectors."
+        )
     settings.allow(name, "normalize", "batch_size")
     function: Any = found
     is_known = callable(getattr(function, "describe", None))
@@ -36,4 +48,6 @@ def load(model: Any, settings: ImageSettings) -> ImageEncoder:
         about["code"] = code
     if is_known and (own := function.describe()):
         about["says"] = own
-    return ImageEncoder(name, lambda paths: function(list(paths)), about, batch_size, normalize, is_known)
+    return ImageEncoder(
+        name, lambda paths: function(list(paths)), about, batch_size, normalize, is_known
+    )

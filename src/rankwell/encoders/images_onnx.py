@@ -1,6 +1,8 @@
-"""Networks in ONNX files, run by onnxruntime: any with one picture as input, and presets for the known ones.
+"""Networks in ONNX files, run by onnxruntime: any with one picture as input, and presets for the
+known ones.
 
-Sources of the presets: Krizhevsky, Sutskever and Hinton 2012 (AlexNet); He et al. 2016 (ResNet-152); Gordo et al. 2017.
+Sources of the presets: Krizhevsky, Sutskever and Hinton 2012 (AlexNet); He et al. 2016
+(ResNet-152); Gordo et al. 2017.
 """
 
 import hashlib
@@ -22,38 +24,57 @@ _TYPES = {"tensor(float)": np.float32, "tensor(float16)": np.float16, "tensor(do
 
 
 _PRESETS: dict[str, tuple[tuple[int, int] | None, int]] = {
-    # The 1,000 outputs for the classes of ImageNet, of the whole picture: its sides are scaled, nothing is cropped.
+    # The 1,000 outputs for the classes of ImageNet, of the whole picture: its sides are scaled,
+    # nothing is cropped.
     "alexnet-im": ((224, 224), 1000),
     "resnet152-im": ((224, 224), 1000),
     "gordo": (None, 2048),
 }
-"""Known networks: width and height that pictures are scaled to, None for their own; the dimensions of the vectors."""
+"""Known networks: width and height that pictures are scaled to, None for their own; the dimensions
+of the vectors.
+"""
 
 
 def _load(model: str, settings: ImageSettings, *, preset: str | None = None) -> ImageEncoder:
-    """A network `(n, 3, height, width) -> (n, d)`, or `(n, height, width, 3)` where its file says so.
+    """A network `(n, 3, height, width) -> (n, d)`, or `(n, height, width, 3)` where its file says
+    so.
 
-    Where the file fixes height and width, pictures are scaled to that and go in together; where it leaves them free and no size
-    is given, every picture goes in alone as large as it is. Vectors have length one, unless `normalize` is False.
-    Raises MissingExtra without onnxruntime; BadInput for a file without such a network, or with another one than the preset's.
+    Where the file fixes height and width, pictures are scaled to that and go in together; where it
+    leaves them free and no size is given, every picture goes in alone as large as it is. Vectors
+    have length one, unless `normalize` is False.
+    Raises MissingExtra without onnxruntime; BadInput for a file without such a network, or with
+    another one than the preset's.
     """
     name = preset or "onnx"
     if not model:
         raise BadUsage(f"{name} is a network in a file; name it, as in {name}:network.onnx.")
     settings.allow(name, *Pixels.SETTINGS, "output_name", "normalize", "batch_size", "device")
     path, session = Path(model), _session(model, settings.device)
-    taken, output, names = _Input.of(session, path), settings.output_name, [each.name for each in session.get_outputs()]
+    taken, output, names = (
+        _Input.of(session, path),
+        settings.output_name,
+        [each.name for each in session.get_outputs()],
+    )
     if output is not None and output not in names:
         raise UnknownName(f"{path} has no output {output!r}; {suggest(output, names)}")
     if output is None and len(names) > 1:
-        raise BadUsage(f"{path} has the outputs {', '.join(names)}; name the one to take with --output-name.")
+        raise BadUsage(
+            f"{path} has the outputs {', '.join(names)}; name the one to take with --output-name."
+        )
     output = output or names[0]
     size, dimensions = (taken.size, 0) if preset is None else _PRESETS[preset]
     pixels = Pixels.of(settings, size)
     if taken.size is not None and pixels.size != taken.size:
-        what = "pictures as large as they are" if pixels.size is None else f"{pixels.size[0]} x {pixels.size[1]}"
+        what = (
+            "pictures as large as they are"
+            if pixels.size is None
+            else f"{pixels.size[0]} x {pixels.size[1]}"
+        )
         width, height = taken.size
-        raise BadUsage(f"{path} takes {width} x {height} pixels, not {what}; export it with free sides, or ask for its size.")
+        raise BadUsage(
+            f"{path} takes {width} x {height} pixels, not {what}; export it with free sides, "
+            "or ask for its size."
+        )
     expected = dimensions if settings.output_name is None else 0
     normalize, batch_size = settings.normalize is not False, settings.batch_size or 16
 
@@ -68,7 +89,9 @@ def _load(model: str, settings: ImageSettings, *, preset: str | None = None) -> 
         found = pixels.through(_run, paths, taken.batch)
         if expected and found.ndim > 1 and found.shape[1] != expected:
             what = f"{path} gives {found.shape[1]} numbers for a picture, {name} has {expected}"
-            raise BadUsage(f"{what}; give the file of {name}, or say onnx:{path} for another network.")
+            raise BadUsage(
+                f"{what}; give the file of {name}, or say onnx:{path} for another network."
+            )
         return found
 
     import onnxruntime
@@ -103,19 +126,30 @@ class _Input(NamedTuple):
 
     @classmethod
     def of(cls, session: Any, path: Path) -> "_Input":
-        """The only input. Raises BadInput where there are several, or it is not a picture in three channels."""
+        """The only input. Raises BadInput where there are several, or it is not a picture in three
+        channels.
+        """
         inputs = session.get_inputs()
         if len(inputs) != 1:
-            raise BadInput(f"{path} takes {', '.join(each.name for each in inputs)}; expected a network with one input.")
+            raise BadInput(
+                f"{path} takes {', '.join(each.name for each in inputs)}; expected a network "
+                "with one input."
+            )
         shape: list[Any] = list(inputs[0].shape)
         known = [side if isinstance(side, int) and side > 0 else 0 for side in shape]
         if len(shape) != 4 or inputs[0].type not in _TYPES or 3 not in (known[1] or 3, known[3]):
             what = f"{inputs[0].type} of shape {shape}"
-            raise BadInput(f"{path} takes {what}; expected floats of shape (n, 3, height, width) or (n, height, width, 3).")
+            raise BadInput(
+                f"{path} takes {what}; expected floats of shape (n, 3, height, width) or (n, "
+                "height, width, 3)."
+            )
         last = known[1] != 3 and known[3] == 3
         height, width = known[1:3] if last else known[2:]
         if bool(height) != bool(width):
-            raise BadInput(f"{path} fixes one side of a picture ({shape}); export it with both sides fixed, or both free.")
+            raise BadInput(
+                f"{path} fixes one side of a picture ({shape}); export it with both sides "
+                "fixed, or both free."
+            )
         size = (width, height) if width else None
         return cls(inputs[0].name, _TYPES[inputs[0].type], last, size, known[0])
 
@@ -124,13 +158,22 @@ def _session(path: str, device: str | None) -> Any:
     try:
         import onnxruntime
     except ImportError as error:
-        raise MissingExtra("networks in ONNX files are run by onnxruntime: pip install 'rankwell[vision]'.") from error
+        raise MissingExtra(
+            "networks in ONNX files are run by onnxruntime: pip install 'rankwell[vision]'."
+        ) from error
     runtime: Any = onnxruntime
-    providers = {None: "CPUExecutionProvider", "cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}
+    providers = {
+        None: "CPUExecutionProvider",
+        "cpu": "CPUExecutionProvider",
+        "cuda": "CUDAExecutionProvider",
+    }
     if device not in providers:
         raise UnknownName(f"device {device!r}; onnxruntime computes on 'cpu' or 'cuda'.")
     if providers[device] not in runtime.get_available_providers():
-        raise MissingExtra(f"this onnxruntime does not compute on {device}; install onnxruntime-gpu in its place, or take cpu.")
+        raise MissingExtra(
+            f"this onnxruntime does not compute on {device}; install onnxruntime-gpu in its "
+            "place, or take cpu."
+        )
     if Source(path).file is None:
         raise BadInput(f"{path}: a network is read in place; save it to a file and name that.")
     options = runtime.SessionOptions()
@@ -140,13 +183,16 @@ def _session(path: str, device: str | None) -> Any:
         return runtime.InferenceSession(path, options, providers=[providers[device]])
     except Exception as error:
         what = " ".join(str(error).split())[:200]
-        raise BadInput(f"{path} is not a readable ONNX network ({what}); export it again.") from error
+        raise BadInput(
+            f"{path} is not a readable ONNX network ({what}); export it again."
+        ) from error
 
 
 def _hash(path: Path) -> str:
     """The SHA-256 of the file and of those files with weights that it names."""
     total = hashlib.sha256(Source(path).digest().encode())
-    # The files with weights outside a network's own: protocol buffers have (1, 8 bytes, "location"), (2, length, name).
+    # The files with weights outside a network's own: protocol buffers have (1, 8 bytes,
+    # "location"), (2, length, name).
     raw = np.asarray(map_array(path, np.dtype("u1"), (path.stat().st_size,))).data
     matches = re.finditer(rb"\x0a\x08location\x12([\x01-\x7f])", raw)
     names = {bytes(raw[match.end() : match.end() + match[1][0]]) for match in matches}

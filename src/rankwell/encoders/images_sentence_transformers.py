@@ -10,17 +10,23 @@ from rankwell.media.images import read_picture
 
 @image_encoder("sentence-transformers")
 def load(model: str, settings: ImageSettings) -> ImageEncoder:
-    """A model by folder or name, with its own preparation of pictures; texts go through the same model with `load_encoder`.
+    """A model by folder or name, with its own preparation of pictures; texts go through the same
+    model with `load_encoder`.
 
     Raises MissingExtra without sentence-transformers, BadInput for a model of texts only.
     """
-    settings.allow("a model of sentence-transformers", "normalize", "batch_size", "device", "longest")
+    settings.allow(
+        "a model of sentence-transformers", "normalize", "batch_size", "device", "longest"
+    )
     batch_size, longest = settings.batch_size or 16, settings.longest
     texts = load_encoder(model, Settings(None, settings.normalize, batch_size, settings.device))
     inner: Any = getattr(texts, "model")  # noqa: B009 - the family of texts has it
     known: list[str] | None = getattr(inner, "modalities", None)
     if known is not None and "image" not in known:
-        raise BadInput(f"{model} takes {' and '.join(known)}, no pictures; name a model that does, such as one of CLIP.")
+        raise BadInput(
+            f"{model} takes {' and '.join(known)}, no pictures; name a model that does, such "
+            "as one of CLIP."
+        )
     return ImageEncoder(
         "the model",
         lambda paths: inner.encode(

@@ -18,14 +18,18 @@ def _encoder(network: Any, name: str, settings: ImageSettings, source: Path | No
     """The encoder of a network in evaluation mode, with the weights of the settings."""
     import torch
 
-    settings.allow("torch", *Pixels.SETTINGS, "output_name", "weights", "normalize", "batch_size", "device")
+    settings.allow(
+        "torch", *Pixels.SETTINGS, "output_name", "weights", "normalize", "batch_size", "device"
+    )
     device = settings.device or ("cuda" if torch.cuda.is_available() else "cpu")
     if settings.weights is not None:
         _fill(network, settings.weights)
     try:
         network = network.to(device).eval()
     except (RuntimeError, AssertionError) as error:
-        raise BadUsage(f"device {device!r}: {str(error).splitlines()[0]}; cpu is always there.") from error
+        raise BadUsage(
+            f"device {device!r}: {str(error).splitlines()[0]}; cpu is always there."
+        ) from error
     pixels, output = Pixels.of(settings, None), settings.output_name
     normalize, batch_size = settings.normalize is not False, settings.batch_size or 16
     code = "" if source is None else _code(network, source)
@@ -38,11 +42,15 @@ def _encoder(network: Any, name: str, settings: ImageSettings, source: Path | No
             if output is None or output not in outputs:
                 given = "" if output is None else f" no {output!r};"
                 raise UnknownName(
-                    f"{name} gives{given} {', '.join(map(str, outputs))}; {suggest(output or '', map(str, outputs))}"
+                    f"{name} gives{given} {', '.join(map(str, outputs))}; "
+                    f"{suggest(output or '', map(str, outputs))}"
                 )
             found = outputs[output]
         elif output is not None:
-            raise BadUsage(f"{name} gives no mapping of outputs, so that none is called {output!r}; leave it out.")
+            raise BadUsage(
+                f"{name} gives no mapping of outputs, so that none is called {output!r}; "
+                "leave it out."
+            )
         found = found[0] if isinstance(found, (tuple, list)) else found
         return found.detach().float().cpu().numpy()
 
@@ -59,22 +67,29 @@ def _encoder(network: Any, name: str, settings: ImageSettings, source: Path | No
         "device": device,
         "versions": {"torch": torch.__version__},
     }
-    return ImageEncoder(name, partial(pixels.through, _run), about, batch_size, normalize, bool(code))
+    return ImageEncoder(
+        name, partial(pixels.through, _run), about, batch_size, normalize, bool(code)
+    )
 
 
 @image_encoder("torch")
 def load(model: Any, settings: ImageSettings) -> ImageEncoder:
-    """The network that `./FILE.py:OBJECT` names, a class or a function that makes one without arguments, or a network itself.
+    """The network that `./FILE.py:OBJECT` names, a class or a function that makes one without
+    arguments, or a network itself.
 
-    Networks are `(n, 3, height, width) -> (n, d)`. Where no size is given, every picture goes in alone as large as it is. Of a
-    tuple the first part is taken, of a mapping the part that `output_name` names. Vectors have length one, unless `normalize` is
-    False; they are kept for the next time only where the network comes from a file of code. weights: a state dict, of which
-    nothing but tensors is read. Raises MissingExtra, BadUsage for another object, BadInput for weights that are not its own.
+    Networks are `(n, 3, height, width) -> (n, d)`. Where no size is given, every picture goes in
+    alone as large as it is. Of a tuple the first part is taken, of a mapping the part that
+    `output_name` names. Vectors have length one, unless `normalize` is False; they are kept for the
+    next time only where the network comes from a file of code. weights: a state dict, of which
+    nothing but tensors is read. Raises MissingExtra, BadUsage for another object, BadInput for
+    weights that are not its own.
     """
     try:
         import torch
     except ImportError as error:
-        raise MissingExtra("networks of torch need torch: pip install 'rankwell[torch]'.") from error
+        raise MissingExtra(
+            "networks of torch need torch: pip install 'rankwell[torch]'."
+        ) from error
     name = model if isinstance(model, str) else type(model).__name__
     found: Any = load_anything(model) if isinstance(model, str) else model
     is_bare = isinstance(found, type) and settings.weights is None
@@ -83,13 +98,17 @@ def load(model: Any, settings: ImageSettings) -> ImageEncoder:
             found = found()
         except Exception as error:
             raise BadUsage(
-                f"{name}: the network cannot be made without arguments ({error}); name a function that makes it."
+                f"{name}: the network cannot be made without arguments ({error}); name a "
+                "function that makes it."
             ) from error
     if not isinstance(found, torch.nn.Module):
-        raise BadUsage(f"{name} is {kind_of(found)}; expected a torch.nn.Module, or a function that makes one.")
+        raise BadUsage(
+            f"{name} is {kind_of(found)}; expected a torch.nn.Module, or a function that makes one."
+        )
     if is_bare and next(found.parameters(), None) is not None:
         raise BadUsage(
-            f"{name} is a class, whose weights are random until a file fills them; name it with --weights, or a function that "
+            f"{name} is a class, whose weights are random until a file fills them; name it "
+            "with --weights, or a function that "
             "makes the network with its weights."
         )
     name_of_code = code_name(model) if isinstance(model, str) else None
@@ -98,7 +117,9 @@ def load(model: Any, settings: ImageSettings) -> ImageEncoder:
 
 
 def _fill(network: Any, path: Path) -> None:
-    """Puts the weights of a file into a network. Raises BadInput where the file holds anything but its weights."""
+    """Puts the weights of a file into a network. Raises BadInput where the file holds anything but
+    its weights.
+    """
     import torch
 
     source = Source(path)
@@ -108,30 +129,40 @@ def _fill(network: Any, path: Path) -> None:
 
             found = load_file(path)
         else:
-            # Anything but tensors and plain containers is refused: a pickle could run whatever it likes.
+            # Anything but tensors and plain containers is refused: a pickle could run whatever it
+            # likes.
             found = torch.load(source.name, map_location="cpu", weights_only=True)
     except ImportError as error:
         raise MissingExtra("this file is read by safetensors: pip install safetensors.") from error
     except Exception as error:
         what = " ".join(str(error).split())[:160]
         raise BadInput(
-            f"{path}: no state dict can be read ({what}); save it with torch.save(network.state_dict(), …)."
+            f"{path}: no state dict can be read ({what}); save it with "
+            "torch.save(network.state_dict(), …)."
         ) from error
-    # A checkpoint of a training run holds the state dict beside other things; DataParallel puts its own name before each.
+    # A checkpoint of a training run holds the state dict beside other things; DataParallel puts its
+    # own name before each.
     state = found.get("state_dict", found) if isinstance(found, dict) else found
     if not isinstance(state, Mapping):
-        raise BadInput(f"{path} holds {kind_of(state)}; expected a state dict: torch.save(network.state_dict(), …).")
+        raise BadInput(
+            f"{path} holds {kind_of(state)}; expected a state dict: "
+            "torch.save(network.state_dict(), …)."
+        )
     names: Mapping[str, Any] = state
     bare = {name.removeprefix("module."): tensor for name, tensor in names.items()}
     try:
         network.load_state_dict(bare)
     except (RuntimeError, TypeError, AttributeError) as error:
         what = " ".join(str(error).split())[:240]
-        raise BadInput(f"{path} does not hold this network's weights ({what}); give the file of this network.") from error
+        raise BadInput(
+            f"{path} does not hold this network's weights ({what}); give the file of this network."
+        ) from error
 
 
 def _code(network: Any, source: Path) -> str:
-    """The hash of what a network prints as, of the file that makes it and of those of its classes; empty where one is in none."""
+    """The hash of what a network prints as, of the file that makes it and of those of its classes;
+    empty where one is in none.
+    """
     files = {str(source)}
     for module in network.modules():
         # Torch's own are determined by its version.

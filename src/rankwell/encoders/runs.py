@@ -37,8 +37,9 @@ class Failure(NamedTuple):
 class EncodedImages(NamedTuple):
     """Vectors of those pictures that have one, in order, and the outcome of all.
 
-    encoder: its description. seconds: (vectors,) that of its batch when it was made, divided by the pictures in the batch.
-    computed: pictures encoded now. cached: by an earlier run. The others have the content of an earlier one, and its vector.
+    encoder: its description. seconds: (vectors,) that of its batch when it was made, divided by the
+    pictures in the batch. computed: pictures encoded now. cached: by an earlier run. The others
+    have the content of an earlier one, and its vector.
     """
 
     embeddings: Embeddings
@@ -57,12 +58,14 @@ def encode_images(
     cache: Path | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> EncodedImages:
-    """The vectors of pictures; one that cannot be read or encoded, or whose vector is zero or not finite, is listed.
+    """The vectors of pictures; one that cannot be read or encoded, or whose vector is zero or not
+    finite, is listed.
 
-    ids: what each picture is called. cache: a folder in which vectors are kept by the content of the picture and the encoder, a
-    file each as soon as it is made, except those of an encoder that is not `is_known`. Equal contents are encoded once.
-    Raises BadInput where none has a vector, NothingToEvaluate for no pictures, BadUsage where the encoder does not give a vector
-    per picture, each of as many numbers.
+    ids: what each picture is called. cache: a folder in which vectors are kept by the content of
+    the picture and the encoder, a file each as soon as it is made, except those of an encoder that
+    is not `is_known`. Equal contents are encoded once.
+    Raises BadInput where none has a vector, NothingToEvaluate for no pictures, BadUsage where the
+    encoder does not give a vector per picture, each of as many numbers.
     """
     import PIL
 
@@ -70,7 +73,10 @@ def encode_images(
         raise NothingToEvaluate("there are no pictures to encode.")
     described = dict(encoder.description)
     versions = {"pillow": PIL.__version__, "numpy": np.__version__}
-    work = _Encoding(encoder, Cache(cache, described, versions) if cache is not None and encoder.is_known else None)
+    work = _Encoding(
+        encoder,
+        Cache(cache, described, versions) if cache is not None and encoder.is_known else None,
+    )
     made: list[_Made] = []
     with reading():
         for start in range(0, len(paths), encoder.batch_size):
@@ -78,9 +84,13 @@ def encode_images(
             if progress is not None:
                 progress(len(made), len(paths))
     rows = [row for row, each in enumerate(made) if not each.problem]
-    failures = [Failure(ids[row], paths[row], each.problem) for row, each in enumerate(made) if each.problem]
+    failures = [
+        Failure(ids[row], paths[row], each.problem) for row, each in enumerate(made) if each.problem
+    ]
     if not rows:
-        raise BadInput(f"none of {len(paths)} pictures could be encoded; first {failures[0].message}")
+        raise BadInput(
+            f"none of {len(paths)} pictures could be encoded; first {failures[0].message}"
+        )
     return EncodedImages(
         Embeddings([ids[row] for row in rows], np.stack([made[row].vector for row in rows])),
         described,
@@ -111,7 +121,9 @@ def digests(paths: Sequence[Path]) -> list[str]:
 
 
 def cached_arrays(cache: Cache, key: str, n: int) -> list[NDArray[Any]] | None:
-    """The n arrays kept under a key; None where there are none, or the file is damaged and to be replaced."""
+    """The n arrays kept under a key; None where there are none, or the file is damaged and to be
+    replaced.
+    """
     raw = cache.get(key)
     if raw is None:
         return None
@@ -150,7 +162,9 @@ class _Encoding:
     def batch(self, paths: Sequence[Path]) -> list[_Made]:
         """The vectors of some pictures, in order."""
         # A file that cannot be read is left to the encoder, whose words about it are better.
-        keys = [digest or f"path:{path}" for digest, path in zip(digests(paths), paths, strict=True)]
+        keys = [
+            digest or f"path:{path}" for digest, path in zip(digests(paths), paths, strict=True)
+        ]
         wanted: dict[str, Path] = {}
         for key, path in zip(keys, paths, strict=True):
             if key in self._known:
@@ -185,13 +199,26 @@ class _Encoding:
                 return [each for path in paths for each in self._encode([path])]
             said = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
             message, name = str(error) if isinstance(error, RankwellError) else said, str(paths[0])
-            return [_Made(np.zeros(0, np.float32), math.nan, message if name in message else f"{name}: {message}")]
+            return [
+                _Made(
+                    np.zeros(0, np.float32),
+                    math.nan,
+                    message if name in message else f"{name}: {message}",
+                )
+            ]
         seconds = (time.perf_counter() - begin) / len(paths)
         made: list[_Made] = []
         for vector, path in zip(vectors, paths, strict=True):
-            problem = "" if vector.any() else f"{path}: its vector is zero, which has no direction; the picture may be uniform."
+            problem = (
+                ""
+                if vector.any()
+                else f"{path}: its vector is zero, which has no direction; the picture may be "
+                "uniform."
+            )
             if not np.isfinite(vector).all():
-                problem = f"{path}: its vector has a number that is not finite; look at the encoder."
+                problem = (
+                    f"{path}: its vector has a number that is not finite; look at the encoder."
+                )
             made.append(_Made(self._of_one_width(vector), seconds, problem))
         return made
 
@@ -199,22 +226,31 @@ class _Encoding:
         self._width = self._width or len(vector)
         if len(vector) != self._width:
             raise BadUsage(
-                f"the encoder gives vectors of {self._width} and of {len(vector)} numbers; expected one length: "
+                f"the encoder gives vectors of {self._width} and of {len(vector)} numbers; "
+                "expected one length: "
                 "a network that keeps the size of a picture has to pool over it."
             )
         return vector
 
 
 def write_beside(
-    path: Path, manifest: Mapping[str, Any], digest: str, contents: Mapping[str, str], suffixes: Sequence[str]
+    path: Path,
+    manifest: Mapping[str, Any],
+    digest: str,
+    contents: Mapping[str, str],
+    suffixes: Sequence[str],
 ) -> None:
-    """Writes the files beside vectors that will have this digest: the manifest, which claims them, then the others.
+    """Writes the files beside vectors that will have this digest: the manifest, which claims them,
+    then the others.
 
-    contents: by suffix. suffixes: of all files that there may be beside earlier vectors; those without content are removed.
+    contents: by suffix. suffixes: of all files that there may be beside earlier vectors; those
+    without content are removed.
     """
     for suffix in suffixes:
         path.with_suffix(suffix).unlink(missing_ok=True)
-    files = {path.with_suffix(suffix).name: _digest(content) for suffix, content in contents.items()}
+    files = {
+        path.with_suffix(suffix).name: _digest(content) for suffix, content in contents.items()
+    }
     whole = {**manifest, "files": files, "vectors": digest}
     write_text(path.with_suffix(_MANIFEST), json.dumps(whole, indent=2, sort_keys=True) + "\n")
     for suffix, content in contents.items():
@@ -226,7 +262,9 @@ def _digest(content: str) -> str:
 
 
 def _manifest(path: Path) -> dict[str, Any]:
-    """The manifest that rankwell wrote beside a file of vectors; empty where there is none, or another file."""
+    """The manifest that rankwell wrote beside a file of vectors; empty where there is none, or
+    another file.
+    """
     found: Any = None
     with suppress(BadInput, OSError):
         found = read_json(Source(path.with_suffix(_MANIFEST)))
@@ -235,24 +273,35 @@ def _manifest(path: Path) -> dict[str, Any]:
     return found if isinstance(found.get("files"), dict) else {}
 
 
-def refuse_foreign(path: Path, suffixes: Sequence[str], inputs: Sequence[str], *, overwrite: bool) -> None:
-    """Raises BadUsage for files beside a file of vectors that writing it would replace and that an earlier run did not write.
+def refuse_foreign(
+    path: Path, suffixes: Sequence[str], inputs: Sequence[str], *, overwrite: bool
+) -> None:
+    """Raises BadUsage for files beside a file of vectors that writing it would replace and that an
+    earlier run did not write.
 
-    Such a run's are its manifest, the files that have the digests in it, and, where it did not end, `PATH.part`. suffixes: of the
-    files beside it. inputs: what the command reads, which is not replaced with `overwrite` either.
+    Such a run's are its manifest, the files that have the digests in it, and, where it did not end,
+    `PATH.part`. suffixes: of the files beside it. inputs: what the command reads, which is not
+    replaced with `overwrite` either.
     """
     manifest = _manifest(path)
     places = {path.with_suffix(suffix) for suffix in (_MANIFEST, *suffixes)}
     for place in sorted(each for each in places if each.exists()):
         refuse_blocked(place)
         refuse_input(place, inputs)
-        is_own = bool(manifest) if place.name.endswith(_MANIFEST) else manifest.get("files", {}).get(place.name) == _found(place)
+        is_own = (
+            bool(manifest)
+            if place.name.endswith(_MANIFEST)
+            else manifest.get("files", {}).get(place.name) == _found(place)
+        )
         if not (is_own or overwrite):
             raise exists_error(place)
     part, plan = path.with_name(path.name + ".part"), path.with_name(path.name + ".part.json")
     for place in (part, plan):
         if place.exists() and not (Cache.is_one(part) if part.is_dir() else _is_plan(plan)):
-            raise BadUsage(f"{place} is not of an earlier run of this command, which keeps its vectors there; move it elsewhere.")
+            raise BadUsage(
+                f"{place} is not of an earlier run of this command, which keeps its vectors "
+                "there; move it elsewhere."
+            )
 
 
 def _found(place: Path) -> str:
@@ -268,32 +317,48 @@ def _is_plan(plan: Path) -> bool:
     return isinstance(first, dict) and {"chunk", "dtype", "shape"} <= first.keys()
 
 
-def check_made_by(path: Path, manifest: Mapping[str, Any], what: str, *, mixed: bool = False) -> None:
-    """Raises BadUsage where a file of vectors has another manifest beside it, or the files are not those that it describes.
+def check_made_by(
+    path: Path, manifest: Mapping[str, Any], what: str, *, mixed: bool = False
+) -> None:
+    """Raises BadUsage where a file of vectors has another manifest beside it, or the files are not
+    those that it describes.
 
     mixed: whether the vectors may be of any machine, or of several.
     """
     found = _manifest(path)
-    expected = {**json.loads(json.dumps(manifest)), **{name: found.get(name) for name in ("files", "vectors")}}
+    expected = {
+        **json.loads(json.dumps(manifest)),
+        **{name: found.get(name) for name in ("files", "vectors")},
+    }
     replace = f"name another file, or {flag('--overwrite', True)}"
     is_of_any_machine = _of_any_machine(found) == _of_any_machine(expected)
     if is_of_any_machine and "mixed" in found and not mixed:
         why = f"its vectors are of several kinds of machine; {flag('--mixed', True)} to accept them"
         raise BadUsage(f"{path} is there, and {why}, or {replace}.")
     if found != expected and not (mixed and is_of_any_machine):
-        raise BadUsage(f"{path} is there and was made from other {what} or in another way; {replace}.")
-    for place, digest in [(path, found["vectors"]), *((path.with_name(name), each) for name, each in found["files"].items())]:
+        raise BadUsage(
+            f"{path} is there and was made from other {what} or in another way; {replace}."
+        )
+    for place, digest in [
+        (path, found["vectors"]),
+        *((path.with_name(name), each) for name, each in found["files"].items()),
+    ]:
         if digest != _found(place):
             beside = path.with_suffix(_MANIFEST).name
             raise BadUsage(f"{place} is not the file that {beside} describes; {replace}.")
 
 
 def mixed_note(path: Path) -> str:
-    """A note on a file of vectors whose manifest lists several kinds of machine; empty for any other."""
+    """A note on a file of vectors whose manifest lists several kinds of machine; empty for any
+    other.
+    """
     if "mixed" not in _manifest(path):
         return ""
     listed = path.with_suffix(_MANIFEST).name
-    return f"{path} has vectors by several kinds of machine, which {listed} lists; no one machine can make it again"
+    return (
+        f"{path} has vectors by several kinds of machine, which {listed} lists; no one machine "
+        "can make it again"
+    )
 
 
 def _of_any_machine(manifest: Mapping[str, Any]) -> dict[str, Any]:
@@ -315,12 +380,15 @@ def write_vectors(
     resume: bool = True,
     progress: Callable[[int, int], None] | None = None,
 ) -> int:
-    """Writes the vectors of the texts as `.npy`; returns how many an earlier run with the same identity left in `PATH.part`.
+    """Writes the vectors of the texts as `.npy`; returns how many an earlier run with the same
+    identity left in `PATH.part`.
 
-    identity: what decides every byte (hash of the texts, model, settings), as JSON. chunk: texts between two writings; a part is
-    kept as far as its chunks have the digests that were noted of them, so that a resumed run has the same batches, hence bytes.
-    resume: whether such vectors are kept.
-    before: called with the digest of the file once an earlier file is removed, before the new one gets its name.
+    identity: what decides every byte (hash of the texts, model, settings), as JSON. chunk: texts
+    between two writings; a part is kept as far as its chunks have the digests that were noted of
+    them, so that a resumed run has the same batches, hence bytes. resume: whether such vectors are
+    kept.
+    before: called with the digest of the file once an earlier file is removed, before the new one
+    gets its name.
     Raises BadScore naming the first text whose vector has a number that is not finite.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -336,7 +404,8 @@ def write_vectors(
             if len(wrong):
                 row = start + int(wrong[0])
                 raise BadScore(
-                    f"text {row} (from 0): {texts[row][:60]!r} has a vector with a number that is not finite in {dtype}."
+                    f"text {row} (from 0): {texts[row][:60]!r} has a vector with a number "
+                    f"that is not finite in {dtype}."
                 )
             raw = np.ascontiguousarray(vectors).tobytes()
             stream.write(raw)
@@ -353,13 +422,27 @@ def write_vectors(
 
 
 class _Part:
-    """The part of a file of vectors that is done: `PATH.part`, and `PATH.part.json` with the identity and a digest per chunk.
+    """The part of a file of vectors that is done: `PATH.part`, and `PATH.part.json` with the
+    identity and a digest per chunk.
 
-    done: texts whose vectors are there; the file ends after them, its header states the final number. digest: of the file so far.
+    done: texts whose vectors are there; the file ends after them, its header states the final
+    number. digest: of the file so far.
     """
 
-    def __init__(self, path: Path, whole: str, shape: tuple[int, int], dtype: np.dtype[Any], chunk: int, *, resume: bool) -> None:
-        self.file, self.plan = path.with_name(path.name + ".part"), path.with_name(path.name + ".part.json")
+    def __init__(
+        self,
+        path: Path,
+        whole: str,
+        shape: tuple[int, int],
+        dtype: np.dtype[Any],
+        chunk: int,
+        *,
+        resume: bool,
+    ) -> None:
+        self.file, self.plan = (
+            path.with_name(path.name + ".part"),
+            path.with_name(path.name + ".part.json"),
+        )
         self.done, known = 0, list[str]()
         if resume and self.file.exists() and self.plan.exists():
             first, *known = self.plan.read_text("utf-8", "replace").split("\n")
@@ -367,7 +450,11 @@ class _Part:
         if not known:
             write_text(self.plan, f"{whole}\n")
         head = io.BytesIO()
-        header = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
+        header = {
+            "descr": np.lib.format.dtype_to_descr(dtype),
+            "fortran_order": False,
+            "shape": shape,
+        }
         np.lib.format.write_array_header_1_0(head, header)
         self.digest = hashlib.sha256(head.getvalue())
         with self.file.open("r+b" if known else "w+b") as stream:

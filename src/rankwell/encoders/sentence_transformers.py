@@ -1,4 +1,6 @@
-"""Models of sentence-transformers: any folder that holds one, or any name that its cache or the Hub knows."""
+"""Models of sentence-transformers: any folder that holds one, or any name that its cache or the Hub
+knows.
+"""
 
 import hashlib
 from collections.abc import Sequence
@@ -17,14 +19,17 @@ _PACKAGES = ("sentence-transformers", "transformers", "torch")
 
 @encoder("sentence-transformers")
 class SentenceTransformers:
-    """A model of sentence-transformers, by folder or name, with its own pooling and prompts; nothing is fitted.
+    """A model of sentence-transformers, by folder or name, with its own pooling and prompts;
+    nothing is fitted.
 
     Raises MissingExtra without sentence-transformers, BadInput for a model that is not there.
     """
 
     def __init__(self, model: str, settings: Settings) -> None:
         if settings.seed is not None:
-            raise BadUsage("a model of sentence-transformers draws nothing at random; leave the seed out.")
+            raise BadUsage(
+                "a model of sentence-transformers draws nothing at random; leave the seed out."
+            )
         self._name, self._settings = model, settings
         self._model = _load(model, settings.device)
         for name, module in list(self._model.named_children()):
@@ -45,7 +50,8 @@ class SentenceTransformers:
             whole = self._model.encode(["a"], show_progress_bar=False).shape[1]
         if requested is not None and requested > whole:
             raise BadInput(
-                f"{self._name} gives {whole} dimensions, fewer than the {requested} requested; request at most {whole}."
+                f"{self._name} gives {whole} dimensions, fewer than the {requested} "
+                f"requested; request at most {whole}."
             )
         return int(requested or whole)
 
@@ -54,7 +60,9 @@ class SentenceTransformers:
         return self
 
     def encode(self, texts: Sequence[str]) -> Singles:
-        """(texts, dimensions) one vector per text; which texts share a batch may move the last bits of a number."""
+        """(texts, dimensions) one vector per text; which texts share a batch may move the last bits
+        of a number.
+        """
         vectors = self._model.encode(
             # Bytes that are not UTF-8 are lone surrogates here, which no tokeniser takes.
             [text.encode("utf-8", "replace").decode() for text in texts],
@@ -67,7 +75,9 @@ class SentenceTransformers:
         return np.asarray(vectors, dtype=np.float32)
 
     def describe(self) -> dict[str, Any]:
-        """The model's name and revision or the hash of its folder, what it cuts texts and vectors to, and the versions."""
+        """The model's name and revision or the hash of its folder, what it cuts texts and vectors
+        to, and the versions.
+        """
         folder = Path(self._name)
         config = getattr(getattr(self._model[0], "auto_model", None), "config", None)
         return {
@@ -89,7 +99,9 @@ def _load(model: str, device: str | None) -> Any:
         from sentence_transformers import SentenceTransformer
         from transformers.utils import logging
     except ImportError as error:
-        raise MissingExtra("models are run by sentence-transformers: pip install 'rankwell[text]'.") from error
+        raise MissingExtra(
+            "models are run by sentence-transformers: pip install 'rankwell[text]'."
+        ) from error
     # Transformers would draw a bar while it loads weights.
     drawn = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()
@@ -98,7 +110,8 @@ def _load(model: str, device: str | None) -> Any:
     except (OSError, ValueError, ImportError) as error:
         why = hub.why_not_loaded(model, error)
         raise BadInput(
-            f"{model}: no model of sentence-transformers can be loaded ({why}); name a folder that holds one."
+            f"{model}: no model of sentence-transformers can be loaded ({why}); name a folder "
+            "that holds one."
         ) from error
     finally:
         if drawn:

@@ -1,6 +1,8 @@
-"""Latent semantic analysis: weighted counts of words, cut down by a singular value decomposition. Needs NumPy alone.
+"""Latent semantic analysis: weighted counts of words, cut down by a singular value decomposition.
+Needs NumPy alone.
 
-Source: Deerwester et al. 1990; the randomised decomposition is algorithm 4.4 of Halko, Martinsson and Tropp 2011.
+Source: Deerwester et al. 1990; the randomised decomposition is algorithm 4.4 of Halko, Martinsson
+and Tropp 2011.
 """
 
 import hashlib
@@ -24,14 +26,21 @@ _PIECE = 1 << 21
 
 @dataclass(frozen=True, eq=False)
 class TfidfSvd:
-    """Texts by their words: term frequency times smoothed inverse document frequency, rows of length one, projected on the
-    strongest axes of a corpus.
+    """Texts by their words: term frequency times smoothed inverse document frequency, rows of
+    length one, projected on the strongest axes of a corpus.
 
-    dimensions: axes kept. min_texts: a word counts from this many texts on. max_words: only the most frequent are kept.
-    normalize: vectors of length one. seed: of the randomised decomposition, taken where texts and words are both more than 1,500.
-    A text without any known word has the vector zero. Words are runs of two or more letters, digits and `_`, in lower case.
+    dimensions: axes kept. min_texts: a word counts from this many texts on. max_words: only the
+    most frequent are kept. normalize: vectors of length one. seed: of the randomised decomposition,
+    taken where texts and words are both more than 1,500. A text without any known word has the
+    vector zero. Words are runs of two or more letters, digits and `_`, in lower case.
 
-    >>> corpus = ["the cat sat", "the dog sat", "a cat and a dog", "stocks fell sharply", "stocks rose"]
+    >>> corpus = [
+    ...     "the cat sat",
+    ...     "the dog sat",
+    ...     "a cat and a dog",
+    ...     "stocks fell sharply",
+    ...     "stocks rose",
+    ... ]
     >>> vectors = TfidfSvd(dimensions=2).fit(corpus).encode(["cat dog", "stocks"])
     >>> vectors.shape, bool(abs(vectors[0] @ vectors[1]) < 1e-6)
     ((2, 2), True)
@@ -48,18 +57,27 @@ class TfidfSvd:
     fitted_on: str = ""
 
     def fit(self, texts: Sequence[str]) -> Self:
-        """The encoder with the words and axes of a corpus. Raises BadInput where the corpus has fewer axes than requested."""
+        """The encoder with the words and axes of a corpus. Raises BadInput where the corpus has
+        fewer axes than requested.
+        """
         counted = [Counter(_WORD.findall(text.lower())) for text in texts]
         frequency = Counter(word for words in counted for word in words)
         kept = [word for word, texts_with in frequency.items() if texts_with >= self.min_texts]
         kept = sorted(sorted(kept, key=lambda word: (-frequency[word], word))[: self.max_words])
         words = {word: column for column, word in enumerate(kept)}
-        rarity = np.log((1 + len(texts)) / (1 + np.array([frequency[word] for word in kept], dtype=np.float64))) + 1
+        rarity = (
+            np.log(
+                (1 + len(texts))
+                / (1 + np.array([frequency[word] for word in kept], dtype=np.float64))
+            )
+            + 1
+        )
         most = min(len(texts), len(kept))
         if self.dimensions > most:
             what = f"{len(texts)} texts with {len(kept)} words in {self.min_texts} of them or more"
             raise BadInput(
-                f"{what} have at most {most} axes, fewer than the {self.dimensions} requested; request fewer or give more texts."
+                f"{what} have at most {most} axes, fewer than the {self.dimensions} "
+                "requested; request fewer or give more texts."
             )
         from threadpoolctl import threadpool_limits
 
@@ -69,9 +87,13 @@ class TfidfSvd:
         return replace(self, words=words, rarity=rarity, axes=axes, fitted_on=_hash(texts))
 
     def encode(self, texts: Sequence[str]) -> Singles:
-        """(texts, dimensions) one vector per text, the same whatever other texts are given. Raises BadUsage before `fit`."""
+        """(texts, dimensions) one vector per text, the same whatever other texts are given. Raises
+        BadUsage before `fit`.
+        """
         rarity, axes = self._fitted()
-        vectors = _weighed([Counter(_WORD.findall(text.lower())) for text in texts], self.words, rarity).times(axes)
+        vectors = _weighed(
+            [Counter(_WORD.findall(text.lower())) for text in texts], self.words, rarity
+        ).times(axes)
         return unit_length(vectors) if self.normalize else vectors.astype(np.float32)
 
     def _fitted(self) -> tuple[Floats, Floats]:
@@ -80,12 +102,17 @@ class TfidfSvd:
         return self.rarity, self.axes
 
     def describe(self) -> dict[str, Any]:
-        """The settings, the number of words, the hash of the corpus, and NumPy's version. Raises BadUsage before `fit`."""
+        """The settings, the number of words, the hash of the corpus, and NumPy's version. Raises
+        BadUsage before `fit`.
+        """
         self._fitted()
         return {
             "family": "tfidf-svd",
             "model": f"tfidf-svd:{self.dimensions}",
-            **{name: getattr(self, name) for name in ("dimensions", "min_texts", "max_words", "normalize", "seed")},
+            **{
+                name: getattr(self, name)
+                for name in ("dimensions", "min_texts", "max_words", "normalize", "seed")
+            },
             "words": len(self.words),
             "fitted_on": self.fitted_on,
             "versions": {"numpy": np.__version__},
@@ -94,9 +121,13 @@ class TfidfSvd:
 
 @encoder("tfidf-svd")
 def load(model: str, settings: Settings) -> TfidfSvd:
-    """An encoder to be fitted; `tfidf-svd:128` has 128 dimensions. Raises BadUsage for anything but a positive integer."""
+    """An encoder to be fitted; `tfidf-svd:128` has 128 dimensions. Raises BadUsage for anything but
+    a positive integer.
+    """
     if model and not re.fullmatch(r"[1-9]\d*", model):
-        raise BadUsage(f"tfidf-svd:{model}; expected the number of dimensions, as in tfidf-svd:128.")
+        raise BadUsage(
+            f"tfidf-svd:{model}; expected the number of dimensions, as in tfidf-svd:128."
+        )
     if settings.device is not None:
         raise BadUsage("tfidf-svd computes with NumPy on the CPU; leave the device out.")
     dimensions = settings.dimensions or int(model or 256)
@@ -104,7 +135,9 @@ def load(model: str, settings: Settings) -> TfidfSvd:
 
 
 class _Sparse(NamedTuple):
-    """A matrix by its rows: where each begins, and the column and value of every number that is not zero."""
+    """A matrix by its rows: where each begins, and the column and value of every number that is not
+    zero.
+    """
 
     offsets: Ints
     columns: Ints
@@ -112,19 +145,31 @@ class _Sparse(NamedTuple):
     width: int
 
     def times(self, dense: Floats) -> Floats:
-        """(rows, k) the product with a dense matrix (width, k); each row is summed in the order of its columns."""
+        """(rows, k) the product with a dense matrix (width, k); each row is summed in the order of
+        its columns.
+        """
         rows, first = len(self.offsets) - 1, 0
         product = np.zeros((rows, dense.shape[1]))
         while first < rows:
             # Rows whose terms fit the cache together; one row at least.
-            last = int(np.searchsorted(self.offsets, self.offsets[first] + max(1, _PIECE // dense.shape[1]), side="right")) - 1
+            last = (
+                int(
+                    np.searchsorted(
+                        self.offsets,
+                        self.offsets[first] + max(1, _PIECE // dense.shape[1]),
+                        side="right",
+                    )
+                )
+                - 1
+            )
             last = min(max(last, first + 1), rows)
             start, stop = self.offsets[first], self.offsets[last]
             terms = dense[self.columns[start:stop]]
             terms *= self.values[start:stop, None]
             filled = first + np.flatnonzero(np.diff(self.offsets[first : last + 1]))
             if len(filled):
-                # reduceat on an empty segment returns the next row instead of 0, so empty rows are left out and stay 0.
+                # reduceat on an empty segment returns the next row instead of 0, so empty rows are
+                # left out and stay 0.
                 product[filled] = np.add.reduceat(terms, self.offsets[filled] - start, axis=0)
             first = last
         return product
@@ -137,9 +182,14 @@ class _Sparse(NamedTuple):
         return _Sparse(offsets_of(counts), rows[order], self.values[order], len(self.offsets) - 1)
 
 
-def _weighed(counted: Sequence[Mapping[str, int]], words: Mapping[str, int], rarity: Floats) -> _Sparse:
+def _weighed(
+    counted: Sequence[Mapping[str, int]], words: Mapping[str, int], rarity: Floats
+) -> _Sparse:
     """Counts times rarity, each row of length one."""
-    rows = [sorted((words[word], count) for word, count in each.items() if word in words) for each in counted]
+    rows = [
+        sorted((words[word], count) for word, count in each.items() if word in words)
+        for each in counted
+    ]
     offsets = offsets_of(np.array([len(row) for row in rows], dtype=np.int64))
     flat = np.array([pair for row in rows for pair in row], dtype=np.int64).reshape(-1, 2)
     values = flat[:, 1] * rarity[flat[:, 0]]
@@ -149,7 +199,9 @@ def _weighed(counted: Sequence[Mapping[str, int]], words: Mapping[str, int], rar
 
 
 def _axes(matrix: _Sparse, dimensions: int, seed: int) -> Floats:
-    """(width, dimensions) the strongest right singular vectors, each with its largest entry positive."""
+    """(width, dimensions) the strongest right singular vectors, each with its largest entry
+    positive.
+    """
     small = min(len(matrix.offsets) - 1, matrix.width) <= _EXACT_BELOW
     axes = _exact_axes(matrix, dimensions) if small else _random_axes(matrix, dimensions, seed)
     largest = np.abs(axes).argmax(axis=0)
@@ -165,7 +217,8 @@ def _exact_axes(matrix: _Sparse, dimensions: int) -> Floats:
     rank = int((energies > energies[0] * len(vectors) * np.finfo(np.float64).eps).sum())
     if rank < dimensions:
         raise BadInput(
-            f"the corpus has {rank} different directions, fewer than the {dimensions} dimensions requested; request fewer."
+            f"the corpus has {rank} different directions, fewer than the {dimensions} "
+            "dimensions requested; request fewer."
         )
     return vectors if narrow is turned else turned.times(vectors) / np.sqrt(energies)
 
@@ -174,7 +227,9 @@ def _random_axes(matrix: _Sparse, dimensions: int, seed: int) -> Floats:
     """From the range that some random directions, multiplied a few times, are drawn to."""
     turned = matrix.turned()
     width = min(dimensions + _EXTRA, matrix.width, len(matrix.offsets) - 1)
-    found = matrix.times(np.random.Generator(np.random.PCG64(seed)).standard_normal((matrix.width, width)))
+    found = matrix.times(
+        np.random.Generator(np.random.PCG64(seed)).standard_normal((matrix.width, width))
+    )
     for _ in range(_POWERS):
         found = matrix.times(np.linalg.qr(turned.times(np.linalg.qr(found).Q)).Q)
     return np.linalg.svd(turned.times(np.linalg.qr(found).Q), full_matrices=False).U[:, :dimensions]

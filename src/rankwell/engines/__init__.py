@@ -1,4 +1,6 @@
-"""Search engines that are run and queried, one file each: by text, by vector or by both, they return ids in their own order."""
+"""Search engines that are run and queried, one file each: by text, by vector or by both, they
+return ids in their own order.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -24,31 +26,39 @@ from rankwell.engines.protocol import processor_seconds as processor_seconds
 from rankwell.errors import BadUsage, UnknownName
 
 GROUP = "rankwell.engines"
-"""The entry points by which other packages add engines under a name: an `EngineFamily`, or any object that `object` takes."""
+"""The entry points by which other packages add engines under a name: an `EngineFamily`, or any
+object that `object` takes.
+"""
 
 ENGINES: Catalogue[EngineFamily] = Catalogue("engines", "engine")
 _SCHEMES = {"postgresql": "pgvector", "postgres": "pgvector", "http": "http", "https": "http"}
 
 
 def find_engine(text: str) -> Any:
-    """The object that a name of code stands for, or the engine that another package adds under this name; see `load_anything`."""
+    """The object that a name of code stands for, or the engine that another package adds under this
+    name; see `load_anything`.
+    """
     if ":" not in text and text in entry_points_of(GROUP):
         return load_entry_point(GROUP, text)
     return load_anything(text)
 
 
 def family_of(spec: Any, options: Mapping[str, Any] | None = None) -> EngineFamily:
-    """The entry of the registry for a spec of `open_engine`, with the parameters that a file declares. Raises as that does."""
+    """The entry of the registry for a spec of `open_engine`, with the parameters that a file
+    declares. Raises as that does.
+    """
     return _resolve(spec, options or {})[0]
 
 
 def open_engine(spec: Any, options: Mapping[str, Any] | None = None) -> Engine:
     """The engine that a name, an address, a file or an object stands for, with its parameters.
 
-    spec: a name of the registry, `NAME:ADDRESS` (`qdrant:http://…`), `postgresql://…`, `http://…` (which needs `preset`),
-    `FILE.toml` of a request, `./FILE.py:OBJECT`, `module:object` of what is installed, an entry point's name, or an object.
-    options: parameters of any sort, as text or in their type; `${NAME}` in them and in the address is taken from the environment.
-    Raises UnknownName, BadUsage for a secret that is written out, MissingExtra, and EngineFailure where a server does not answer.
+    spec: a name of the registry, `NAME:ADDRESS` (`qdrant:http://…`), `postgresql://…`, `http://…`
+    (which needs `preset`), `FILE.toml` of a request, `./FILE.py:OBJECT`, `module:object` of what is
+    installed, an entry point's name, or an object. options: parameters of any sort, as text or in
+    their type; `${NAME}` in them and in the address is taken from the environment. Raises
+    UnknownName, BadUsage for a secret that is written out, MissingExtra, and EngineFailure where a
+    server does not answer.
     """
     given = dict(options or {})
     if isinstance(spec, str):
@@ -64,7 +74,10 @@ def open_engine(spec: Any, options: Mapping[str, Any] | None = None) -> Engine:
     for name, value in given.items():
         if isinstance(value, str):
             refuse_literal(name, value)
-    expanded = {name: secrets.expand(value) if isinstance(value, str) else value for name, value in given.items()}
+    expanded = {
+        name: secrets.expand(value) if isinstance(value, str) else value
+        for name, value in given.items()
+    }
     values = family.read(expanded)
     _refuse_broken(values.get("url"))
     parts = [
@@ -77,7 +90,9 @@ def open_engine(spec: Any, options: Mapping[str, Any] | None = None) -> Engine:
     try:
         return family.open(opening)
     except EngineFailure as error:
-        raise EngineFailure(error.kind, secrets.redact(error.message)) from (None if secrets else error)
+        raise EngineFailure(error.kind, secrets.redact(error.message)) from (
+            None if secrets else error
+        )
 
 
 def _refuse_broken(url: Any) -> None:
@@ -92,7 +107,11 @@ def _refuse_broken(url: Any) -> None:
 def _resolve(spec: Any, options: Mapping[str, Any]) -> tuple[EngineFamily, Any, str]:
     """The family, the object or file that it opens, and an address."""
     family, target, address = _named(spec)
-    return (family if family.adapt is None else family.adapt(family, target, options)), target, address
+    return (
+        (family if family.adapt is None else family.adapt(family, target, options)),
+        target,
+        address,
+    )
 
 
 def _named(spec: Any) -> tuple[EngineFamily, Any, str]:
@@ -109,6 +128,9 @@ def _named(spec: Any) -> tuple[EngineFamily, Any, str]:
     if spec.endswith(".toml"):
         return ENGINES["http"], spec, ""
     if not colon and spec not in entry_points_of(GROUP):
-        raise UnknownName(f"unknown engine {spec!r}; {suggest(spec, ENGINES)} Name your own by its file, ./FILE.py:OBJECT.")
+        raise UnknownName(
+            f"unknown engine {spec!r}; {suggest(spec, ENGINES)} Name your own by its file, "
+            "./FILE.py:OBJECT."
+        )
     found = find_engine(spec)
     return (found, None, "") if isinstance(found, EngineFamily) else (ENGINES["object"], found, "")

@@ -1,4 +1,6 @@
-"""Flags by which a server says that its answer is not whole: conditions on parts of the answer, and the failure they make."""
+"""Flags by which a server says that its answer is not whole: conditions on parts of the answer, and
+the failure they make.
+"""
 
 import json
 import operator
@@ -14,8 +16,13 @@ _LONGEST = 300
 _PATH = r"[^\s.<>=!\"'{}]+(?:\.[^\s.<>=!\"'{}]+)*"
 _CONDITION = re.compile(rf"\s*({_PATH})\s*(?:(<=|>=|==|!=|<|>)\s*(\S.*?)\s*)?")
 _COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {
-    "==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
-}  # fmt: skip
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
 
 
 class _Path(NamedTuple):
@@ -25,7 +32,8 @@ class _Path(NamedTuple):
 class Flag(NamedTuple):
     """A condition on a part of an answer.
 
-    compare: by its name, or `says` for words of a loss anywhere in the part; None where it is to be neither false, 0 nor empty.
+    compare: by its name, or `says` for words of a loss anywhere in the part; None where it is to be
+    neither false, 0 nor empty.
     """
 
     path: str
@@ -45,12 +53,33 @@ ALWAYS = FailureRules((Flag("error"), Flag("errors")), ("message",))
 
 # Deprecations and hints are warnings, too, so that the words decide.
 _LOSS = re.compile(
-    r"(?i)partial|degraded|incomplete|timed[ _-]?out|cut[ _-]?off|(?:terminated|ended)[ _-]early|truncated|unavailable|failed"
+    r"(?i)partial|degraded|incomplete|timed[ _-]?out|cut[ _-]?off|(?:terminated|ended)[ "
+    r"_-]early|truncated|unavailable|failed"
 )
 _COMMON = FailureRules(
     (
-        *(Flag(path) for path in ("timed_out", "timedOut", "terminated_early", "search_cutoff", "partial", "is_partial")),
-        *(Flag(path) for path in ("isPartial", "partial_results", "partialResults", "degraded", "remoteErrors", "status.errors")),
+        *(
+            Flag(path)
+            for path in (
+                "timed_out",
+                "timedOut",
+                "terminated_early",
+                "search_cutoff",
+                "partial",
+                "is_partial",
+            )
+        ),
+        *(
+            Flag(path)
+            for path in (
+                "isPartial",
+                "partial_results",
+                "partialResults",
+                "degraded",
+                "remoteErrors",
+                "status.errors",
+            )
+        ),
         Flag("status.failed", ">", 0),
         *(Flag(path, "says") for path in ("status", "warning", "warnings")),
     ),
@@ -60,8 +89,10 @@ _COMMON = FailureRules(
 
 
 def known_rules(presets: FailureRules, hits: str) -> FailureRules:
-    """The rules of a file that has none: flags that are common, and those of all presets, each at the top of the answer and in
-    every part that holds the hits, as below `response` of an asynchronous search. hits: the path of their list."""
+    """The rules of a file that has none: flags that are common, and those of all presets, each at
+    the top of the answer and in every part that holds the hits, as below `response` of an
+    asynchronous search. hits: the path of their list.
+    """
     keys = hits.split(".")[:-1]
     above = ["", *(".".join(keys[: end + 1]) + "." for end in range(len(keys)))]
     flags = dict.fromkeys((*presets.flags, *_COMMON.flags))
@@ -77,20 +108,27 @@ def _below(place: str, flag: Flag) -> Flag:
 
 
 def read_rules(fail_if: Any, fail_reason: Any, name: str) -> FailureRules:
-    """The rules of a file. Raises BadInput for anything but a list of texts that are paths or comparisons."""
+    """The rules of a file. Raises BadInput for anything but a list of texts that are paths or
+    comparisons.
+    """
     for key, listed in (("fail_if", fail_if), ("fail_reason", fail_reason)):
         if not isinstance(listed, list) or not all(isinstance(each, str) for each in listed):  # pyright: ignore[reportUnknownVariableType]
             raise BadInput(f"{name}: {key} is {shown(listed)}; expected a list of strings.")
     for path in fail_reason:
         if not re.fullmatch(_PATH, path):
-            raise BadInput(f"{name}: fail_reason has {path!r}; expected a path such as error.message.")
+            raise BadInput(
+                f"{name}: fail_reason has {path!r}; expected a path such as error.message."
+            )
     return FailureRules([_flag(text, name) for text in fail_if], fail_reason)
 
 
 def _flag(text: str, name: str) -> Flag:
     found = _CONDITION.fullmatch(text)
     if found is None:
-        expected = f"expected a path such as timed_out, or a path, one of {' '.join(_COMPARISONS)}, and a value"
+        expected = (
+            f"expected a path such as timed_out, or a path, one of {' '.join(_COMPARISONS)}, and "
+            "a value"
+        )
         raise BadInput(f"{name}: fail_if has {text!r}; {expected}, as in _shards.failed > 0.")
     path, compare, written = found.groups()
     if compare is None:
@@ -100,11 +138,16 @@ def _flag(text: str, name: str) -> Flag:
     except ValueError:
         # A word without a point would be a text without its quotation marks, or True for true.
         if "." not in written or not re.fullmatch(_PATH, written):
-            expected = 'a number, true, false, null, "text" in quotation marks, or a path with a point'
+            expected = (
+                'a number, true, false, null, "text" in quotation marks, or a path with a point'
+            )
             raise BadInput(f"{name}: fail_if has {text!r}; {written} is not {expected}.") from None
         value = _Path(written)
     if compare not in ("==", "!=") and not (isinstance(value, _Path) or _is_number(value)):
-        raise BadInput(f"{name}: fail_if has {text!r}; {compare} compares numbers; use == or != for other values.")
+        raise BadInput(
+            f"{name}: fail_if has {text!r}; {compare} compares numbers; use == or != for "
+            "other values."
+        )
     return Flag(path, compare, value)
 
 
@@ -113,7 +156,9 @@ def _no_constant(name: str) -> NoReturn:
 
 
 def refuse_flagged(answer: Any, rules: FailureRules) -> None:
-    """Raises EngineFailure with the flags that an answer has, their values, and the reasons that it gives."""
+    """Raises EngineFailure with the flags that an answer has, their values, and the reasons that it
+    gives.
+    """
     held = [text for flag in rules.flags if (text := _said(answer, flag))]
     if held:
         found = [(path, part_at(answer, path, None)) for path in rules.reasons]
@@ -142,7 +187,9 @@ def _said(answer: Any, flag: Flag) -> str:
         is_equal = value == other and (_is_number(value) == _is_number(other))
         return said if is_equal == (flag.compare == "==") else ""
     if not (_is_number(value) and _is_number(other)):
-        raise EngineFailure("malformed", f"fail_if compares numbers with {flag.compare}, but {said}.")
+        raise EngineFailure(
+            "malformed", f"fail_if compares numbers with {flag.compare}, but {said}."
+        )
     return said if _COMPARISONS[flag.compare](value, other) else ""
 
 
@@ -166,7 +213,9 @@ def _text(value: Any) -> str:
 
 
 def part_at(answer: Any, path: str, otherwise: Any = ABSENT) -> Any:
-    """The value at a path of keys and positions, `hits.hits` or `ids.0`. Raises EngineFailure where nothing is there instead."""
+    """The value at a path of keys and positions, `hits.hits` or `ids.0`. Raises EngineFailure where
+    nothing is there instead.
+    """
     value = _part(answer, path)
     if value is not ABSENT:
         return value

@@ -1,10 +1,22 @@
-"""bm25s: BM25 in this process, over a matrix of scores that are computed when the texts are indexed."""
+"""bm25s: BM25 in this process, over a matrix of scores that are computed when the texts are
+indexed.
+"""
 
 from typing import Any
 
 import numpy as np
 
-from rankwell.engines import ENGINES, Engine, EngineFamily, EngineHits, EngineItems, EngineQuery, Opening, Parameter, Session
+from rankwell.engines import (
+    ENGINES,
+    Engine,
+    EngineFamily,
+    EngineHits,
+    EngineItems,
+    EngineQuery,
+    Opening,
+    Parameter,
+    Session,
+)
 from rankwell.errors import BadInput
 
 
@@ -21,7 +33,10 @@ class _Bm25sEngine(Engine):
         """The words of texts; the same for items and queries."""
         stopwords = self.opening.build["stopwords"]
         return self.library.tokenize(
-            texts, stopwords="english" if stopwords == "english" else [], return_ids=False, show_progress=False
+            texts,
+            stopwords="english" if stopwords == "english" else [],
+            return_ids=False,
+            show_progress=False,
         )
 
     def _index(self, items: EngineItems) -> int:
@@ -34,13 +49,18 @@ class _Bm25sEngine(Engine):
         return self._size()
 
     def _size(self) -> int:
-        return sum(int(part.nbytes) for part in self.scorer.scores.values() if isinstance(part, np.ndarray))
+        return sum(
+            int(part.nbytes) for part in self.scorer.scores.values() if isinstance(part, np.ndarray)
+        )
 
     def _session(self) -> Session:
         return _Bm25sSession(self, self.built(self.scorer))
 
     def _describe(self) -> dict[str, Any]:
-        return {"items": len(self.items.ids), "index_bytes": None if self.scorer is None else self._size()}
+        return {
+            "items": len(self.items.ids),
+            "index_bytes": None if self.scorer is None else self._size(),
+        }
 
     def close(self) -> None:
         """Frees the index and the items."""
@@ -62,7 +82,9 @@ class _Bm25sSession(Session):
             mask = np.zeros(len(self._items.ids), dtype=np.float32)
             mask[self._items.matching(query.filter)] = 1
         depth = min(k, len(self._items.ids))
-        rows, scores = self._scorer.retrieve([known], k=depth, show_progress=False, n_threads=0, weight_mask=mask)
+        rows, scores = self._scorer.retrieve(
+            [known], k=depth, show_progress=False, n_threads=0, weight_mask=mask
+        )
         # Short lists are filled with items whose score is 0.
         found: list[tuple[int, float]] = [*zip(rows[0].tolist(), scores[0].tolist(), strict=True)]
         kept = [(self._items.ids[row], score) for row, score in found if score]
@@ -79,7 +101,13 @@ ENGINES.add(
         build=(
             Parameter("k1", float, 1.5, "saturation of term frequencies"),
             Parameter("b", float, 0.75, "normalisation by length, 0 to 1"),
-            Parameter("method", str, "lucene", "variant of BM25", ("lucene", "robertson", "atire", "bm25l", "bm25+")),
+            Parameter(
+                "method",
+                str,
+                "lucene",
+                "variant of BM25",
+                ("lucene", "robertson", "atire", "bm25l", "bm25+"),
+            ),
             Parameter("stopwords", str, "english", "words that are left out", ("english", "none")),
         ),
         package="bm25s",

@@ -34,19 +34,25 @@ class _ChromaEngine(Engine):
         super().__init__(opening)
         where = opening.connect
         if not where["url"]:
-            raise BadUsage("chroma: no address; write chroma:http://HOST:PORT, or the option url=http://HOST:PORT.")
+            raise BadUsage(
+                "chroma: no address; write chroma:http://HOST:PORT, or the option "
+                "url=http://HOST:PORT."
+            )
         self.metric, self.can_index = where["metric"], where["collection"] is None
         self.collection: str = where["collection"] or f"rankwell_{secrets.token_hex(6)}"
-        self.folder = (
-            f"/api/v2/tenants/{quote(where['tenant'], safe='')}/databases/{quote(where['database'], safe='')}/collections"
-        )
+        tenant, database = quote(where["tenant"], safe=""), quote(where["database"], safe="")
+        self.folder = f"/api/v2/tenants/{tenant}/databases/{database}/collections"
         self.key: str | None = None
         self._client = self.client()
         with self.guarding():
             self._version()  # a server that does not answer fails here
             if not self.can_index:
                 try:
-                    self._read_shape(self.ask(self._client, "GET", f"{self.folder}/{quote(self.collection, safe='')}"))
+                    self._read_shape(
+                        self.ask(
+                            self._client, "GET", f"{self.folder}/{quote(self.collection, safe='')}"
+                        )
+                    )
                 except BaseException:
                     self._client.close()
                     raise
@@ -63,7 +69,9 @@ class _ChromaEngine(Engine):
     def _read_shape(self, found: Mapping[str, Any]) -> None:
         self.key, self.dimensions = found["id"], found["dimension"]
         graph = _graph(found)
-        known: list[Metric] = [metric for metric, space in _SPACES.items() if space == graph.get("space")]
+        known: list[Metric] = [
+            metric for metric, space in _SPACES.items() if space == graph.get("space")
+        ]
         self.metric = known[0] if known else self.metric
 
     @property
@@ -82,15 +90,21 @@ class _ChromaEngine(Engine):
             "max_neighbors": build["m"],
             "ef_search": build["ef_search"],
         }
-        made = self.ask(client, "POST", self.folder, {"name": self.collection, "configuration": {"hnsw": graph}})
+        made = self.ask(
+            client, "POST", self.folder, {"name": self.collection, "configuration": {"hnsw": graph}}
+        )
         self.key = made["id"]
         for name, value in _graph(made).items():
             if graph.get(name, value) != value:
-                raise BadInput(f"{self.label}: {name} was set to {graph[name]!r} and reads back as {value!r}.")
+                raise BadInput(
+                    f"{self.label}: {name} was set to {graph[name]!r} and reads back as {value!r}."
+                )
         most = self.ask(client, "GET", "/api/v2/pre-flight-checks").get("max_batch_size", 1000)
         for start in range(0, len(vectors), most):
             rows = range(start, min(start + most, len(vectors)))
-            fields = [{name: values[row] for name, values in items.fields.items()} or None for row in rows]
+            fields = [
+                {name: values[row] for name, values in items.fields.items()} or None for row in rows
+            ]
             batch = {
                 "ids": [items.ids[row] for row in rows],
                 "embeddings": vectors[start : rows.stop].tolist(),
@@ -104,11 +118,17 @@ class _ChromaEngine(Engine):
 
     def _describe(self) -> dict[str, Any]:
         count = f"{self.folder}/{self.key}/count"
-        items = None if self.key is None else self.stated("count", lambda: self.ask(self._client, "GET", count))
+        items = (
+            None
+            if self.key is None
+            else self.stated("count", lambda: self.ask(self._client, "GET", count))
+        )
         return {"version": self._version(), "items": items}
 
     def _version(self) -> str | None:
-        return self.stated("version", lambda: f"Chroma {self.ask(self._client, 'GET', '/api/v2/version')}")
+        return self.stated(
+            "version", lambda: f"Chroma {self.ask(self._client, 'GET', '/api/v2/version')}"
+        )
 
     def _drop(self) -> None:
         if self.key is not None and self.can_index:
@@ -136,7 +156,11 @@ class _ChromaSession(Session):
 
     def _search(self, query: EngineQuery, k: int) -> EngineHits:
         conditions = [{name: {"$eq": value}} for name, value in (query.filter or {}).items()]
-        body: dict[str, Any] = {"query_embeddings": [np.asarray(query.vector).tolist()], "n_results": k, "include": ["distances"]}
+        body: dict[str, Any] = {
+            "query_embeddings": [np.asarray(query.vector).tolist()],
+            "n_results": k,
+            "include": ["distances"],
+        }
         if conditions:
             body["where"] = conditions[0] if len(conditions) == 1 else {"$and": conditions}
         found = self._chroma.ask(self._client, "POST", f"{self._path}/query", body)
@@ -149,7 +173,9 @@ class _ChromaSession(Session):
         return EngineHits(ids, distances)
 
     def _parameters(self) -> dict[str, Any]:
-        found = self._chroma.ask(self._client, "GET", f"{self._chroma.folder}/{quote(self._chroma.collection, safe='')}")
+        found = self._chroma.ask(
+            self._client, "GET", f"{self._chroma.folder}/{quote(self._chroma.collection, safe='')}"
+        )
         return {"ef_search": _graph(found).get("ef_search")}
 
     def close(self) -> None:
@@ -167,17 +193,25 @@ ENGINES.add(
         connect=(
             Parameter("url", str, "", "address of the server"),
             Parameter("token", str, "", "token of the server, as in ${CHROMA_TOKEN}"),
-            Parameter("collection", str, None, "collection that is there, only read; by default one of its own"),
+            Parameter(
+                "collection",
+                str,
+                None,
+                "collection that is there, only read; by default one of its own",
+            ),
             Parameter("tenant", str, "default_tenant", "tenant"),
             Parameter("database", str, "default_database", "database"),
-            Parameter("metric", str, "cosine", "similarity of its own collection", ("cosine", "dot", "l2")),
+            Parameter(
+                "metric", str, "cosine", "similarity of its own collection", ("cosine", "dot", "l2")
+            ),
             Parameter("keep", bool, False, "whether its own collection stays"),
             Parameter("timeout", float, 30.0, "seconds for an answer"),
         ),
         build=(
             Parameter("m", int, 16, "links of an item in each layer"),
             Parameter("ef_construction", int, 100, "candidates while an item is linked"),
-            # A server keeps the value with which it opened the index: one that is set later is stored, and not used.
+            # A server keeps the value with which it opened the index: one that is set later is
+            # stored, and not used.
             Parameter("ef_search", int, 100, "candidates of a search"),
         ),
     ),

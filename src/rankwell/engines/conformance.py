@@ -1,4 +1,6 @@
-"""The points that every engine must meet: lengths, ids, odd queries, refusals, exactness, parameters, threads, deletion."""
+"""The points that every engine must meet: lengths, ids, odd queries, refusals, exactness,
+parameters, threads, deletion.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -8,13 +10,36 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from rankwell.core.tables import Floats
-from rankwell.engines import Engine, EngineFailure, EngineHits, EngineItems, EngineQuery, Session, open_engine
+from rankwell.engines import (
+    Engine,
+    EngineFailure,
+    EngineHits,
+    EngineItems,
+    EngineQuery,
+    Session,
+    open_engine,
+)
 from rankwell.errors import BadInput, BadUsage, RankwellError
 
 State = Literal["ok", "failed", "skipped"]
 Exact = Callable[[Any, Any, str, int], Floats]
-"""(queries, items, metric, k) -> (queries, k) exact scores of the best k items, NaN where there are fewer."""
-_WORDS = ("river", "mountain", "forest", "harbour", "bridge", "castle", "garden", "market", "island", "valley", "tower", "meadow")
+"""(queries, items, metric, k) -> (queries, k) exact scores of the best k items, NaN where there are
+fewer.
+"""
+_WORDS = (
+    "river",
+    "mountain",
+    "forest",
+    "harbour",
+    "bridge",
+    "castle",
+    "garden",
+    "market",
+    "island",
+    "valley",
+    "tower",
+    "meadow",
+)
 _ITEMS, _DIMENSIONS, _CALLERS, _K = 120, 8, 8, 5
 _ODD = {
     "empty": "",
@@ -31,7 +56,9 @@ _CLOSING = "it can be closed twice"
 
 
 class ConformanceLine(NamedTuple):
-    """The outcome of one point. message: the reason of a failure or of a skipped point, or a remark."""
+    """The outcome of one point. message: the reason of a failure or of a skipped point, or a
+    remark.
+    """
 
     check: str
     state: State
@@ -40,9 +67,11 @@ class ConformanceLine(NamedTuple):
 
 @dataclass
 class Conformance:
-    """The points over one engine. queries: of the user; by default those that go with items from a seed, which it indexes.
+    """The points over one engine. queries: of the user; by default those that go with items from a
+    seed, which it indexes.
 
-    silent: whether no query has a result, so that points on results are skipped; then `every ordinary query has results` fails.
+    silent: whether no query has a result, so that points on results are skipped; then `every
+    ordinary query has results` fails.
     """
 
     spec: Any
@@ -57,11 +86,16 @@ class Conformance:
         self._own = not self.queries
 
     def lines(self) -> Iterator[ConformanceLine]:
-        """The lines in order. Raises BadUsage, UnknownName, MissingExtra and EngineFailure where the engine cannot be opened."""
+        """The lines in order. Raises BadUsage, UnknownName, MissingExtra and EngineFailure where
+        the engine cannot be opened.
+        """
         with open_engine(self.spec, self.options) as self.engine:
             if self.engine.can_index:
                 if not self._own:
-                    raise BadUsage(f"{self.engine.label}: an engine that indexes has queries of its own; leave yours out.")
+                    raise BadUsage(
+                        f"{self.engine.label}: an engine that indexes has queries of its own; "
+                        "leave yours out."
+                    )
                 self.engine.index(self.items)
                 self.queries = _queries(self.items)
             elif self._own:
@@ -73,9 +107,17 @@ class Conformance:
 
     def _blind_queries(self) -> list[EngineQuery]:
         if self.engine.needs_vector and self.engine.dimensions is None:
-            raise BadUsage(f"{self.engine.label}: the number of dimensions is unknown; give --query-vectors.")
-        vectors = np.random.default_rng(0).normal(size=(len(_WORDS), self.engine.dimensions or 1)).astype(np.float32)
-        return [EngineQuery(word, word, vector) for word, vector in zip(_WORDS, vectors, strict=True)]
+            raise BadUsage(
+                f"{self.engine.label}: the number of dimensions is unknown; give --query-vectors."
+            )
+        vectors = (
+            np.random.default_rng(0)
+            .normal(size=(len(_WORDS), self.engine.dimensions or 1))
+            .astype(np.float32)
+        )
+        return [
+            EngineQuery(word, word, vector) for word, vector in zip(_WORDS, vectors, strict=True)
+        ]
 
     def _is_silent(self) -> bool:
         try:
@@ -104,10 +146,16 @@ class Conformance:
 
 
 def lines_of_ended(n: int, reason: str) -> Iterator[ConformanceLine]:
-    """The lines behind the first n of an engine that ended its process, as by `os._exit`: a failure, and what is skipped."""
+    """The lines behind the first n of an engine that ended its process, as by `os._exit`: a
+    failure, and what is skipped.
+    """
     message, rest = f"the engine ended its process ({reason})", [*_CHECKS, _CLOSING][n:]
-    yield ConformanceLine(rest.pop(0) if n else "it can be opened, filled and queried", "failed", message)
-    yield from (ConformanceLine(name, "skipped", "the process of the engine has ended") for name in rest)
+    yield ConformanceLine(
+        rest.pop(0) if n else "it can be opened, filled and queried", "failed", message
+    )
+    yield from (
+        ConformanceLine(name, "skipped", "the process of the engine has ended") for name in rest
+    )
 
 
 class _Skipped(Exception):
@@ -124,17 +172,27 @@ def _sample() -> EngineItems:
     rng = np.random.default_rng(7)
     chosen = [rng.choice(len(_WORDS), 4, replace=False) for _ in range(_ITEMS)]
     bases = rng.normal(size=(len(_WORDS), _DIMENSIONS))
-    vectors = np.stack([bases[each].sum(axis=0) for each in chosen]) + rng.normal(scale=0.3, size=(_ITEMS, _DIMENSIONS))
+    vectors = np.stack([bases[each].sum(axis=0) for each in chosen]) + rng.normal(
+        scale=0.3, size=(_ITEMS, _DIMENSIONS)
+    )
     texts = [" ".join(_WORDS[word] for word in each) for each in chosen]
     colours = [("red", "blue", "green")[row % 3] for row in range(_ITEMS)]
-    return EngineItems([f"item-{row:03}" for row in range(_ITEMS)], texts, vectors.astype(np.float32), {"colour": colours})
+    return EngineItems(
+        [f"item-{row:03}" for row in range(_ITEMS)],
+        texts,
+        vectors.astype(np.float32),
+        {"colour": colours},
+    )
 
 
 def _queries(items: EngineItems) -> list[EngineQuery]:
     vectors = np.asarray(items.vectors)
     noise = np.random.default_rng(8).normal(scale=0.2, size=vectors.shape).astype(np.float32)
     texts = items.texts or ()
-    return [EngineQuery(f"q{row}", " ".join(texts[row].split()[:2]), vectors[row] + noise[row]) for row in range(0, _ITEMS, 10)]
+    return [
+        EngineQuery(f"q{row}", " ".join(texts[row].split()[:2]), vectors[row] + noise[row])
+        for row in range(0, _ITEMS, 10)
+    ]
 
 
 def _lengths(each: Conformance) -> str | None:
@@ -154,7 +212,10 @@ def _limit(each: Conformance) -> str | None:
     try:
         each.engine.check(each.queries[:1], most + 1)
     except BadUsage as error:
-        _require(str(most) in str(error) and str(most + 1) in str(error), f"the error does not name both numbers: {error}")
+        _require(
+            str(most) in str(error) and str(most + 1) in str(error),
+            f"the error does not name both numbers: {error}",
+        )
         return None
     raise AssertionError(f"k = {most + 1} is not refused")
 
@@ -162,10 +223,18 @@ def _limit(each: Conformance) -> str | None:
 def _ids(each: Conformance) -> str | None:
     for query, found in zip(each.queries, each.lists(), strict=True):
         ids: Sequence[Any] = found.ids
-        _require(all(isinstance(item, str) and item for item in ids), f"query {query.id!r}: an id is not a string")
-        _require(len(set(found.ids)) == len(found.ids), f"query {query.id!r}: an item appears twice")
+        _require(
+            all(isinstance(item, str) and item for item in ids),
+            f"query {query.id!r}: an id is not a string",
+        )
+        _require(
+            len(set(found.ids)) == len(found.ids), f"query {query.id!r}: an item appears twice"
+        )
         if each.engine.can_index:
-            _require(set(found.ids) <= set(each.items.ids), f"query {query.id!r}: an item was never indexed")
+            _require(
+                set(found.ids) <= set(each.items.ids),
+                f"query {query.id!r}: an item was never indexed",
+            )
     return None
 
 
@@ -173,18 +242,40 @@ def _scores(each: Conformance) -> str | None:
     for query, found in zip(each.queries, each.lists(), strict=True):
         if found.scores is None:
             return "the engine returns no scores"
-        _require(len(found.scores) == len(found.ids), f"query {query.id!r}: {len(found.scores)} scores of {len(found.ids)} items")
-        rises = [place for place in range(1, len(found.scores)) if found.scores[place] > found.scores[place - 1]]
-        _require(not rises, f"query {query.id!r}: the score rises at place {rises[0] + 1 if rises else 0}")
+        _require(
+            len(found.scores) == len(found.ids),
+            f"query {query.id!r}: {len(found.scores)} scores of {len(found.ids)} items",
+        )
+        rises = [
+            place
+            for place in range(1, len(found.scores))
+            if found.scores[place] > found.scores[place - 1]
+        ]
+        _require(
+            not rises,
+            f"query {query.id!r}: the score rises at place {rises[0] + 1 if rises else 0}",
+        )
     return None
 
 
 def _found(each: Conformance) -> str | None:
     if each.engine.can_index or each.engine.kind == "vector":
-        empty = [query.id for query, found in zip(each.queries, each.lists(), strict=True) if not found.ids]
-        _require(not empty, f"no results for {len(empty)} of {len(each.queries)} queries, such as {empty[0] if empty else ''!r}")
+        empty = [
+            query.id
+            for query, found in zip(each.queries, each.lists(), strict=True)
+            if not found.ids
+        ]
+        _require(
+            not empty,
+            f"no results for {len(empty)} of {len(each.queries)} queries, such as "
+            f"{empty[0] if empty else ''!r}",
+        )
         return None
-    _require(not each.silent, f"none of {len(each.queries)} queries returned a result; give --queries with texts that find items")
+    _require(
+        not each.silent,
+        f"none of {len(each.queries)} queries returned a result; give --queries with texts "
+        "that find items",
+    )
     raise _Skipped("the content of the index is unknown")
 
 
@@ -198,9 +289,14 @@ def _odd(each: Conformance) -> str | None:
             try:
                 session.search(EngineQuery(name, text, each.queries[0].vector), _K)
             except EngineFailure as error:
-                _require(error.kind in ("status", "error", "malformed"), f"the {name} query: {error}")
+                _require(
+                    error.kind in ("status", "error", "malformed"), f"the {name} query: {error}"
+                )
                 refused.append(name)
-        _require(session.search(each.queries[0], _K).ids == before, "after these queries, an ordinary one has other results")
+        _require(
+            session.search(each.queries[0], _K).ids == before,
+            "after these queries, an ordinary one has other results",
+        )
     return f"refused by the engine: {', '.join(refused)}" if refused else None
 
 
@@ -227,15 +323,24 @@ def _exact(each: Conformance) -> str | None:
     if engine.exact_parameters is None or engine.metric is None or not engine.can_index:
         raise _Skipped("the engine has no exact mode, or its items are unknown")
     vectors = np.asarray(each.items.vectors)
-    best = each.exact(np.stack([np.asarray(query.vector) for query in each.queries]), vectors, engine.metric, _K)
+    best = each.exact(
+        np.stack([np.asarray(query.vector) for query in each.queries]), vectors, engine.metric, _K
+    )
     rows = {item: row for row, item in enumerate(each.items.ids)}
     with each.session() as session:
         session.configure(engine.exact_parameters)
         for place, query in enumerate(each.queries):
             found = session.search(query, _K).ids
-            own = each.exact(np.asarray(query.vector)[None], vectors[[rows[item] for item in found]], engine.metric, _K)[0]
+            own = each.exact(
+                np.asarray(query.vector)[None],
+                vectors[[rows[item] for item in found]],
+                engine.metric,
+                _K,
+            )[0]
             same = len(found) == _K and np.allclose(own, best[place], rtol=1e-5, atol=1e-6)
-            _require(bool(same), f"query {query.id!r}: {list(found)} are not the {_K} nearest items")
+            _require(
+                bool(same), f"query {query.id!r}: {list(found)} are not the {_K} nearest items"
+            )
     return None
 
 
@@ -248,11 +353,16 @@ def _parameters(each: Conformance) -> str | None:
             if parameter.name not in start or (isinstance(value, str) and not parameter.choices):
                 continue
             new = (
-                next((choice for choice in parameter.choices if choice != value), None) if parameter.choices else _another(value)
+                next((choice for choice in parameter.choices if choice != value), None)
+                if parameter.choices
+                else _another(value)
             )
             if new is not None:
                 one.configure({parameter.name: new})
-                _require(other.parameters()[parameter.name] == value, f"{parameter.name} changes in another session")
+                _require(
+                    other.parameters()[parameter.name] == value,
+                    f"{parameter.name} changes in another session",
+                )
                 one.configure({parameter.name: value})
                 changed.append(parameter.name)
     if not changed:
@@ -272,7 +382,9 @@ def _callers(each: Conformance) -> str | None:
     with ThreadPoolExecutor(_CALLERS) as pool:
         together = list(pool.map(lambda _: [found.ids for found in each.lists()], range(_CALLERS)))
     different = sum(lists != alone for lists in together)
-    _require(not different, f"{different} of {_CALLERS} callers at once get other lists than one alone")
+    _require(
+        not different, f"{different} of {_CALLERS} callers at once get other lists than one alone"
+    )
     return None
 
 
@@ -282,8 +394,13 @@ def _filters(each: Conformance) -> str | None:
     colours = dict(zip(each.items.ids, each.items.fields["colour"], strict=True))
     with each.session() as session:
         for query in each.queries:
-            found = session.search(EngineQuery(query.id, query.text, query.vector, {"colour": "red"}), _K).ids
-            _require(all(colours[item] == "red" for item in found), f"query {query.id!r}: the filter lets other items through")
+            found = session.search(
+                EngineQuery(query.id, query.text, query.vector, {"colour": "red"}), _K
+            ).ids
+            _require(
+                all(colours[item] == "red" for item in found),
+                f"query {query.id!r}: the filter lets other items through",
+            )
     return None
 
 
@@ -296,7 +413,10 @@ def _timeout(each: Conformance) -> str | None:
                 return "its own index is not built within a limit"
             engine.session().search(each.queries[0], _K)
     except EngineFailure as error:
-        _require(error.kind == "timeout", f"a limit of 1 µs is a failure of the kind {error.kind}: {error}")
+        _require(
+            error.kind == "timeout",
+            f"a limit of 1 µs is a failure of the kind {error.kind}: {error}",
+        )
         return None
     raise _Skipped("the answer came within the limit")
 
@@ -311,7 +431,9 @@ def _deletion(each: Conformance) -> str | None:
     kept = [row for row in range(_ITEMS) if row % 2]
     items, texts, vectors = each.items, each.items.texts or (), np.asarray(each.items.vectors)
     fields = {name: [values[row] for row in kept] for name, values in items.fields.items()}
-    fewer = EngineItems([items.ids[row] for row in kept], [texts[row] for row in kept], vectors[kept], fields)
+    fewer = EngineItems(
+        [items.ids[row] for row in kept], [texts[row] for row in kept], vectors[kept], fields
+    )
     each.engine.index(fewer)
     gone = {item for found in each.lists() for item in found.ids} - set(fewer.ids)
     _require(not gone, f"an item that is not in the new index appears: {min(gone, default='')!r}")

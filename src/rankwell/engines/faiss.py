@@ -5,7 +5,17 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.engines import ENGINES, Engine, EngineFamily, EngineHits, EngineItems, EngineQuery, Opening, Parameter, Session
+from rankwell.engines import (
+    ENGINES,
+    Engine,
+    EngineFamily,
+    EngineHits,
+    EngineItems,
+    EngineQuery,
+    Opening,
+    Parameter,
+    Session,
+)
 from rankwell.errors import BadInput, BadUsage
 
 
@@ -18,7 +28,11 @@ class _FaissEngine(Engine):
         self.shape: str = opening.build["index"]
         self.table: Any = None
         self.items = EngineItems(list[str]())
-        self.exact_parameters = {"flat": {}, "ivf": {"nprobe": opening.build["nlist"]}, "hnsw": None}[self.shape]
+        self.exact_parameters = {
+            "flat": {},
+            "ivf": {"nprobe": opening.build["nlist"]},
+            "hnsw": None,
+        }[self.shape]
 
     @property
     def distances(self) -> bool:
@@ -66,7 +80,10 @@ class _FaissEngine(Engine):
         return _FaissSession(self, self.built(self.table))
 
     def _describe(self) -> dict[str, Any]:
-        return {"items": len(self.items.ids), "index_bytes": None if self.table is None else self._size()}
+        return {
+            "items": len(self.items.ids),
+            "index_bytes": None if self.table is None else self._size(),
+        }
 
     def close(self) -> None:
         """Frees the index and the items."""
@@ -78,9 +95,18 @@ class _FaissSession(Session):
 
     def __init__(self, engine: _FaissEngine, table: Any) -> None:
         super().__init__(engine)
-        self._faiss, self._table, self._items, self._prepare = engine.library, table, engine.items, engine.prepared
+        self._faiss, self._table, self._items, self._prepare = (
+            engine.library,
+            table,
+            engine.items,
+            engine.prepared,
+        )
         self._shape, self._ids = engine.shape, engine.items.ids
-        kinds = {"flat": "SearchParameters", "ivf": "SearchParametersIVF", "hnsw": "SearchParametersHNSW"}
+        kinds = {
+            "flat": "SearchParameters",
+            "ivf": "SearchParametersIVF",
+            "hnsw": "SearchParametersHNSW",
+        }
         self._settings = getattr(engine.library, kinds[engine.shape])()
 
     def _search(self, query: EngineQuery, k: int) -> EngineHits:
@@ -88,7 +114,9 @@ class _FaissSession(Session):
         if not query.filter:
             return self._hits(*self._table.search(rows, k, params=settings))[0]
         # Kept until the search is over: the settings only point to it.
-        selector = self._faiss.IDSelectorBatch(np.array(self._items.matching(query.filter), dtype=np.int64))
+        selector = self._faiss.IDSelectorBatch(
+            np.array(self._items.matching(query.filter), dtype=np.int64)
+        )
         settings.sel = selector
         try:
             return self._hits(*self._table.search(rows, k, params=settings))[0]
@@ -114,7 +142,10 @@ class _FaissSession(Session):
     def _configure(self, values: Mapping[str, Any]) -> None:
         for name, value in values.items():
             if {"nprobe": "ivf", "ef_search": "hnsw"}[name] != self._shape:
-                raise BadUsage(f"faiss: {name} has no effect on an index of the kind {self._shape}; leave it out.")
+                raise BadUsage(
+                    f"faiss: {name} has no effect on an index of the kind {self._shape}; "
+                    "leave it out."
+                )
             setattr(self._settings, {"nprobe": "nprobe", "ef_search": "efSearch"}[name], value)
 
     def _parameters(self) -> dict[str, Any]:
@@ -131,7 +162,15 @@ ENGINES.add(
         "Faiss in this process: exact search, inverted lists (IVF), or a graph (HNSW)",
         ("vector",),
         _FaissEngine,
-        connect=(Parameter("metric", str, "cosine", "similarity; vectors are normalised for cosine", ("cosine", "dot", "l2")),),
+        connect=(
+            Parameter(
+                "metric",
+                str,
+                "cosine",
+                "similarity; vectors are normalised for cosine",
+                ("cosine", "dot", "l2"),
+            ),
+        ),
         build=(
             Parameter("index", str, "flat", "kind of index", ("flat", "ivf", "hnsw")),
             Parameter("nlist", int, 256, "lists of ivf"),

@@ -1,4 +1,6 @@
-"""The entries of the registry of engines: their kinds, installation, and parameters with types and defaults."""
+"""The entries of the registry of engines: their kinds, installation, and parameters with types and
+defaults.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +18,9 @@ _KINDS = {int: "an integer", float: "a number", str: "a string", bool: "true or 
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of an engine. default: None where the engine's own applies. choices: all its values where they are few."""
+    """A parameter of an engine. default: None where the engine's own applies. choices: all its
+    values where they are few.
+    """
 
     name: str
     kind: type[int] | type[float] | type[str] | type[bool]
@@ -25,7 +29,9 @@ class Parameter:
     choices: tuple[str, ...] = ()
 
     def read(self, value: Any, engine: str) -> Any:
-        """The value of a text, as on a command line, or of Python or TOML. Raises BadUsage where it is not one of its kind."""
+        """The value of a text, as on a command line, or of Python or TOML. Raises BadUsage where it
+        is not one of its kind.
+        """
         found = self._typed(value)
         if found is None or (self.choices and found not in self.choices):
             expected = " or ".join(self.choices) if self.choices else _KINDS[self.kind]
@@ -35,7 +41,9 @@ class Parameter:
     def _typed(self, value: Any) -> Any:
         if isinstance(value, str) and self.kind is bool:
             return {"true": True, "false": False}.get(value.lower())
-        if isinstance(value, str) or (self.kind is float and isinstance(value, int) and not isinstance(value, bool)):
+        if isinstance(value, str) or (
+            self.kind is float and isinstance(value, int) and not isinstance(value, bool)
+        ):
             try:
                 return self.kind(value)
             except ValueError:
@@ -47,9 +55,11 @@ class Parameter:
 class EngineFamily:
     """An engine of the registry. kinds: the searches that it offers, the usual one first.
 
-    connect: where it is and what its columns are; build: the shape of an index; search: the settings of a session.
+    connect: where it is and what its columns are; build: the shape of an index; search: the
+    settings of a session.
     adapt: the family with the parameters of a file or an object, of (family, target, options).
-    package: the one to install, with its extra of rankwell; none where nothing is missing. most_k: its largest k.
+    package: the one to install, with its extra of rankwell; none where nothing is missing. most_k:
+    its largest k.
     own_version: its version where it is part of Python.
     """
 
@@ -87,15 +97,22 @@ class EngineFamily:
         return f"pip install 'rankwell[{self.extra}]'"
 
     def need(self, module: str, package: str = "") -> Any:
-        """A module of the engine's package, or of another one of its extra. Raises MissingExtra where it is not installed."""
+        """A module of the engine's package, or of another one of its extra. Raises MissingExtra
+        where it is not installed.
+        """
         import importlib
 
         try:
             return importlib.import_module(module)
         except ImportError as error:
-            raise MissingExtra(f"the engine {self.name} needs the package {package or self.package}: {self.install}.") from error
+            raise MissingExtra(
+                f"the engine {self.name} needs the package {package or self.package}: "
+                f"{self.install}."
+            ) from error
 
-    def read(self, values: Mapping[str, Any], known: Sequence[Parameter] | None = None) -> dict[str, Any]:
+    def read(
+        self, values: Mapping[str, Any], known: Sequence[Parameter] | None = None
+    ) -> dict[str, Any]:
         """Parameters with their values in their types. Raises UnknownName, BadUsage."""
         table = {each.name: each for each in (self.parameters if known is None else known)}
         for name in values:
@@ -107,10 +124,11 @@ class EngineFamily:
 
 @dataclass(frozen=True)
 class Opening:
-    """The arguments with which an engine is opened. label: as the user wrote it, for messages; target: a file or an object.
+    """The arguments with which an engine is opened. label: as the user wrote it, for messages;
+    target: a file or an object.
 
-    connect, build: values of all parameters, defaults included; search: of those that were given or have a default. shown: the
-    given parameters without the values of secrets.
+    connect, build: values of all parameters, defaults included; search: of those that were given or
+    have a default. shown: the given parameters without the values of secrets.
     """
 
     family: EngineFamily

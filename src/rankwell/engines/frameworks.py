@@ -1,4 +1,5 @@
-"""Retrievers as their frameworks make them, recognised by their shape: LangChain, LlamaIndex, Haystack, PyTerrier, BEIR.
+"""Retrievers as their frameworks make them, recognised by their shape: LangChain, LlamaIndex,
+Haystack, PyTerrier, BEIR.
 
 No framework is imported: an object of one brings its own.
 """
@@ -13,9 +14,11 @@ Takes = Literal["text", "vector", "id"]
 
 
 class Caller(NamedTuple):
-    """The way to query an object. call: (query, k) -> results; by: the method's name; takes: the query that it expects.
+    """The way to query an object. call: (query, k) -> results; by: the method's name; takes: the
+    query that it expects.
 
-    batch: ({id: text}, k) -> {id: results}, where the object answers many at once. index_items: where it takes them.
+    batch: ({id: text}, k) -> {id: results}, where the object answers many at once. index_items:
+    where it takes them.
     cuts: whether the results are cut here, as the object has no k.
     """
 
@@ -28,7 +31,9 @@ class Caller(NamedTuple):
 
 
 def framework_caller(thing: Any, takes: Takes | None) -> Caller | None:
-    """The caller of an object of a known framework; None for any other. takes: the query where the object offers several."""
+    """The caller of an object of a known framework; None for any other. takes: the query where the
+    object offers several.
+    """
     for recognise in (_beir, _pyterrier, _langchain, _llamaindex, _haystack):
         caller = recognise(thing, takes)
         if caller is not None:
@@ -51,7 +56,9 @@ def parameters_of(function: Any) -> Mapping[str, inspect.Parameter]:
 
 
 def _beir(thing: Any, _: Takes | None) -> Caller | None:
-    """`search(corpus, queries, top_k)` -> {query: {document: score}}; BEIR's dense models have a score function as well."""
+    """`search(corpus, queries, top_k)` -> {query: {document: score}}; BEIR's dense models have a
+    score function as well.
+    """
     known = parameters_of(getattr(thing, "search", None))
     if [*known][:2] != ["corpus", "queries"]:
         return None
@@ -61,14 +68,23 @@ def _beir(thing: Any, _: Takes | None) -> Caller | None:
 
     def _index(items: EngineItems) -> None:
         corpus.clear()
-        corpus.update((item, {"title": "", "text": text}) for item, text in zip(items.ids, items.texts or (), strict=True))
+        corpus.update(
+            (item, {"title": "", "text": text})
+            for item, text in zip(items.ids, items.texts or (), strict=True)
+        )
 
     def _batch(queries: Mapping[str, str], k: int) -> Mapping[str, Any]:
         found: Mapping[str, Mapping[str, float]] = thing.search(corpus, dict(queries), k, *more)
-        # A dictionary has no order; equal scores keep that of the object. A query without results may be missing.
-        return {query: sorted(found.get(query, {}).items(), key=lambda pair: -pair[1])[:k] for query in queries}
+        # A dictionary has no order; equal scores keep that of the object. A query without results
+        # may be missing.
+        return {
+            query: sorted(found.get(query, {}).items(), key=lambda pair: -pair[1])[:k]
+            for query in queries
+        }
 
-    return Caller(lambda query, k: _batch({"query": query}, k)["query"], "search", "text", _batch, _index)
+    return Caller(
+        lambda query, k: _batch({"query": query}, k)["query"], "search", "text", _batch, _index
+    )
 
 
 def _pyterrier(thing: Any, _: Takes | None) -> Caller | None:
@@ -80,7 +96,11 @@ def _pyterrier(thing: Any, _: Takes | None) -> Caller | None:
         import pandas as pd
 
         found = thing.transform(pd.DataFrame({"qid": [*queries], "query": [*queries.values()]}))
-        order = {"by": "rank", "ascending": True} if "rank" in found else {"by": "score", "ascending": False}
+        order = (
+            {"by": "rank", "ascending": True}
+            if "rank" in found
+            else {"by": "score", "ascending": False}
+        )
         lists: dict[str, list[Any]] = {query: [] for query in queries}
         for row in found.sort_values(kind="stable", **order).to_dict("records"):
             lists[str(row["qid"])].append((row["docno"], row["score"]))
@@ -90,14 +110,22 @@ def _pyterrier(thing: Any, _: Takes | None) -> Caller | None:
 
 
 def _langchain(thing: Any, takes: Takes | None) -> Caller | None:
-    """A retriever's `invoke(text)`, or a vector store's `similarity_search(text, k)`, whose scores have no common direction."""
+    """A retriever's `invoke(text)`, or a vector store's `similarity_search(text, k)`, whose scores
+    have no common direction.
+    """
     if not _is_from(thing, "langchain"):
         return None
     if callable(getattr(thing, "as_retriever", None)):
         if takes == "vector":
             search = thing.similarity_search_by_vector
-            return Caller(lambda vector, k: search(vector.tolist(), k=k), "similarity_search_by_vector", "vector")
-        return Caller(lambda text, k: thing.similarity_search(text, k=k), "similarity_search", "text")
+            return Caller(
+                lambda vector, k: search(vector.tolist(), k=k),
+                "similarity_search_by_vector",
+                "vector",
+            )
+        return Caller(
+            lambda text, k: thing.similarity_search(text, k=k), "similarity_search", "text"
+        )
     if not callable(getattr(thing, "invoke", None)):
         return None
     sized: dict[int, Any] = {}
@@ -127,17 +155,29 @@ def _llamaindex(thing: Any, _: Takes | None) -> Caller | None:
         if hasattr(thing, "similarity_top_k") and thing.similarity_top_k != k:
             thing.similarity_top_k = k
         # `node_id` is a part of the node inside.
-        return [{"node": each.node, "id": each.node.node_id, "score": each.score} for each in thing.retrieve(text)]
+        return [
+            {"node": each.node, "id": each.node.node_id, "score": each.score}
+            for each in thing.retrieve(text)
+        ]
 
     return Caller(_call, "retrieve", "text", cuts=True)
 
 
 def _haystack(thing: Any, takes: Takes | None) -> Caller | None:
-    """`run(query=, top_k=)` of a component, or `run({component: {socket: value}})` of a pipeline -> {"documents": [...]}."""
-    if not callable(getattr(thing, "run", None)) or not (_is_from(thing, "haystack") or hasattr(thing, "__haystack_input__")):
+    """`run(query=, top_k=)` of a component, or `run({component: {socket: value}})` of a pipeline ->
+    {"documents": [...]}.
+    """
+    if not callable(getattr(thing, "run", None)) or not (
+        _is_from(thing, "haystack") or hasattr(thing, "__haystack_input__")
+    ):
         return None
     if callable(getattr(thing, "inputs", None)):
-        return Caller(lambda query, k: _documents(thing.run(_pipeline_input(thing, query, k))), "run", "text", cuts=True)
+        return Caller(
+            lambda query, k: _documents(thing.run(_pipeline_input(thing, query, k))),
+            "run",
+            "text",
+            cuts=True,
+        )
     known = parameters_of(thing.run)
     by_vector = "query_embedding" in known and (takes == "vector" or "query" not in known)
     name = "query_embedding" if by_vector else "query"
@@ -150,10 +190,16 @@ def _haystack(thing: Any, takes: Takes | None) -> Caller | None:
 
 
 def _pipeline_input(pipeline: Any, query: str, k: int) -> dict[str, dict[str, Any]]:
-    """The input of a pipeline: the query for each socket that needs a text, k for each one named top_k."""
+    """The input of a pipeline: the query for each socket that needs a text, k for each one named
+    top_k.
+    """
     found: dict[str, dict[str, Any]] = {}
     for component, sockets in pipeline.inputs().items():
-        values = {name: query for name, socket in sockets.items() if socket["type"] is str and socket["is_mandatory"]}
+        values = {
+            name: query
+            for name, socket in sockets.items()
+            if socket["type"] is str and socket["is_mandatory"]
+        }
         values |= {name: k for name in sockets if name == "top_k"}
         if values:
             found[component] = values
@@ -161,8 +207,14 @@ def _pipeline_input(pipeline: Any, query: str, k: int) -> dict[str, dict[str, An
 
 
 def _documents(output: Mapping[str, Any]) -> Any:
-    """The documents in the output of a component, or in that of the last component of a pipeline that has any."""
+    """The documents in the output of a component, or in that of the last component of a pipeline
+    that has any.
+    """
     if "documents" in output:
         return output["documents"]
-    listed = [each["documents"] for each in output.values() if isinstance(each, Mapping) and "documents" in each]
+    listed = [
+        each["documents"]
+        for each in output.values()
+        if isinstance(each, Mapping) and "documents" in each
+    ]
     return listed[-1] if listed else None

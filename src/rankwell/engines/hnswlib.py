@@ -5,7 +5,17 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.engines import ENGINES, Engine, EngineFamily, EngineHits, EngineItems, EngineQuery, Opening, Parameter, Session
+from rankwell.engines import (
+    ENGINES,
+    Engine,
+    EngineFamily,
+    EngineHits,
+    EngineItems,
+    EngineQuery,
+    Opening,
+    Parameter,
+    Session,
+)
 from rankwell.errors import BadInput
 
 _SPACES = {"cosine": "cosine", "dot": "ip", "l2": "l2"}
@@ -31,7 +41,10 @@ class _HnswEngine(Engine):
             raise BadInput("hnswlib: there are no items to index.")
         graph = self.library.Index(space=_SPACES[str(self.metric)], dim=vectors.shape[1])
         graph.init_index(
-            max_elements=len(vectors), M=build["m"], ef_construction=build["ef_construction"], random_seed=build["seed"]
+            max_elements=len(vectors),
+            M=build["m"],
+            ef_construction=build["ef_construction"],
+            random_seed=build["seed"],
         )
         graph.add_items(vectors, np.arange(len(vectors)), num_threads=build["threads"])
         self.graph, self.items = graph, items
@@ -54,7 +67,12 @@ class _HnswSession(Session):
 
     def __init__(self, engine: _HnswEngine, graph: Any) -> None:
         super().__init__(engine)
-        self._graph, self._items, self._ids, self._ef = graph, engine.items, engine.items.ids, int(graph.ef)
+        self._graph, self._items, self._ids, self._ef = (
+            graph,
+            engine.items,
+            engine.items.ids,
+            int(graph.ef),
+        )
 
     def _search(self, query: EngineQuery, k: int) -> EngineHits:
         # Every call and every step through NumPy counts beside a search of some microseconds.
@@ -84,8 +102,12 @@ class _HnswSession(Session):
         vectors = np.stack([np.asarray(query.vector) for query in queries])
         found = self._graph.knn_query(vectors, k=min(k, len(self._ids)))
         ids = self._ids
-        lists: list[tuple[list[int], list[float]]] = [*zip(found[0].tolist(), found[1].tolist(), strict=True)]
-        return [EngineHits([ids[label] for label in labels], distances) for labels, distances in lists]
+        lists: list[tuple[list[int], list[float]]] = [
+            *zip(found[0].tolist(), found[1].tolist(), strict=True)
+        ]
+        return [
+            EngineHits([ids[label] for label in labels], distances) for labels, distances in lists
+        ]
 
     def _set_ef(self) -> None:
         """The index has one ef for all sessions; this one's applies while it searches."""
@@ -113,9 +135,15 @@ ENGINES.add(
             Parameter("m", int, 16, "links of an item in each layer"),
             Parameter("ef_construction", int, 200, "candidates while an item is linked"),
             Parameter("seed", int, 100, "seed of the layers"),
-            Parameter("threads", int, 1, "threads of the build; with more than one each build differs"),
+            Parameter(
+                "threads", int, 1, "threads of the build; with more than one each build differs"
+            ),
         ),
-        search=(Parameter("ef", int, 10, "candidates of a search; where it is below k, k candidates are taken"),),
+        search=(
+            Parameter(
+                "ef", int, 10, "candidates of a search; where it is below k, k candidates are taken"
+            ),
+        ),
         package="hnswlib",
         extra="engines",
     ),

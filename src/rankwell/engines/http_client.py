@@ -1,4 +1,6 @@
-"""A connection to one HTTP server, kept open, for one thread: a deadline for the whole answer, and every fault by its kind."""
+"""A connection to one HTTP server, kept open, for one thread: a deadline for the whole answer, and
+every fault by its kind.
+"""
 
 import json
 import select
@@ -27,7 +29,9 @@ class HttpFailure(EngineFailure):
 
 
 class HttpClient:
-    """Sends requests to the server of a URL; it follows no redirect and uses no proxy. timeout: seconds for each answer."""
+    """Sends requests to the server of a URL; it follows no redirect and uses no proxy. timeout:
+    seconds for each answer.
+    """
 
     def __init__(self, url: str, timeout: float) -> None:
         try:
@@ -49,22 +53,34 @@ class HttpClient:
             from urllib.parse import unquote
 
             pair = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}"
-            self._authorization = {"Authorization": "Basic " + base64.b64encode(pair.encode()).decode("ascii")}
+            self._authorization = {
+                "Authorization": "Basic " + base64.b64encode(pair.encode()).decode("ascii")
+            }
 
-    def json(self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None) -> Any:
-        """The JSON of an answer. body: sent as JSON; None sends none. Raises EngineFailure, also for an `error` in it."""
+    def json(
+        self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None
+    ) -> Any:
+        """The JSON of an answer. body: sent as JSON; None sends none. Raises EngineFailure, also
+        for an `error` in it.
+        """
         content = None if body is None else json.dumps(body, allow_nan=False).encode()
         more = {"Content-Type": "application/json"} if content is not None else {}
-        raw = self.send(method, path, content, {"Accept": "application/json", **more, **(headers or {})})
+        raw = self.send(
+            method, path, content, {"Accept": "application/json", **more, **(headers or {})}
+        )
         try:
             answer = json.loads(raw, parse_constant=_no_constant)
         except (ValueError, RecursionError) as error:
-            raise EngineFailure("malformed", f"the answer is not JSON ({type(error).__name__}: {str(error)[:100]}).") from error
+            raise EngineFailure(
+                "malformed", f"the answer is not JSON ({type(error).__name__}: {str(error)[:100]})."
+            ) from error
         refuse_flagged(answer, ALWAYS)
         return answer
 
     def send(self, method: str, path: str, content: bytes | None, headers: dict[str, str]) -> bytes:
-        """The body of an answer. Raises EngineFailure for 206 (partial), any status but 200 to 299, and an answer late or cut."""
+        """The body of an answer. Raises EngineFailure for 206 (partial), any status but 200 to 299,
+        and an answer late or cut.
+        """
         deadline = time.monotonic() + self._timeout
         try:
             self._reopen_if_closed()
@@ -78,7 +94,9 @@ class HttpClient:
             if isinstance(error, IncompleteRead):
                 raise EngineFailure("disconnected", "the answer ends before its length.") from error
             if isinstance(error, HTTPException) and not isinstance(error, ConnectionError):
-                raise EngineFailure("malformed", f"the answer is not HTTP ({type(error).__name__}: {error}).") from error
+                raise EngineFailure(
+                    "malformed", f"the answer is not HTTP ({type(error).__name__}: {error})."
+                ) from error
             if isinstance(error, TimeoutError):
                 raise EngineFailure("timeout", f"no answer within {self._timeout:g} s.") from error
             raise
@@ -98,7 +116,9 @@ class HttpClient:
             parts.append(part)
             size += len(part)
             if size > MOST_BYTES:
-                raise EngineFailure("malformed", f"the answer has more than {MOST_BYTES >> 20} MiB.")
+                raise EngineFailure(
+                    "malformed", f"the answer has more than {MOST_BYTES >> 20} MiB."
+                )
             if time.monotonic() > deadline:
                 raise TimeoutError
         if response.length:  # read1 does not notice that the rest is missing
@@ -118,19 +138,27 @@ class HttpClient:
 
 
 def _decoded(answer: bytes, encoding: str) -> bytes:
-    """An answer that a server compressed against the request, without its compression. Raises EngineFailure."""
+    """An answer that a server compressed against the request, without its compression. Raises
+    EngineFailure.
+    """
     encoding = "gzip" if answer[:2] == b"\x1f\x8b" else encoding.strip().lower()
     if encoding in ("", "identity") or not answer:
         return answer
     if encoding not in ("gzip", "deflate"):
-        raise EngineFailure("malformed", f"the answer is compressed ({encoding}), although the request excludes that.")
-    # Some servers send deflate without the header of zlib, which a low half of 8 in the first byte begins.
+        raise EngineFailure(
+            "malformed",
+            f"the answer is compressed ({encoding}), although the request excludes that.",
+        )
+    # Some servers send deflate without the header of zlib, which a low half of 8 in the first byte
+    # begins.
     bits = zlib.MAX_WBITS | 32 if encoding == "gzip" or answer[0] & 15 == 8 else -zlib.MAX_WBITS
     try:
         unpacking = zlib.decompressobj(bits)
         found = unpacking.decompress(answer, MOST_BYTES)
     except zlib.error as error:
-        raise EngineFailure("malformed", f"the answer is said to be {encoding}, and is not ({error}).") from error
+        raise EngineFailure(
+            "malformed", f"the answer is said to be {encoding}, and is not ({error})."
+        ) from error
     if unpacking.unconsumed_tail:
         raise EngineFailure("malformed", f"the answer has more than {MOST_BYTES >> 20} MiB.")
     if not unpacking.eof:

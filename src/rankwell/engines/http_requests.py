@@ -1,4 +1,6 @@
-"""Any search server that answers JSON over HTTP: a TOML file says what to send, and where ids, scores and time are."""
+"""Any search server that answers JSON over HTTP: a TOML file says what to send, and where ids,
+scores and time are.
+"""
 
 import base64
 import json
@@ -26,7 +28,14 @@ from rankwell.engines import (
     Parameter,
     Session,
 )
-from rankwell.engines.answer_flags import ABSENT, FailureRules, known_rules, part_at, read_rules, refuse_flagged
+from rankwell.engines.answer_flags import (
+    ABSENT,
+    FailureRules,
+    known_rules,
+    part_at,
+    read_rules,
+    refuse_flagged,
+)
 from rankwell.engines.http_client import HttpClient
 from rankwell.errors import BadInput, BadUsage, UnknownName, shown
 from rankwell.store import Source
@@ -34,17 +43,36 @@ from rankwell.store import Source
 _PLACE = re.compile(r"\{([a-z_][a-z0-9_]*)\}")
 _KINDS: tuple[Kind, ...] = ("lexical", "vector", "hybrid")
 _OF_ONE_KIND: Mapping[str, type] = {
-    "method": object, "path": str, "headers": dict, "body": object, "results": dict, "fail_if": object, "fail_reason": object,
-}  # fmt: skip
+    "method": object,
+    "path": str,
+    "headers": dict,
+    "body": object,
+    "results": dict,
+    "fail_if": object,
+    "fail_reason": object,
+}
 _KEYS: Mapping[str, type] = {
-    **_OF_ONE_KIND, "url": str, "parameters": dict, "most_k": int, "metric": str, "version": dict, "count": dict, "kind": str,
+    **_OF_ONE_KIND,
+    "url": str,
+    "parameters": dict,
+    "most_k": int,
+    "metric": str,
+    "version": dict,
+    "count": dict,
+    "kind": str,
     **dict.fromkeys(_KINDS, dict),
-}  # fmt: skip
+}
 """The keys of a file with the types of their values; object where another place checks them."""
 _ASK_KEYS: Mapping[str, type] = {"method": str, "path": str, "body": object, "value": str}
 _RESULT_KEYS: Mapping[str, type] = {
-    "list": str, "id": str, "score": str, "ids": str, "scores": str, "distance": bool, "optional": bool
-}  # fmt: skip
+    "list": str,
+    "id": str,
+    "score": str,
+    "ids": str,
+    "scores": str,
+    "distance": bool,
+    "optional": bool,
+}
 _TYPE_NAMES = {str: "a string", int: "an integer", bool: "true or false", dict: "a table"}
 _RULES = (("fail_if", "flags"), ("fail_reason", "reasons"))
 _METHODS = ("GET", "POST", "PUT")
@@ -54,13 +82,24 @@ _METHODS = ("GET", "POST", "PUT")
 def presets() -> tuple[str, ...]:
     """The names of the requests that come with rankwell."""
     folder = files("rankwell.engines") / "presets"
-    return tuple(sorted(each.name.removesuffix(".toml") for each in folder.iterdir() if each.name.endswith(".toml")))
+    return tuple(
+        sorted(
+            each.name.removesuffix(".toml")
+            for each in folder.iterdir()
+            if each.name.endswith(".toml")
+        )
+    )
 
 
 def _table(target: Any, preset: str | None) -> tuple[str, dict[str, Any]]:
-    """The name and the table of a request: a file, or a preset. Raises BadUsage, BadInput, UnknownName."""
+    """The name and the table of a request: a file, or a preset. Raises BadUsage, BadInput,
+    UnknownName.
+    """
     if (target is None) == (preset is None):
-        raise BadUsage(f"http: name FILE.toml, or an address and the option preset=NAME; presets are {', '.join(presets())}.")
+        raise BadUsage(
+            "http: name FILE.toml, or an address and the option preset=NAME; presets are "
+            f"{', '.join(presets())}."
+        )
     if preset is not None and preset not in presets():
         raise UnknownName(f"http: unknown preset {preset!r}; {suggest(preset, presets())}")
     path = Path(target) if target is not None else _preset_file(preset or "")
@@ -74,7 +113,10 @@ def _table(target: Any, preset: str | None) -> tuple[str, dict[str, Any]]:
     for ask in ("version", "count"):
         _refuse_odd(name, f"{ask}.", table.get(ask, {}), _ASK_KEYS)
         if ask in table and not {"path", "value"} <= table[ask].keys():
-            raise BadInput(f"{name}: {ask} is {shown(table[ask])}; expected the path to ask, and that of the value.")
+            raise BadInput(
+                f"{name}: {ask} is {shown(table[ask])}; expected the path to ask, and that of "
+                "the value."
+            )
     return name, table
 
 
@@ -82,34 +124,53 @@ def _preset_file(name: str) -> Path:
     return Path(str(files("rankwell.engines") / "presets" / f"{name}.toml"))
 
 
-def _refuse_odd(name: str, before: str, table: Mapping[str, Any], known: Mapping[str, type]) -> None:
-    """Raises BadInput for a key of a table of the file that is not one of those known, and for a value of another type."""
+def _refuse_odd(
+    name: str, before: str, table: Mapping[str, Any], known: Mapping[str, type]
+) -> None:
+    """Raises BadInput for a key of a table of the file that is not one of those known, and for a
+    value of another type.
+    """
     for key, value in table.items():
         if key not in known:
             raise BadInput(f"{name}: unknown key {before + key!r}; {suggest(key, known)}")
         if known[key] not in (object, type(value)):
-            raise BadInput(f"{name}: {before}{key} is {shown(value)}; expected {_TYPE_NAMES[known[key]]}.")
+            raise BadInput(
+                f"{name}: {before}{key} is {shown(value)}; expected {_TYPE_NAMES[known[key]]}."
+            )
 
 
 @cache
 def _preset_rules() -> FailureRules:
     """All rules of the presets: for files without their own, whose server may be one of theirs."""
     tables = [(name, read_toml(Source(_preset_file(name)))[1]) for name in presets()]
-    rules = [read_rules(each.get("fail_if", []), each.get("fail_reason", []), name) for name, each in tables]
-    return FailureRules([flag for each in rules for flag in each.flags], [path for each in rules for path in each.reasons])
+    rules = [
+        read_rules(each.get("fail_if", []), each.get("fail_reason", []), name)
+        for name, each in tables
+    ]
+    return FailureRules(
+        [flag for each in rules for flag in each.flags],
+        [path for each in rules for path in each.reasons],
+    )
 
 
 def _adapt(family: EngineFamily, target: Any, options: Mapping[str, Any]) -> EngineFamily:
-    """The family with the parameters that the file declares: those of a text or a number are search parameters."""
+    """The family with the parameters that the file declares: those of a text or a number are search
+    parameters.
+    """
     name, table = _table(target, options.get("preset"))
     declared: list[Parameter] = []
     for key, default in table.get("parameters", {}).items():
         if type(default) not in (int, float, str, bool):
-            raise BadInput(f"{name}: parameters.{key} is {shown(default)}; expected a string, a number, true or false.")
+            raise BadInput(
+                f"{name}: parameters.{key} is {shown(default)}; expected a string, a number, "
+                "true or false."
+            )
         declared.append(Parameter(key, type(default), default, f"{{{key}}} in the request"))
     texts = tuple(each for each in declared if each.kind is str)
     others = tuple(each for each in declared if each.kind is not str)
-    return replace(family, connect=(*family.connect, *texts), search=others, most_k=table.get("most_k"))
+    return replace(
+        family, connect=(*family.connect, *texts), search=others, most_k=table.get("most_k")
+    )
 
 
 class _HttpEngine(Engine):
@@ -132,14 +193,21 @@ class _HttpEngine(Engine):
             # The description has the address of the file, secrets by their names.
             self.opening = replace(opening, shown={**opening.shown, "url": written})
         if not self.url:
-            raise BadUsage(f'{name}: no address; write url = "http://HOST:PORT", or the option url=http://HOST:PORT.')
+            raise BadUsage(
+                f'{name}: no address; write url = "http://HOST:PORT", or the option '
+                "url=http://HOST:PORT."
+            )
         self._hide_password()
-        self.headers = {key: opening.secrets.expand(value) for key, value in self.request["headers"].items()}
+        self.headers = {
+            key: opening.secrets.expand(value) for key, value in self.request["headers"].items()
+        }
         if opening.connect["authorization"]:
             self.headers["Authorization"] = opening.connect["authorization"]
 
     def _hide_password(self) -> None:
-        """Keeps the password of the address out of messages, also as the header in which it is sent."""
+        """Keeps the password of the address out of messages, also as the header in which it is
+        sent.
+        """
         try:
             where = urlsplit(self.url)
         except ValueError:  # the client refuses it
@@ -173,7 +241,9 @@ class _HttpEngine(Engine):
 
     def _stated(self, client: HttpClient, ask: Mapping[str, Any]) -> Any:
         path = _text(ask["path"], self.values(), quoted=True)
-        answer = client.json(_method(ask), path, _filled(ask.get("body"), self.values()), self.headers)
+        answer = client.json(
+            _method(ask), path, _filled(ask.get("body"), self.values()), self.headers
+        )
         refuse_flagged(answer, self.rules)
         return part_at(answer, ask["value"])
 
@@ -185,22 +255,37 @@ def _request(name: str, table: Mapping[str, Any], kind: Kind | None) -> tuple[di
         raise BadInput(f"{name}: kind is {shown(stated)}; expected {', '.join(_KINDS)}.")
     chosen = stated or next((each for each in _KINDS if each in table), None)
     if chosen is not None and chosen not in table and any(each in table for each in _KINDS):
-        raise BadUsage(f"{name}: there is no {chosen} search; it has {', '.join(each for each in _KINDS if each in table)}.")
+        raise BadUsage(
+            f"{name}: there is no {chosen} search; it has "
+            f"{', '.join(each for each in _KINDS if each in table)}."
+        )
     base: dict[str, Any] = {"path": "/", "headers": {}}
     merged = {**base, **table, **table.get(str(chosen), {})}
     merged["method"] = _method(merged)
     if merged["method"] not in _METHODS:
-        raise BadInput(f"{name}: method is {shown(merged['method'])}; expected {', '.join(_METHODS)}.")
-    if odd := next((key for key, value in merged["headers"].items() if not isinstance(value, str)), None):
-        raise BadInput(f"{name}: headers.{odd} is {shown(merged['headers'][odd])}; expected a string.")
+        raise BadInput(
+            f"{name}: method is {shown(merged['method'])}; expected {', '.join(_METHODS)}."
+        )
+    if odd := next(
+        (key for key, value in merged["headers"].items() if not isinstance(value, str)), None
+    ):
+        raise BadInput(
+            f"{name}: headers.{odd} is {shown(merged['headers'][odd])}; expected a string."
+        )
     texts = json.dumps([merged["path"], merged.get("body")])
     vector, query = "{vector}" in texts, "{query}" in texts
     if not vector and not query:
-        raise BadInput(f"{name}: neither path nor body has {{query}} or {{vector}}; write one of them where the query belongs.")
+        raise BadInput(
+            f"{name}: neither path nor body has {{query}} or {{vector}}; write one of them "
+            "where the query belongs."
+        )
     results = merged.get("results", {})
     _refuse_odd(name, "results.", results, _RESULT_KEYS)
     if ("list" in results) == ("ids" in results) or ("list" in results and "id" not in results):
-        raise BadInput(f"{name}: results needs list and id (a path to the hits, and one in each hit), or ids (a path to a list).")
+        raise BadInput(
+            f"{name}: results needs list and id (a path to the hits, and one in each hit), or "
+            "ids (a path to a list)."
+        )
     found: Kind = "hybrid" if vector and query else "vector" if vector else "lexical"
     if stated not in (None, found):
         raise BadUsage(f"{name}: there is no {stated} search; it has {found}.")
@@ -208,7 +293,9 @@ def _request(name: str, table: Mapping[str, Any], kind: Kind | None) -> tuple[di
 
 
 def _method(request: Mapping[str, Any]) -> Any:
-    """The method of a request: as it is written, else GET without a body, which some servers take in no other way."""
+    """The method of a request: as it is written, else GET without a body, which some servers take
+    in no other way.
+    """
     return request.get("method", "GET" if request.get("body") is None else "POST")
 
 
@@ -232,7 +319,12 @@ class _HttpSession(Session):
         values = {**self._values, **self._own, "query": query.text or "", "vector": vector, "k": k}
         path = _text(self._request["path"], values, quoted=True)
         body = self._request.get("body")
-        answer = self._client.json(self._request["method"], path, None if body is None else _filled(body, values), self._headers)
+        answer = self._client.json(
+            self._request["method"],
+            path,
+            None if body is None else _filled(body, values),
+            self._headers,
+        )
         refuse_flagged(answer, self._rules)
         return _hits(answer, self._results)
 
@@ -248,7 +340,9 @@ class _HttpSession(Session):
 
 
 def _filled(part: Any, values: Mapping[str, Any]) -> Any:
-    """A part of the body with its places filled; a text that is one place and nothing else takes the type of the value."""
+    """A part of the body with its places filled; a text that is one place and nothing else takes
+    the type of the value.
+    """
     if isinstance(part, Mapping):
         return {_text(key, values): _filled(each, values) for key, each in part.items()}
     if isinstance(part, list):
@@ -276,21 +370,31 @@ def _hits(answer: Any, results: Mapping[str, Any]) -> EngineHits:
     """The hits in an answer. Raises EngineFailure for one of another form."""
     if "ids" in results:
         ids = _list_at(answer, results["ids"])
-        scores: list[Any] | None = _list_at(answer, results["scores"]) if "scores" in results else None
+        scores: list[Any] | None = (
+            _list_at(answer, results["scores"]) if "scores" in results else None
+        )
     else:
         above, point, _ = results["list"].rpartition(".")
         # Where an answer lacks more than the list, it is not one without hits.
-        may_lack = results.get("optional") and isinstance(part_at(answer, above) if point else answer, Mapping)
+        may_lack = results.get("optional") and isinstance(
+            part_at(answer, above) if point else answer, Mapping
+        )
         rows = _list_at(answer, results["list"], [] if may_lack else ABSENT)
         ids = [part_at(row, results["id"]) for row in rows]
-        found: list[Any] = [part_at(row, results["score"], None) for row in rows] if "score" in results else []
+        found: list[Any] = (
+            [part_at(row, results["score"], None) for row in rows] if "score" in results else []
+        )
         scores = None if "score" not in results or any(each is None for each in found) else found
     for each in ids:
         if not isinstance(each, (str, int)) or isinstance(each, bool) or each == "":
-            raise EngineFailure("malformed", f"a hit has the id {shown(each)}; expected a string or an integer.")
+            raise EngineFailure(
+                "malformed", f"a hit has the id {shown(each)}; expected a string or an integer."
+            )
     for each in scores or ():
         if not isinstance(each, (int, float)) or isinstance(each, bool):
-            raise EngineFailure("malformed", f"a hit has the score {shown(each)}; expected a number.")
+            raise EngineFailure(
+                "malformed", f"a hit has the score {shown(each)}; expected a number."
+            )
     if scores is not None and results.get("distance"):
         scores = [0 - each for each in scores]
     return EngineHits([str(each) for each in ids], scores)
@@ -299,7 +403,9 @@ def _hits(answer: Any, results: Mapping[str, Any]) -> EngineHits:
 def _list_at(answer: Any, path: str, otherwise: Any = ABSENT) -> list[Any]:
     found = part_at(answer, path, otherwise)
     if not isinstance(found, list):
-        raise EngineFailure("malformed", f"{path} in the answer is {shown(found)}; expected a list.")
+        raise EngineFailure(
+            "malformed", f"{path} in the answer is {shown(found)}; expected a list."
+        )
     return found
 
 

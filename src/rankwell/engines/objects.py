@@ -30,16 +30,22 @@ _METHODS: Mapping[Takes, tuple[str, ...]] = {
     "vector": ("similarity_search",),
     "id": ("search",),
 }
-_IDS, _SCORES = ("slice_id", "id", "doc_id", "docno", "node_id"), ("similarity", "score", "similarity_score")
+_IDS, _SCORES = (
+    ("slice_id", "id", "doc_id", "docno", "node_id"),
+    ("similarity", "score", "similarity_score"),
+)
 _DISTANCES = ("distance",)
 _EXPECTED = (
-    "objects or mappings with slice_id (or id) and similarity (or score, similarity_score, distance), ids alone, "
+    "objects or mappings with slice_id (or id) and similarity (or score, similarity_score, "
+    "distance), ids alone, "
     "or (id, score) pairs, of which a score may be None"
 )
 
 
 class EngineResult(NamedTuple):
-    """One result. similarity: NaN where the engine does not return it; a distance, lower for better items, is negated."""
+    """One result. similarity: NaN where the engine does not return it; a distance, lower for better
+    items, is negated.
+    """
 
     item: str
     similarity: float
@@ -50,7 +56,8 @@ class EngineResult(NamedTuple):
 class EngineObject:
     """An object that is asked by calling it; the order of what it returns is the ranking.
 
-    name: its name for messages. caller: the way to ask it. id_field: the part of a result, or of its metadata, that is its id.
+    name: its name for messages. caller: the way to ask it. id_field: the part of a result, or of
+    its metadata, that is its id.
     """
 
     name: str
@@ -58,13 +65,17 @@ class EngineObject:
     id_field: str = ""
 
     @classmethod
-    def of(cls, engine: Any, takes: Sequence[Takes] = ("text",), *, name: str = "", id_field: str = "") -> "EngineObject":
-        """The engine that a name of code or an entry point stands for, or an object at hand: a retriever of a known framework, an
-        object with one of the methods, a class or a function that makes one without arguments, or a function (query, k) itself.
+    def of(
+        cls, engine: Any, takes: Sequence[Takes] = ("text",), *, name: str = "", id_field: str = ""
+    ) -> "EngineObject":
+        """The engine that a name of code or an entry point stands for, or an object at hand: a
+        retriever of a known framework, an object with one of the methods, a class or a function
+        that makes one without arguments, or a function (query, k) itself.
 
-        takes: the queries that are there, the preferred first: for `text` search_by_text(query, top_k), then search(query, k);
-        for `vector` similarity_search(embedding, top_k), alone also search(embedding, k); for `id` search(id, k). Raises BadUsage
-        where there is no such method, or making the engine fails.
+        takes: the queries that are there, the preferred first: for `text` search_by_text(query,
+        top_k), then search(query, k); for `vector` similarity_search(embedding, top_k), alone also
+        search(embedding, k); for `id` search(id, k). Raises BadUsage where there is no such method,
+        or making the engine fails.
         """
         found = find_engine(engine) if isinstance(engine, str) else engine
         called = name or (engine if isinstance(engine, str) else type(engine).__name__)
@@ -80,47 +91,82 @@ class EngineObject:
         if caller is not None:
             return cls(called, caller, id_field)
         methods = dict.fromkeys(method for each in takes for method in _methods(each, takes))
-        listed = " or ".join(f"{method}(…, {'top_k' if '_' in method else 'k'})" for method in methods)
-        raise BadUsage(f"{called}: {kind_of(made)} without {listed}; give the engine such a method.")
+        listed = " or ".join(
+            f"{method}(…, {'top_k' if '_' in method else 'k'})" for method in methods
+        )
+        raise BadUsage(
+            f"{called}: {kind_of(made)} without {listed}; give the engine such a method."
+        )
 
     def ask(self, query: Any, k: int) -> list[EngineResult]:
-        """The results of the engine for a query, in its order. Raises BadInput for results of an unknown kind."""
+        """The results of the engine for a query, in its order. Raises BadInput for results of an
+        unknown kind.
+        """
         results = self.read(self.caller.call(query, k))
         return results[:k] if self.caller.cuts else results
 
     def read(self, results: Any) -> list[EngineResult]:
         """The results in what the engine returned. Raises BadInput."""
-        if results is None or isinstance(results, (str, bytes)) or not isinstance(results, Iterable):
-            raise BadInput(f"{self.name} returned {kind_of(results)}; expected a list of {_EXPECTED}.")
+        if (
+            results is None
+            or isinstance(results, (str, bytes))
+            or not isinstance(results, Iterable)
+        ):
+            raise BadInput(
+                f"{self.name} returned {kind_of(results)}; expected a list of {_EXPECTED}."
+            )
         if isinstance(results, Mapping):
-            # Its keys are not ids: it is an answer around the list, an error perhaps, or has no order.
-            raise BadInput(f"{self.name} returned the mapping {shown(results, 120)}; expected a list of {_EXPECTED}.")
+            # Its keys are not ids: it is an answer around the list, an error perhaps, or has no
+            # order.
+            raise BadInput(
+                f"{self.name} returned the mapping {shown(results, 120)}; expected a list of "
+                f"{_EXPECTED}."
+            )
         return [self._read(each, place) for place, each in enumerate(results, 1)]
 
     def _read(self, result: Any, place: int) -> EngineResult:
         where = f"{self.name}: result {place}"
-        if isinstance(result, (str, bytes, int)) or type(result).__name__.startswith(("int", "uint", "str_")):
+        if isinstance(result, (str, bytes, int)) or type(result).__name__.startswith(
+            ("int", "uint", "str_")
+        ):
             return EngineResult(_text(result, where), math.nan)
         if isinstance(result, (tuple, list)) and not hasattr(result, "_fields"):
             pair: list[Any] = list(result)
             if len(pair) != 2:
                 raise BadInput(f"{where} has {len(pair)} parts; expected {_EXPECTED}.")
-            return EngineResult(_text(pair[0], where), math.nan if pair[1] is None else _number(pair[1], where))
+            return EngineResult(
+                _text(pair[0], where), math.nan if pair[1] is None else _number(pair[1], where)
+            )
         item = self._own_id(result) if self.id_field else _part(result, _IDS)
         score, distance = (_part(result, names) for names in (_SCORES, _DISTANCES))
         if item is None:
             hint = f" with {self.id_field}" if self.id_field else ""
-            raise BadInput(f"{where} is {shown(result, 60)} ({kind_of(result)}); expected {_EXPECTED}{hint}.")
+            raise BadInput(
+                f"{where} is {shown(result, 60)} ({kind_of(result)}); expected {_EXPECTED}{hint}."
+            )
         if score is None and distance is not None:
-            return EngineResult(_text(item, where), 0.0 - _number(distance, where), is_distance=True)
-        return EngineResult(_text(item, where), math.nan if score is None else _number(score, where))
+            return EngineResult(
+                _text(item, where), 0.0 - _number(distance, where), is_distance=True
+            )
+        return EngineResult(
+            _text(item, where), math.nan if score is None else _number(score, where)
+        )
 
     def _own_id(self, result: Any) -> Any:
-        """The field of a result that the user names, in the result, in the node that it holds, or in the metadata of either."""
+        """The field of a result that the user names, in the result, in the node that it holds, or
+        in the metadata of either.
+        """
         inner = _part(result, ("node",))
         things = [each for each in (result, inner) if each is not None]
         metadata = [_part(each, ("metadata", "meta")) for each in things]
-        return next((found for each in (*things, *metadata) if (found := _part(each, (self.id_field,))) is not None), None)
+        return next(
+            (
+                found
+                for each in (*things, *metadata)
+                if (found := _part(each, (self.id_field,))) is not None
+            ),
+            None,
+        )
 
 
 def _caller(thing: Any, takes: Sequence[Takes]) -> Caller | None:
@@ -141,7 +187,9 @@ def _methods(kind: Takes, takes: Sequence[Takes]) -> tuple[str, ...]:
 
 
 def _index_method(thing: Any) -> Callable[[EngineItems], None] | None:
-    """The method `index` of an object whose parameters have the names of parts of `EngineItems`, as index(ids, texts)."""
+    """The method `index` of an object whose parameters have the names of parts of `EngineItems`, as
+    index(ids, texts).
+    """
     method = getattr(thing, "index", None)
     names = [*parameters_of(method)]
     if not names or not {"ids", "texts", "vectors", "fields"}.issuperset(names):
@@ -154,12 +202,18 @@ def _make(factory: Callable[[], Any], name: str) -> Any:
         return factory()
     except Exception as error:
         what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-        raise BadUsage(f"{name}: the engine cannot be made without arguments ({what}); name a function that makes it.") from error
+        raise BadUsage(
+            f"{name}: the engine cannot be made without arguments ({what}); name a function "
+            "that makes it."
+        ) from error
 
 
 def _part(result: Any, names: Iterable[str]) -> Any:
     """The first of the named parts that a mapping or an object has; None where there is none."""
-    parts = (result.get(name) if isinstance(result, Mapping) else getattr(result, name, None) for name in names)
+    parts = (
+        result.get(name) if isinstance(result, Mapping) else getattr(result, name, None)
+        for name in names
+    )
     return next((part for part in parts if part is not None), None)
 
 
@@ -185,10 +239,14 @@ class _ObjectEngine(Engine):
     def __init__(self, opening: Opening) -> None:
         super().__init__(opening)
         if opening.target is None:
-            raise BadUsage("object: name the object by its file, ./FILE.py:OBJECT, or pass it from Python.")
+            raise BadUsage(
+                "object: name the object by its file, ./FILE.py:OBJECT, or pass it from Python."
+            )
         takes: Takes | None = opening.connect["takes"]
         order: tuple[Takes, ...] = ("text", "vector") if takes is None else (takes,)
-        self.object = EngineObject.of(opening.target, order, name=opening.label, id_field=opening.connect["id_field"])
+        self.object = EngineObject.of(
+            opening.target, order, name=opening.label, id_field=opening.connect["id_field"]
+        )
         self.kind = "vector" if self.object.caller.takes == "vector" else "lexical"
         self.can_index = self.object.caller.index_items is not None
         self._items: int | None = None
@@ -210,7 +268,9 @@ class _ObjectEngine(Engine):
 
     def _describe(self) -> dict[str, Any]:
         code = origin_of(self.opening.target)
-        return {"items": self._items, "method": self.object.caller.by} | ({"code": code} if code else {})
+        return {"items": self._items, "method": self.object.caller.by} | (
+            {"code": code} if code else {}
+        )
 
 
 class _ObjectSession(Session):
@@ -221,7 +281,11 @@ class _ObjectSession(Session):
 
     def _search(self, query: EngineQuery, k: int) -> EngineHits:
         takes = self._object.caller.takes
-        return _hits(lambda: self._object.ask({"text": query.text, "vector": query.vector, "id": query.id}[takes], k))
+        return _hits(
+            lambda: self._object.ask(
+                {"text": query.text, "vector": query.vector, "id": query.id}[takes], k
+            )
+        )
 
     def _search_batch(self, queries: Sequence[EngineQuery], k: int) -> list[EngineHits]:
         batch = self._object.caller.batch
@@ -235,19 +299,30 @@ def _hits(read: Callable[[], list[EngineResult]]) -> EngineHits:
     except BadInput as error:
         raise EngineFailure("malformed", str(error)) from error
     scores = [each.similarity for each in found]
-    return EngineHits([each.item for each in found], None if any(score != score for score in scores) else scores)
+    return EngineHits(
+        [each.item for each in found], None if any(score != score for score in scores) else scores
+    )
 
 
 ENGINES.add(
     "object",
     EngineFamily(
         "object",
-        "Any object or function in Python, and retrievers of LangChain, LlamaIndex, Haystack, PyTerrier and BEIR",
+        "Any object or function in Python, and retrievers of LangChain, LlamaIndex, Haystack, "
+        "PyTerrier and BEIR",
         ("lexical", "vector"),
         _ObjectEngine,
         connect=(
-            Parameter("takes", str, None, "what a query is; by default as its methods", ("text", "vector", "id")),
-            Parameter("id_field", str, "", "field of a result, or of its metadata, that holds the id"),
+            Parameter(
+                "takes",
+                str,
+                None,
+                "what a query is; by default as its methods",
+                ("text", "vector", "id"),
+            ),
+            Parameter(
+                "id_field", str, "", "field of a result, or of its metadata, that holds the id"
+            ),
         ),
     ),
 )

@@ -1,4 +1,6 @@
-"""PostgreSQL with pgvector: nearest vectors, full text, or both in one statement, in your table or in one of its own."""
+"""PostgreSQL with pgvector: nearest vectors, full text, or both in one statement, in your table or
+in one of its own.
+"""
 
 import json
 import re
@@ -30,11 +32,17 @@ _KINDS: tuple[Kind, ...] = ("vector", "lexical", "hybrid")
 _OPERATORS = {"cosine": "<=>", "dot": "<#>", "l2": "<->"}
 _CLASSES = {"cosine": "vector_cosine_ops", "dot": "vector_ip_ops", "l2": "vector_l2_ops"}
 # The names of settings of the server; `exact` and the others are of the statement.
-_SETTINGS = {"ef_search": "hnsw.ef_search", "iterative_scan": "hnsw.iterative_scan", "probes": "ivfflat.probes"}
+_SETTINGS = {
+    "ef_search": "hnsw.ef_search",
+    "iterative_scan": "hnsw.iterative_scan",
+    "probes": "ivfflat.probes",
+}
 _OWN: Mapping[str, Any] = {"exact": False, "words": "any", "weight": 0.5, "depth": 100}
-# Each word once: PostgreSQL's own form of a long query exceeds the depth of its stack. Quotes and backslashes are doubled.
+# Each word once: PostgreSQL's own form of a long query exceeds the depth of its stack. Quotes and
+# backslashes are doubled.
 _ANY_WORD = (
-    r"(SELECT string_agg('''' || replace(replace(lexeme, '\', '\\'), '''', '''''') || '''', ' | ')::tsquery "
+    r"(SELECT string_agg('''' || replace(replace(lexeme, '\', '\\'), '''', '''''') || '''', ' "
+    r"| ')::tsquery "
     "FROM unnest(to_tsvector({}, %s)))"
 )
 _PLACE = re.compile(r"\{(query|vector|k)\}")
@@ -49,7 +57,9 @@ class _PgEngine(Engine):
         self.psycopg = opening.family.need("psycopg")
         where = opening.connect
         if not where["url"]:
-            raise BadUsage("pgvector: no address; write postgresql://HOST/DATABASE, or the option url=….")
+            raise BadUsage(
+                "pgvector: no address; write postgresql://HOST/DATABASE, or the option url=…."
+            )
         self.kind = where["kind"]
         self.metric = None if self.kind == "lexical" else where["metric"]
         self.can_index = where["table"] is None and where["sql"] is None
@@ -69,10 +79,16 @@ class _PgEngine(Engine):
         """A connection, read-only unless it builds the engine's own table."""
         seconds = self.opening.connect["timeout"]
         connection = self.psycopg.connect(
-            self.opening.connect["url"], autocommit=True, connect_timeout=max(2, round(seconds)), application_name="rankwell"
+            self.opening.connect["url"],
+            autocommit=True,
+            connect_timeout=max(2, round(seconds)),
+            application_name="rankwell",
         )
         if not write:
-            connection.execute(f"SET statement_timeout = {max(1, round(seconds * 1000))}; SET default_transaction_read_only = on")
+            connection.execute(
+                f"SET statement_timeout = {max(1, round(seconds * 1000))}; SET "
+                "default_transaction_read_only = on"
+            )
         return connection
 
     def quoted(self, *parts: str) -> Any:
@@ -86,7 +102,9 @@ class _PgEngine(Engine):
 
     def _versions(self, connection: Any) -> str:
         server = connection.execute("SHOW server_version").fetchone()[0]
-        row = connection.execute("SELECT extversion FROM pg_extension WHERE extname = 'vector'").fetchone()
+        row = connection.execute(
+            "SELECT extversion FROM pg_extension WHERE extname = 'vector'"
+        ).fetchone()
         return f"PostgreSQL {server}" + (f", pgvector {row[0]}" if row else "")
 
     def _index(self, items: EngineItems) -> int:
@@ -95,12 +113,18 @@ class _PgEngine(Engine):
         columns = {where["id"]: "text PRIMARY KEY"}
         values: list[Sequence[Any]] = [items.ids]
         if self.needs_text:
-            columns[where["text"]], values = "text", [*values, [_plain(text) for text in items.texts or ()]]
+            columns[where["text"]], values = (
+                "text",
+                [*values, [_plain(text) for text in items.texts or ()]],
+            )
         if self.needs_vector and items.vectors is not None:
             columns[where["vector"]] = f"vector({items.vectors.shape[1]})"
             values.append([_vector(row) for row in items.vectors])
         for field, each in items.fields.items():
-            columns[field], values = kinds.get(type(each[0]) if len(each) else str, "text"), [*values, each]
+            columns[field], values = (
+                kinds.get(type(each[0]) if len(each) else str, "text"),
+                [*values, each],
+            )
         if self._holder is None or self._holder.closed:
             self._holder = self.connect(write=True)
             hold(self._holder, str(self.table))
@@ -110,12 +134,16 @@ class _PgEngine(Engine):
         self._holder.execute(sql.SQL("VACUUM ANALYZE {}").format(self.relation))
         return sizes_of(self.psycopg, self._holder, self.relation)[1]
 
-    def _fill(self, connection: Any, columns: Mapping[str, str], values: Sequence[Sequence[Any]]) -> None:
+    def _fill(
+        self, connection: Any, columns: Mapping[str, str], values: Sequence[Sequence[Any]]
+    ) -> None:
         """Makes the table, with its rows."""
         sql = self.psycopg.sql
         with suppress(self.psycopg.errors.InsufficientPrivilege):
             connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
-        listed = sql.SQL(", ").join(sql.SQL("{} " + kind).format(self.quoted(name)) for name, kind in columns.items())
+        listed = sql.SQL(", ").join(
+            sql.SQL("{} " + kind).format(self.quoted(name)) for name, kind in columns.items()
+        )
         connection.execute(sql.SQL("DROP TABLE IF EXISTS {}").format(self.relation))
         with connection.transaction():
             connection.execute(sql.SQL("CREATE TABLE {} ({})").format(self.relation, listed))
@@ -123,26 +151,42 @@ class _PgEngine(Engine):
                 mark(self.psycopg, connection, self.relation)
         self._built = True
         names = sql.SQL(", ").join(map(self.quoted, columns))
-        with connection.cursor().copy(sql.SQL("COPY {} ({}) FROM STDIN").format(self.relation, names)) as copy:
+        with connection.cursor().copy(
+            sql.SQL("COPY {} ({}) FROM STDIN").format(self.relation, names)
+        ) as copy:
             for row in zip(*values, strict=True):
                 copy.write_row(row)
 
     def _index_statements(self, build: Mapping[str, Any]) -> list[Any]:
         sql, where = self.psycopg.sql, self.opening.connect
-        options = {"hnsw": {"m": build["m"], "ef_construction": build["ef_construction"]}, "ivfflat": {"lists": build["lists"]}}
+        options = {
+            "hnsw": {"m": build["m"], "ef_construction": build["ef_construction"]},
+            "ivfflat": {"lists": build["lists"]},
+        }
         found: list[Any] = []
         if self.needs_vector and build["index"] != "none":
-            settings = sql.SQL(", ").join(sql.SQL(f"{name} = {int(value)}") for name, value in options[build["index"]].items())
-            form = f"CREATE INDEX ON {{}} USING {build['index']} ({{}} {_CLASSES[str(self.metric)]}) WITH ({{}})"
-            found.append(sql.SQL(form).format(self.relation, self.quoted(where["vector"]), settings))
+            settings = sql.SQL(", ").join(
+                sql.SQL(f"{name} = {int(value)}") for name, value in options[build["index"]].items()
+            )
+            form = (
+                f"CREATE INDEX ON {{}} USING {build['index']} ({{}} {_CLASSES[str(self.metric)]}) "
+                f"WITH ({{}})"
+            )
+            found.append(
+                sql.SQL(form).format(self.relation, self.quoted(where["vector"]), settings)
+            )
         if self.needs_text:
-            found.append(sql.SQL("CREATE INDEX ON {} USING gin ({})").format(self.relation, self.document()))
+            found.append(
+                sql.SQL("CREATE INDEX ON {} USING gin ({})").format(self.relation, self.document())
+            )
         return found
 
     def document(self) -> Any:
         """The words of a row."""
         sql, where = self.psycopg.sql, self.opening.connect
-        return sql.SQL("to_tsvector({}, {})").format(sql.Literal(where["language"]), self.quoted(where["text"]))
+        return sql.SQL("to_tsvector({}, {})").format(
+            sql.Literal(where["language"]), self.quoted(where["text"])
+        )
 
     def _session(self) -> Session:
         if self.can_index:
@@ -156,28 +200,42 @@ class _PgEngine(Engine):
             if self._built or (not self.can_index and self.table is not None):
                 rows, size = sizes_of(self.psycopg, connection, self.relation)
                 notes = notes_on(self.psycopg, connection, str(self.table), self.relation)
-        return {"version": version, "items": rows, "index_bytes": size} | ({"notes": notes} if notes else {})
+        return {"version": version, "items": rows, "index_bytes": size} | (
+            {"notes": notes} if notes else {}
+        )
 
     def _failure_kind(self, error: BaseException) -> FailureKind:
         known = self.psycopg.errors
         if isinstance(error, (known.QueryCanceled, known.ConnectionTimeout)):
             return "timeout"
-        if isinstance(error, self.psycopg.OperationalError) and (getattr(error, "sqlstate", None) or "08")[:2] in ("08", "57"):
-            return "refused" if "refused" in str(error) or "No such file" in str(error) else "disconnected"
+        if isinstance(error, self.psycopg.OperationalError) and (
+            getattr(error, "sqlstate", None) or "08"
+        )[:2] in ("08", "57"):
+            return (
+                "refused"
+                if "refused" in str(error) or "No such file" in str(error)
+                else "disconnected"
+            )
         return super()._failure_kind(error)
 
     def close(self) -> None:
-        """Drops the table that was built, unless it is to be kept, and ends the connection that holds it."""
+        """Drops the table that was built, unless it is to be kept, and ends the connection that
+        holds it.
+        """
         if self._built and not self.opening.connect["keep"]:
             with self.guarding(), self.connect(write=True) as connection:
-                connection.execute(self.psycopg.sql.SQL("DROP TABLE IF EXISTS {}").format(self.relation))
+                connection.execute(
+                    self.psycopg.sql.SQL("DROP TABLE IF EXISTS {}").format(self.relation)
+                )
         self._built = False
         if self._holder is not None:
             self._holder.close()
 
 
 _Key = tuple[int, tuple[str, ...], tuple[type, ...]]
-"""The text of a statement of a setting depends on k, the fields of its filters and the types of their values."""
+"""The text of a statement of a setting depends on k, the fields of its filters and the types of
+their values.
+"""
 
 
 class _PgSession(Session):
@@ -186,7 +244,8 @@ class _PgSession(Session):
         self._pg, self._sql, self._own = engine, engine.psycopg.sql, dict(_OWN)
         self._given: dict[str, Any] = {}
         self._last: tuple[bytes, Sequence[Any]] | None = None
-        # The statements of each setting, so that one that comes again finds its prepared statements.
+        # The statements of each setting, so that one that comes again finds its prepared
+        # statements.
         self._settings: dict[frozenset[tuple[str, Any]], dict[_Key, bytes]] = {}
         self._texts: dict[_Key, bytes] = self._settings.setdefault(frozenset(), {})
         self._numbers = count()
@@ -201,7 +260,9 @@ class _PgSession(Session):
             connection.execute("SELECT '[1]'::vector")
         host = connection.info.host
         self.server_pid = (
-            connection.info.backend_pid if host.startswith("/") or host in ("localhost", "127.0.0.1", "::1") else None
+            connection.info.backend_pid
+            if host.startswith("/") or host in ("localhost", "127.0.0.1", "::1")
+            else None
         )
         return connection
 
@@ -210,57 +271,95 @@ class _PgSession(Session):
             self._connection = self._open()
             self._set(self._given)
         self._last = statement, values = self._statement(query, k)
-        # From the first search on, as warm-up ones are few; the plan that is shown is of the prepared statement.
+        # From the first search on, as warm-up ones are few; the plan that is shown is of the
+        # prepared statement.
         rows = self._connection.execute(statement, values, prepare=True).fetchall()
         if rows and len(rows[0]) < 2:
             return EngineHits([str(row[0]) for row in rows])
         return EngineHits([str(row[0]) for row in rows], [row[1] for row in rows])
 
     def _statement(self, query: EngineQuery, k: int) -> tuple[bytes, list[Any]]:
-        """The statement with the values of its places. k is part of the text: the planner must know it."""
+        """The statement with the values of its places. k is part of the text: the planner must know
+        it.
+        """
         own = self._pg.opening.connect["sql"]
         if own is not None:
             return self._own_statement(own, query, k)
-        filters = [self._typed(value) for value in (query.filter or {}).values()] if query.filter else []
+        filters = (
+            [self._typed(value) for value in (query.filter or {}).values()] if query.filter else []
+        )
         key: _Key = (k, tuple(query.filter or ()), tuple(map(type, filters)))
         statement = self._texts.get(key) or self._composed(key)
         if self._pg.kind == "lexical":
             return statement, [_plain(query.text), *filters]
         vector = _vector(query.vector)
         near = [vector, *filters, vector]
-        return statement, near if self._pg.kind == "vector" else [_plain(query.text), *filters, *near]
+        return statement, near if self._pg.kind == "vector" else [
+            _plain(query.text),
+            *filters,
+            *near,
+        ]
 
     def _typed(self, value: Any) -> Any:
-        """A value whose type is that of its statement: an integer has one of its own for each number of bytes."""
-        return self._pg.psycopg.types.numeric.Int8(value) if type(value) is int and -(2**63) <= value < 2**63 else value
+        """A value whose type is that of its statement: an integer has one of its own for each
+        number of bytes.
+        """
+        return (
+            self._pg.psycopg.types.numeric.Int8(value)
+            if type(value) is int and -(2**63) <= value < 2**63
+            else value
+        )
 
     def _composed(self, key: _Key) -> bytes:
-        """The text of a statement, which takes longer than the search of a small table, and is kept with its setting."""
+        """The text of a statement, which takes longer than the search of a small table, and is kept
+        with its setting.
+        """
         k, fields, _ = key
-        compose = {"vector": self._nearest, "lexical": self._words, "hybrid": self._fused}[self._pg.kind]
+        compose = {"vector": self._nearest, "lexical": self._words, "hybrid": self._fused}[
+            self._pg.kind
+        ]
         parts = [self._sql.SQL(" AND {} = %s").format(self._pg.quoted(name)) for name in fields]
-        return self._kept(key, compose(k, self._sql.SQL("").join(parts)).as_string(self._connection))
+        return self._kept(
+            key, compose(k, self._sql.SQL("").join(parts)).as_string(self._connection)
+        )
 
     def _kept(self, key: _Key, text: str) -> bytes:
-        found = self._texts[key] = marked(text, next(self._numbers)).encode(self._connection.info.encoding)
+        found = self._texts[key] = marked(text, next(self._numbers)).encode(
+            self._connection.info.encoding
+        )
         return found
 
     def _own_statement(self, text: str, query: EngineQuery, k: int) -> tuple[bytes, list[Any]]:
-        known = {"query": lambda: _plain(query.text), "vector": lambda: _vector(query.vector), "k": lambda: self._typed(k)}
+        known = {
+            "query": lambda: _plain(query.text),
+            "vector": lambda: _vector(query.vector),
+            "k": lambda: self._typed(k),
+        }
         values = [known[match[1]]() for match in _PLACE.finditer(text)]
         types = {"query": "%s::text", "vector": "%s::vector", "k": "%s::bigint"}
         key: _Key = (0, (), ())
         escaped = text.replace("%", "%%")
-        return self._texts.get(key) or self._kept(key, _PLACE.sub(lambda match: types[match[1]], escaped)), values
+        return self._texts.get(key) or self._kept(
+            key, _PLACE.sub(lambda match: types[match[1]], escaped)
+        ), values
 
     def _nearest(self, k: int, where: Any) -> Any:
         """By distance ascending, as an index returns them; the score is the negated distance."""
-        form = "SELECT {}, -({} " + _OPERATORS[str(self._pg.metric)] + " %s::vector) FROM {} WHERE true{} ORDER BY {} "
+        form = (
+            "SELECT {}, -({} "
+            + _OPERATORS[str(self._pg.metric)]
+            + " %s::vector) FROM {} WHERE true{} ORDER BY {} "
+        )
         form += _OPERATORS[str(self._pg.metric)] + " %s::vector LIMIT {}"
         connect = self._pg.opening.connect
         vector = self._pg.quoted(connect["vector"])
         return self._sql.SQL(form).format(
-            self._pg.quoted(connect["id"]), vector, self._pg.relation, where, vector, self._sql.Literal(k)
+            self._pg.quoted(connect["id"]),
+            vector,
+            self._pg.relation,
+            where,
+            vector,
+            self._sql.Literal(k),
         )
 
     def _words(self, k: int, where: Any) -> Any:
@@ -277,25 +376,41 @@ class _PgSession(Session):
         form += "WHERE {} @@ rankwell_query.words{} ORDER BY score DESC, {} LIMIT {}"
         document, item = self._pg.document(), self._pg.quoted(connect["id"])
         language, limit = self._sql.Literal(connect["language"]), self._sql.Literal(k)
-        return self._sql.SQL(form).format(item, document, self._pg.relation, language, document, where, item, limit)
+        return self._sql.SQL(form).format(
+            item, document, self._pg.relation, language, document, where, item, limit
+        )
 
     def _fused(self, k: int, where: Any) -> Any:
-        """Reciprocal rank fusion of both lists, weight for the vectors; ties by id. Source: Cormack, Clarke & Buettcher 2009."""
+        """Reciprocal rank fusion of both lists, weight for the vectors; ties by id. Source:
+        Cormack, Clarke & Buettcher 2009.
+        """
         depth = max(k, self._own["depth"])
         form = (
-            "WITH words AS (SELECT id, row_number() OVER (ORDER BY score DESC, id) AS rank FROM ({}) AS a (id, score)), "
-            "near AS (SELECT id, row_number() OVER (ORDER BY score DESC, id) AS rank FROM ({}) AS b (id, score)) "
-            "SELECT id, (coalesce({} / (60 + words.rank), 0) + coalesce({} / (60 + near.rank), 0))::float8 AS score "
+            "WITH words AS (SELECT id, row_number() OVER (ORDER BY score DESC, id) AS rank "
+            "FROM ({}) AS a (id, score)), "
+            "near AS (SELECT id, row_number() OVER (ORDER BY score DESC, id) AS rank FROM "
+            "({}) AS b (id, score)) "
+            "SELECT id, (coalesce({} / (60 + words.rank), 0) + coalesce({} / (60 + "
+            "near.rank), 0))::float8 AS score "
             "FROM words FULL JOIN near USING (id) ORDER BY score DESC, id LIMIT {}"
         )
         weight = self._own["weight"]
         of_words, of_near, limit = (self._sql.Literal(each) for each in (1.0 - weight, weight, k))
-        return self._sql.SQL(form).format(self._words(depth, where), self._nearest(depth, where), of_words, of_near, limit)
+        return self._sql.SQL(form).format(
+            self._words(depth, where), self._nearest(depth, where), of_words, of_near, limit
+        )
 
     def _configure(self, values: Mapping[str, Any]) -> None:
-        needless = [name for name in values if (name in _SETTINGS or name == "exact") and not self._pg.needs_vector]
+        needless = [
+            name
+            for name in values
+            if (name in _SETTINGS or name == "exact") and not self._pg.needs_vector
+        ]
         if needless:
-            raise BadUsage(f"{self._pg.label}: {needless[0]} has no effect on a {self._pg.kind} search; leave it out.")
+            raise BadUsage(
+                f"{self._pg.label}: {needless[0]} has no effect on a {self._pg.kind} search; "
+                "leave it out."
+            )
         if not 0 <= values.get("weight", 0) <= 1:
             raise BadInput(f"{self._pg.label}: weight is {values['weight']}; expected 0 to 1.")
         self._set(values)
@@ -306,21 +421,32 @@ class _PgSession(Session):
         self._texts = {}
         for name, value in values.items():
             if name in _SETTINGS:
-                self._connection.execute("SELECT set_config(%s, %s, false)", (_SETTINGS[name], str(value)))
+                self._connection.execute(
+                    "SELECT set_config(%s, %s, false)", (_SETTINGS[name], str(value))
+                )
             else:
                 self._own[name] = value
         if "exact" in values:
             states = {"enable_indexscan": "off", "enable_bitmapscan": "off", "enable_seqscan": "on"}
-            changes = [f"SET {name} = {state}" if values["exact"] else f"RESET {name}" for name, state in states.items()]
+            changes = [
+                f"SET {name} = {state}" if values["exact"] else f"RESET {name}"
+                for name, state in states.items()
+            ]
             self._connection.execute("; ".join(changes))
         self._texts = self._settings.setdefault(frozenset({**self._given, **values}.items()), {})
 
     def _parameters(self) -> dict[str, Any]:
-        found = {name: value for name, value in self._own.items() if name != "exact"} if self._pg.needs_text else {}
+        found = (
+            {name: value for name, value in self._own.items() if name != "exact"}
+            if self._pg.needs_text
+            else {}
+        )
         if not self._pg.needs_vector:
             return {"words": found["words"]}
         for name, setting in _SETTINGS.items():
-            value = self._connection.execute("SELECT current_setting(%s, true)", (setting,)).fetchone()[0]
+            value = self._connection.execute(
+                "SELECT current_setting(%s, true)", (setting,)
+            ).fetchone()[0]
             found[name] = int(value) if value is not None and value.lstrip("-").isdigit() else value
         scans = self._connection.execute("SHOW enable_indexscan").fetchone()[0]
         return {**found, "exact": scans == "off"}
@@ -356,14 +482,31 @@ ENGINES.add(
         _PgEngine,
         connect=(
             Parameter("url", str, "", "postgresql://USER:${PASSWORD}@HOST/DATABASE"),
-            Parameter("table", str, None, "table that is there, only read; by default one of its own, dropped at the end"),
+            Parameter(
+                "table",
+                str,
+                None,
+                "table that is there, only read; by default one of its own, dropped at the end",
+            ),
             Parameter("id", str, "id", "column of the ids"),
             Parameter("text", str, "text", "column of the texts"),
             Parameter("vector", str, "embedding", "column of the vectors"),
             Parameter("kind", str, "vector", "search", _KINDS),
-            Parameter("metric", str, "cosine", "distance, which must be that of the index", ("cosine", "dot", "l2")),
+            Parameter(
+                "metric",
+                str,
+                "cosine",
+                "distance, which must be that of the index",
+                ("cosine", "dot", "l2"),
+            ),
             Parameter("language", str, "english", "configuration of full-text search"),
-            Parameter("sql", str, None, "your own statement with {query}, {vector}, {k} that returns ids, or ids and scores"),
+            Parameter(
+                "sql",
+                str,
+                None,
+                "your own statement with {query}, {vector}, {k} that returns ids, or ids and "
+                "scores",
+            ),
             Parameter("keep", bool, False, "whether its own table stays"),
             Parameter("timeout", float, 30.0, "seconds for an answer"),
         ),
@@ -374,13 +517,34 @@ ENGINES.add(
             Parameter("lists", int, 100, "lists of ivfflat"),
         ),
         search=(
-            Parameter("ef_search", int, None, "candidates of hnsw, and so its longest list; 40 by default"),
-            Parameter("iterative_scan", str, None, "goes on for filters", ("off", "strict_order", "relaxed_order")),
+            Parameter(
+                "ef_search", int, None, "candidates of hnsw, and so its longest list; 40 by default"
+            ),
+            Parameter(
+                "iterative_scan",
+                str,
+                None,
+                "goes on for filters",
+                ("off", "strict_order", "relaxed_order"),
+            ),
             Parameter("probes", int, None, "lists that a search reads, of ivfflat; 1 by default"),
             Parameter("exact", bool, None, "whether the search uses no index"),
-            Parameter("words", str, None, "whether a text has any word of the query, or all; any by default", ("any", "all")),
-            Parameter("weight", float, None, "weight of the vectors in a hybrid search, 0 to 1; 0.5 by default"),
-            Parameter("depth", int, None, "length of the lists that a hybrid search fuses; 100 by default"),
+            Parameter(
+                "words",
+                str,
+                None,
+                "whether a text has any word of the query, or all; any by default",
+                ("any", "all"),
+            ),
+            Parameter(
+                "weight",
+                float,
+                None,
+                "weight of the vectors in a hybrid search, 0 to 1; 0.5 by default",
+            ),
+            Parameter(
+                "depth", int, None, "length of the lists that a hybrid search fuses; 100 by default"
+            ),
         ),
         package="psycopg",
         extra="pgvector",

@@ -1,4 +1,6 @@
-"""The plan by which PostgreSQL runs a statement: that of the prepared statement, once there is one."""
+"""The plan by which PostgreSQL runs a statement: that of the prepared statement, once there is
+one.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -8,18 +10,28 @@ _NEEDED = {"vector": ("vectors",), "lexical": ("texts",), "hybrid": ("texts", "v
 
 
 def marked(text: str, number: int) -> str:
-    """A statement that is prepared on its own. PostgreSQL keeps the plan of a prepared statement when a setting changes."""
+    """A statement that is prepared on its own. PostgreSQL keeps the plan of a prepared statement
+    when a setting changes.
+    """
     return f"{text}\n/* rankwell {number} */"
 
 
-def plan_of(psycopg: Any, connection: Any, statement: bytes, values: Sequence[Any]) -> Mapping[str, Any]:
-    """The plan of a marked statement, as PostgreSQL describes it. A prepared one may have a plan for any values."""
+def plan_of(
+    psycopg: Any, connection: Any, statement: bytes, values: Sequence[Any]
+) -> Mapping[str, Any]:
+    """The plan of a marked statement, as PostgreSQL describes it. A prepared one may have a plan
+    for any values.
+    """
     mark = statement.rpartition(b"\n")[2].decode()
     prepared = connection.execute(
-        "SELECT name FROM pg_prepared_statements WHERE right(statement, %s) = %s", (len(mark), mark), prepare=False
+        "SELECT name FROM pg_prepared_statements WHERE right(statement, %s) = %s",
+        (len(mark), mark),
+        prepare=False,
     ).fetchone()
     if prepared is None:
-        return connection.execute(b"EXPLAIN (FORMAT JSON) " + statement, values, prepare=False).fetchone()[0][0]["Plan"]
+        return connection.execute(
+            b"EXPLAIN (FORMAT JSON) " + statement, values, prepare=False
+        ).fetchone()[0][0]["Plan"]
     sql = psycopg.sql
     listed = sql.SQL(", ").join(map(sql.Literal, values))
     form = "EXPLAIN (FORMAT JSON) EXECUTE {}({})" if values else "EXPLAIN (FORMAT JSON) EXECUTE {}"
@@ -28,10 +40,13 @@ def plan_of(psycopg: Any, connection: Any, statement: bytes, values: Sequence[An
 
 
 def scanned(connection: Any, plan: Mapping[str, Any], kind: str) -> tuple[str, ...]:
-    """The columns that a plan reads without an index for the search: texts, vectors, both or none."""
+    """The columns that a plan reads without an index for the search: texts, vectors, both or
+    none.
+    """
     used = [node["Index Name"] for node in _nodes(plan) if "Index Name" in node]
     methods = connection.execute(
-        "SELECT DISTINCT a.amname FROM pg_class i JOIN pg_am a ON a.oid = i.relam WHERE i.relname = ANY(%s)",
+        "SELECT DISTINCT a.amname FROM pg_class i JOIN pg_am a ON a.oid = i.relam WHERE "
+        "i.relname = ANY(%s)",
         (used,),
         prepare=False,
     ).fetchall()

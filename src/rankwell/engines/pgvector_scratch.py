@@ -1,13 +1,18 @@
-"""Tables that rankwell makes in PostgreSQL for one call: their sessions hold a lock, and what a killed call left is dropped."""
+"""Tables that rankwell makes in PostgreSQL for one call: their sessions hold a lock, and what a
+killed call left is dropped.
+"""
 
 import secrets
 from contextlib import suppress
 from typing import Any
 
 COMMENT = "scratch table of rankwell: a later call drops it when no session of its own call is left"
-"""Only tables with this comment are dropped; one that is kept, or made by anyone else, has another."""
+"""Only tables with this comment are dropped; one that is kept, or made by anyone else, has another.
+"""
 _KEYS = 0x726B << 48
-"""The upper bits of the keys of advisory locks, so that they differ from small numbers that applications choose."""
+"""The upper bits of the keys of advisory locks, so that they differ from small numbers that
+applications choose.
+"""
 
 
 def new_name() -> str:
@@ -18,7 +23,9 @@ def new_name() -> str:
 def hold(connection: Any, table: str) -> None:
     """Marks a table as in use until the connection ends, whatever ends it."""
     connection.execute("SELECT pg_advisory_lock_shared(%s)", (_key(table),))
-    connection.execute("SELECT set_config(name, '0', false) FROM pg_settings WHERE name = 'idle_session_timeout'")
+    connection.execute(
+        "SELECT set_config(name, '0', false) FROM pg_settings WHERE name = 'idle_session_timeout'"
+    )
 
 
 def mark(psycopg: Any, connection: Any, relation: Any) -> None:
@@ -28,7 +35,9 @@ def mark(psycopg: Any, connection: Any, relation: Any) -> None:
 
 
 def drop_left_over(psycopg: Any, connection: Any) -> None:
-    """Drops the tables of calls that were killed: with name, owner and comment of a scratch table, and used by no session."""
+    """Drops the tables of calls that were killed: with name, owner and comment of a scratch table,
+    and used by no session.
+    """
     known = psycopg.errors
     passing = (
         *(known.LockNotAvailable, known.UndefinedTable, known.InsufficientPrivilege),
@@ -36,7 +45,8 @@ def drop_left_over(psycopg: Any, connection: Any) -> None:
     )
     found = connection.execute(
         "SELECT n.nspname, c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
-        "WHERE c.relkind = 'r' AND c.relname ~ '^rankwell_[0-9a-f]{12}$' AND pg_has_role(c.relowner, 'USAGE') "
+        "WHERE c.relkind = 'r' AND c.relname ~ '^rankwell_[0-9a-f]{12}$' AND "
+        "pg_has_role(c.relowner, 'USAGE') "
         "AND obj_description(c.oid, 'pg_class') = %s",
         (COMMENT,),
     ).fetchall()
@@ -46,7 +56,8 @@ def drop_left_over(psycopg: Any, connection: Any) -> None:
 
 
 def _drop_unused(psycopg: Any, connection: Any, schema: str, table: str) -> None:
-    # A pooler may give one session of the server to several clients, and a session never waits for a lock of its own.
+    # A pooler may give one session of the server to several clients, and a session never waits for
+    # a lock of its own.
     held = connection.execute(
         "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 1 "
         "AND (classid::bigint << 32) | objid::bigint = %s::bigint",
@@ -56,9 +67,13 @@ def _drop_unused(psycopg: Any, connection: Any, schema: str, table: str) -> None
         return
     relation = psycopg.sql.Identifier(schema, table)
     with connection.transaction():
-        if not connection.execute("SELECT pg_try_advisory_xact_lock(%s)", (_key(table),)).fetchone()[0]:
+        if not connection.execute(
+            "SELECT pg_try_advisory_xact_lock(%s)", (_key(table),)
+        ).fetchone()[0]:
             return
-        connection.execute(psycopg.sql.SQL("LOCK TABLE {} IN ACCESS EXCLUSIVE MODE NOWAIT").format(relation))
+        connection.execute(
+            psycopg.sql.SQL("LOCK TABLE {} IN ACCESS EXCLUSIVE MODE NOWAIT").format(relation)
+        )
         connection.execute(psycopg.sql.SQL("DROP TABLE {}").format(relation))
 
 

@@ -1,4 +1,6 @@
-"""The interface of engines: items to index, queries, hits, and the two classes that each engine completes."""
+"""The interface of engines: items to index, queries, hits, and the two classes that each engine
+completes.
+"""
 
 import sys
 import time
@@ -25,7 +27,9 @@ FailureKind = Literal["timeout", "refused", "disconnected", "status", "malformed
 
 
 class EngineFailure(RankwellError):
-    """The failure of an engine: it was too slow, refused, died, answered with an error or with something that cannot be read."""
+    """The failure of an engine: it was too slow, refused, died, answered with an error or with
+    something that cannot be read.
+    """
 
     def __init__(self, kind: FailureKind, message: str) -> None:
         super().__init__(kind, message)
@@ -39,7 +43,8 @@ class EngineFailure(RankwellError):
 class EngineHits(NamedTuple):
     """The results of a query in the engine's own order, which is the ranking.
 
-    scores: higher is better, as the engine computes them; integers keep all their digits; None where it returns none.
+    scores: higher is better, as the engine computes them; integers keep all their digits; None
+    where it returns none.
     """
 
     ids: Sequence[str]
@@ -47,7 +52,9 @@ class EngineHits(NamedTuple):
 
 
 class IndexReport(NamedTuple):
-    """The cost of an index. processor_seconds: of this process and of a server whose processes can be read; bytes: its size."""
+    """The cost of an index. processor_seconds: of this process and of a server whose processes can
+    be read; bytes: its size.
+    """
 
     seconds: float
     processor_seconds: float | None
@@ -56,7 +63,9 @@ class IndexReport(NamedTuple):
 
 
 class EnginePlan(NamedTuple):
-    """The plan of a search. uses_index: whether it reads each index it needs, if known. scanned: what it reads without one."""
+    """The plan of a search. uses_index: whether it reads each index it needs, if known. scanned:
+    what it reads without one.
+    """
 
     text: str
     uses_index: bool | None = None
@@ -65,9 +74,11 @@ class EnginePlan(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class EngineItems:
-    """The items to index. vectors: (items, d). fields: a value per item for each name, by which queries filter.
+    """The items to index. vectors: (items, d). fields: a value per item for each name, by which
+    queries filter.
 
-    Raises BadInput for another number of texts, vectors or values, for repeated ids, and for vectors that are not finite.
+    Raises BadInput for another number of texts, vectors or values, for repeated ids, and for
+    vectors that are not finite.
     """
 
     ids: Sequence[str]
@@ -79,7 +90,9 @@ class EngineItems:
         parts = {"texts": self.texts, "vectors": self.vectors, **self.fields}
         for name, each in parts.items():
             if each is not None and len(each) != len(self.ids):
-                raise BadInput(f"{len(each)} {name} for {len(self.ids)} items; expected one for each.")
+                raise BadInput(
+                    f"{len(each)} {name} for {len(self.ids)} items; expected one for each."
+                )
         if len(set(self.ids)) < len(self.ids):
             seen = set[str]()
             double = next(each for each in self.ids if each in seen or seen.add(each))
@@ -88,21 +101,31 @@ class EngineItems:
             rows = checked_rows(self.vectors)
             bad = np.flatnonzero(~np.isfinite(rows).all(axis=1))
             if bad.size:
-                raise BadInput(f"the vector of the item {self.ids[bad[0]]!r} has NaN or infinity; correct or remove it.")
+                raise BadInput(
+                    f"the vector of the item {self.ids[bad[0]]!r} has NaN or infinity; "
+                    "correct or remove it."
+                )
 
     def matching(self, fields: Mapping[str, Any]) -> list[int]:
         """The rows of the items that have all values. Raises BadInput for an unknown field."""
         for name in fields:
             if name not in self.fields:
                 raise BadInput(
-                    f"the items have no field {name!r}; {suggest(name, self.fields) if self.fields else 'they have none.'}"
+                    f"the items have no field {name!r}; "
+                    f"{suggest(name, self.fields) if self.fields else 'they have none.'}"
                 )
-        return [row for row in range(len(self.ids)) if all(self.fields[name][row] == value for name, value in fields.items())]
+        return [
+            row
+            for row in range(len(self.ids))
+            if all(self.fields[name][row] == value for name, value in fields.items())
+        ]
 
 
 @dataclass(slots=True, eq=False)
 class EngineQuery:
-    """A query. vector: (d,). filter: field -> value; hits have all of them. checked_by: the engine that has checked it."""
+    """A query. vector: (d,). filter: field -> value; hits have all of them. checked_by: the engine
+    that has checked it.
+    """
 
     id: str
     text: str | None = None
@@ -115,11 +138,14 @@ class EngineQuery:
 
 
 class Engine(ABC):
-    """An engine that is open. A file of this folder completes it with `_session`, and `_index` where it can index.
+    """An engine that is open. A file of this folder completes it with `_session`, and `_index`
+    where it can index.
 
-    in_process: whether it works in this process; server_pid: its server's process, where that is known and local.
-    most_k: its largest k. filters: whether it filters by fields. exact_parameters: search parameters with which it is exact; None
-    where there are none. can_index: whether `index` builds one; a foreign index is only read.
+    in_process: whether it works in this process; server_pid: its server's process, where that is
+    known and local.
+    most_k: its largest k. filters: whether it filters by fields. exact_parameters: search
+    parameters with which it is exact; None where there are none. can_index: whether `index` builds
+    one; a foreign index is only read.
     """
 
     kind: Kind
@@ -155,18 +181,35 @@ class Engine(ABC):
 
     def scored(self, hits: EngineHits) -> EngineHits:
         """The result of `Session.ask` with scores, of which higher is better."""
-        return hits._replace(scores=[0.0 - each for each in hits.scores]) if self.distances and hits.scores else hits
+        return (
+            hits._replace(scores=[0.0 - each for each in hits.scores])
+            if self.distances and hits.scores
+            else hits
+        )
 
     def index(self, items: EngineItems) -> IndexReport:
-        """Builds the engine's own index of the items, in place of an earlier one. Raises BadUsage, BadInput, EngineFailure."""
+        """Builds the engine's own index of the items, in place of an earlier one. Raises BadUsage,
+        BadInput, EngineFailure.
+        """
         if not self.can_index:
             raise BadUsage(f"{self.label}: this index is only read; leave the items out.")
-        for needed, name, value in ((self.needs_text, "texts", items.texts), (self.needs_vector, "vectors", items.vectors)):
+        for needed, name, value in (
+            (self.needs_text, "texts", items.texts),
+            (self.needs_vector, "vectors", items.vectors),
+        ):
             if needed and value is None:
-                raise BadUsage(f"{self.label}: a {self.kind} engine indexes {name}; give the items' {name}.")
+                raise BadUsage(
+                    f"{self.label}: a {self.kind} engine indexes {name}; give the items' {name}."
+                )
         if items.vectors is not None and self.needs_vector:
-            if self.metric == "cosine" and (zero := np.flatnonzero(~items.vectors.any(axis=1))).size:
-                raise BadInput(f"the vector of the item {items.ids[zero[0]]!r} is zero, which has no cosine; remove the item.")
+            if (
+                self.metric == "cosine"
+                and (zero := np.flatnonzero(~items.vectors.any(axis=1))).size
+            ):
+                raise BadInput(
+                    f"the vector of the item {items.ids[zero[0]]!r} is zero, which has no "
+                    "cosine; remove the item."
+                )
             self.dimensions = items.vectors.shape[1]
         server = self.server_pid
         before = 0.0 if server is None else processor_seconds(server)
@@ -179,7 +222,9 @@ class Engine(ABC):
         return IndexReport(seconds, own + after - before if known else None, size, len(items.ids))  # pyright: ignore[reportOperatorIssue]
 
     def session(self) -> "Session":
-        """A session with the search parameters that the engine was opened with; each thread has one of its own."""
+        """A session with the search parameters that the engine was opened with; each thread has one
+        of its own.
+        """
         with self.guarding():
             session = self._session()
         try:
@@ -195,27 +240,47 @@ class Engine(ABC):
         with self.guarding():
             found = self._describe()
         notes = [*found.get("notes", ()), *self._unstated]
-        connect = {each.name: self.opening.shown.get(each.name, each.default) for each in self.family.connect}
-        head = {"engine": self.name, "kind": self.kind, "version": self.family.version, "items": None, "index_bytes": None}
+        connect = {
+            each.name: self.opening.shown.get(each.name, each.default)
+            for each in self.family.connect
+        }
+        head = {
+            "engine": self.name,
+            "kind": self.kind,
+            "version": self.family.version,
+            "items": None,
+            "index_bytes": None,
+        }
         return (
             head
-            | {"dimensions": self.dimensions, "metric": self.metric, "connect": connect, "build": dict(self.opening.build)}
+            | {
+                "dimensions": self.dimensions,
+                "metric": self.metric,
+                "connect": connect,
+                "build": dict(self.opening.build),
+            }
             | found
             | ({"notes": notes} if notes else {})
         )
 
     def stated(self, name: str, ask: Callable[[], Any]) -> Any:
-        """A part of the description that a server states, or None and a note, as for a key that may only search one index."""
+        """A part of the description that a server states, or None and a note, as for a key that may
+        only search one index.
+        """
         try:
             return ask()
         except EngineFailure as error:
             if error.kind in ("timeout", "refused", "disconnected"):
                 raise
-            self._unstated.append(f"the {name} of the server is unknown: {self.opening.secrets.redact(error.message)}")
+            self._unstated.append(
+                f"the {name} of the server is unknown: {self.opening.secrets.redact(error.message)}"
+            )
             return None
 
     def check(self, queries: Iterable[EngineQuery], k: int) -> None:
-        """Checks queries and k before anything is sent, and marks the queries. Raises BadInput, BadUsage that name the query."""
+        """Checks queries and k before anything is sent, and marks the queries. Raises BadInput,
+        BadUsage that name the query.
+        """
         if k < 0 or (self.most_k is not None and k > self.most_k):
             limit = "expected 0 or more" if k < 0 else f"the engine's limit is {self.most_k}"
             raise BadUsage(f"{self.label}: k is {k}; {limit}.")
@@ -229,14 +294,19 @@ class Engine(ABC):
         if self.needs_text and query.text is None:
             raise BadInput(f"{where} has no text; {self.label} is a {self.kind} engine.")
         if query.filter and not self.filters:
-            raise BadInput(f"{where} has a filter, which {self.label} does not support; leave it out.")
+            raise BadInput(
+                f"{where} has a filter, which {self.label} does not support; leave it out."
+            )
         if not self.needs_vector:
             return
         if query.vector is None:
             raise BadInput(f"{where} has no vector; {self.label} is a {self.kind} engine.")
         vector = checked_rows(np.asarray(query.vector)[None], where)[0]
         if self.dimensions is not None and vector.size != self.dimensions:
-            raise BadInput(f"{where} has {vector.size} dimensions; the index of {self.label} has {self.dimensions}.")
+            raise BadInput(
+                f"{where} has {vector.size} dimensions; the index of {self.label} has "
+                f"{self.dimensions}."
+            )
         if not np.isfinite(vector).all():
             raise BadInput(f"the vector of {where} has NaN or infinity; correct or remove it.")
         if self.metric == "cosine" and not vector.any():
@@ -245,20 +315,28 @@ class Engine(ABC):
 
     @contextmanager
     def guarding(self) -> Generator[None]:
-        """Turns whatever the engine raises into an EngineFailure; interrupts and rankwell's own errors pass."""
+        """Turns whatever the engine raises into an EngineFailure; interrupts and rankwell's own
+        errors pass.
+        """
         try:
             yield
         except BaseException as error:
             raise self.failure(error) from (None if self.opening.secrets else error)
 
     def failure(self, error: BaseException) -> BaseException:
-        """The failure that an exception of the engine is; interrupts and rankwell's own errors are themselves."""
+        """The failure that an exception of the engine is; interrupts and rankwell's own errors are
+        themselves.
+        """
         if isinstance(error, (KeyboardInterrupt, GeneratorExit)) or (
             isinstance(error, RankwellError) and not isinstance(error, EngineFailure)
         ):
             return error
         kind = error.kind if isinstance(error, EngineFailure) else self._failure_kind(error)
-        what = str(error) if isinstance(error, EngineFailure) else f"{type(error).__name__}: {error}".removesuffix(": ")
+        what = (
+            str(error)
+            if isinstance(error, EngineFailure)
+            else f"{type(error).__name__}: {error}".removesuffix(": ")
+        )
         what = self.opening.secrets.redact(" ".join(what.split()))
         return EngineFailure(kind, what if what.startswith(self.label) else f"{self.label}: {what}")
 
@@ -303,7 +381,8 @@ class Engine(ABC):
 class Session(ABC):
     """One client of an engine, for one thread.
 
-    batches: whether `search_batch` is faster than one query after another. server_pid: as of the engine, or a process of its own.
+    batches: whether `search_batch` is faster than one query after another. server_pid: as of the
+    engine, or a process of its own.
     """
 
     batches = False
@@ -314,11 +393,15 @@ class Session(ABC):
         self._most_k = sys.maxsize if engine.most_k is None else engine.most_k
 
     def search(self, query: EngineQuery, k: int) -> EngineHits:
-        """The engine's first k results, or fewer; none for k = 0. Raises EngineFailure, and the errors of `Engine.check`."""
+        """The engine's first k results, or fewer; none for k = 0. Raises EngineFailure, and the
+        errors of `Engine.check`.
+        """
         return self.engine.scored(self.ask(query, k))
 
     def ask(self, query: EngineQuery, k: int) -> EngineHits:
-        """As `search`, but with distances where the engine gives them: what is timed is the engine's own work."""
+        """As `search`, but with distances where the engine gives them: what is timed is the
+        engine's own work.
+        """
         if query.checked_by is not self.engine or not 0 < k <= self._most_k:
             self.engine.check((query,), k)
             if not k:
@@ -333,9 +416,13 @@ class Session(ABC):
         """The results. Raises EngineFailure for more than k, and for another number of scores."""
         n, label = len(hits.ids), self.engine.label
         if n > k:
-            raise EngineFailure("malformed", f"{label}: {n} results for k = {k}; expected at most {k}.")
+            raise EngineFailure(
+                "malformed", f"{label}: {n} results for k = {k}; expected at most {k}."
+            )
         if hits.scores is not None and len(hits.scores) != n:
-            raise EngineFailure("malformed", f"{label}: {n} ids and {len(hits.scores)} scores; expected as many.")
+            raise EngineFailure(
+                "malformed", f"{label}: {n} ids and {len(hits.scores)} scores; expected as many."
+            )
         return hits
 
     def search_batch(self, queries: Sequence[EngineQuery], k: int) -> list[EngineHits]:
@@ -344,10 +431,14 @@ class Session(ABC):
         if not self.batches or not k or not queries:
             return [self.search(query, k) for query in queries]
         with self.engine.guarding():
-            return [self.engine.scored(self._whole(each, k)) for each in self._search_batch(queries, k)]
+            return [
+                self.engine.scored(self._whole(each, k)) for each in self._search_batch(queries, k)
+            ]
 
     def configure(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
-        """Sets search parameters; all of them, read back. Raises BadInput for one that differs, UnknownName, BadUsage."""
+        """Sets search parameters; all of them, read back. Raises BadInput for one that differs,
+        UnknownName, BadUsage.
+        """
         values = self.engine.family.read(parameters, self.engine.family.search)
         with self.engine.guarding():
             if values:
@@ -355,7 +446,10 @@ class Session(ABC):
         found = self.parameters()
         for name, value in values.items():
             if found.get(name) != value:
-                raise BadInput(f"{self.engine.label}: {name} was set to {value!r} and reads back as {found.get(name)!r}.")
+                raise BadInput(
+                    f"{self.engine.label}: {name} was set to {value!r} and reads back as "
+                    f"{found.get(name)!r}."
+                )
         return found
 
     def parameters(self) -> dict[str, Any]:
@@ -369,14 +463,26 @@ class Session(ABC):
             return self._plan()
 
     def describe(self) -> dict[str, Any]:
-        """The engine's description with the session's parameters and the plan of its last search."""
+        """The engine's description with the session's parameters and the plan of its last
+        search.
+        """
         plan = self.plan()
-        read = {"search": self.parameters(), "plan": plan and plan.text, "uses_index": plan and plan.uses_index}
-        return self.engine.describe() | read | ({"scanned": [*plan.scanned]} if plan and plan.scanned else {})
+        read = {
+            "search": self.parameters(),
+            "plan": plan and plan.text,
+            "uses_index": plan and plan.uses_index,
+        }
+        return (
+            self.engine.describe()
+            | read
+            | ({"scanned": [*plan.scanned]} if plan and plan.scanned else {})
+        )
 
     @abstractmethod
     def _search(self, query: EngineQuery, k: int) -> EngineHits:
-        """At most k results of a checked query, with distances where the engine has those; it raises whatever it likes."""
+        """At most k results of a checked query, with distances where the engine has those; it
+        raises whatever it likes.
+        """
 
     def _search_batch(self, queries: Sequence[EngineQuery], k: int) -> list[EngineHits]:
         raise NotImplementedError
@@ -401,19 +507,31 @@ class Session(ABC):
 
 
 def checked_rows(vectors: NDArray[Any], where: str = "the vectors of the items") -> NDArray[Any]:
-    """(n, d) contiguous float32 or float64. Raises BadInput for another shape, and for anything but real numbers."""
+    """(n, d) contiguous float32 or float64. Raises BadInput for another shape, and for anything but
+    real numbers.
+    """
     if vectors.ndim != 2 or not vectors.shape[1] or vectors.dtype.kind not in "fiu":
-        raise BadInput(f"{where}: an array of {vectors.dtype} with {vectors.ndim} dimensions; expected vectors of real numbers.")
+        raise BadInput(
+            f"{where}: an array of {vectors.dtype} with {vectors.ndim} dimensions; expected "
+            "vectors of real numbers."
+        )
     kept = vectors.dtype.kind == "f" and vectors.dtype.itemsize in (4, 8)
     return np.ascontiguousarray(vectors if kept else vectors.astype(np.float32))
 
 
 def processor_seconds(pid: int) -> float | None:
-    """Processor time that a process and its ended children have used, in user and system mode; None where it cannot be read."""
+    """Processor time that a process and its ended children have used, in user and system mode; None
+    where it cannot be read.
+    """
     import os
 
     try:
-        fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+        fields = (
+            Path(f"/proc/{pid}/stat")
+            .read_text(encoding="utf-8", errors="replace")
+            .rpartition(")")[2]
+            .split()
+        )
     except OSError:
         return None
     return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")

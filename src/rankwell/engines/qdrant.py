@@ -1,4 +1,6 @@
-"""Qdrant: a server, its client's memory (which searches exactly), or Qdrant Edge, the index of the server in this process."""
+"""Qdrant: a server, its client's memory (which searches exactly), or Qdrant Edge, the index of the
+server in this process.
+"""
 
 import secrets
 import shutil
@@ -32,7 +34,9 @@ _BATCH = 500
 
 
 class _Store(ABC):
-    """A place that holds points whose ids are the rows of the items, or those of a foreign collection."""
+    """A place that holds points whose ids are the rows of the items, or those of a foreign
+    collection.
+    """
 
     @abstractmethod
     def create(self, items: EngineItems, metric: str, build: Mapping[str, Any]) -> int | None:
@@ -64,28 +68,40 @@ class _Client(_Store):
             return
         seconds = max(1, round(where["timeout"]))
         self._client = package.QdrantClient(
-            url=where["url"], api_key=where["api_key"] or None, timeout=seconds, check_compatibility=False
+            url=where["url"],
+            api_key=where["api_key"] or None,
+            timeout=seconds,
+            check_compatibility=False,
         )
 
     def create(self, items: EngineItems, metric: str, build: Mapping[str, Any]) -> None:
         """Makes the collection anew and writes the items in batches."""
         models, vectors = self._models, np.asarray(items.vectors)
         shape = {name: build[name] for name in ("m", "ef_construct", "full_scan_threshold")}
-        params = models.VectorParams(size=vectors.shape[1], distance=models.Distance[_DISTANCES[metric].upper()])
+        params = models.VectorParams(
+            size=vectors.shape[1], distance=models.Distance[_DISTANCES[metric].upper()]
+        )
         if self._client.collection_exists(self._collection):
             self._client.delete_collection(self._collection)
         self._client.create_collection(
             self._collection,
             vectors_config=params,
             hnsw_config=models.HnswConfigDiff(**shape),
-            optimizers_config=models.OptimizersConfigDiff(indexing_threshold=build["indexing_threshold"]),
+            optimizers_config=models.OptimizersConfigDiff(
+                indexing_threshold=build["indexing_threshold"]
+            ),
         )
         for start in range(0, len(vectors), _BATCH):
             rows = range(start, min(start + _BATCH, len(vectors)))
-            payloads = [{name: values[row] for name, values in items.fields.items()} for row in rows]
-            batch = models.Batch(ids=[*rows], vectors=vectors[start : rows.stop].tolist(), payloads=payloads)
+            payloads = [
+                {name: values[row] for name, values in items.fields.items()} for row in rows
+            ]
+            batch = models.Batch(
+                ids=[*rows], vectors=vectors[start : rows.stop].tolist(), payloads=payloads
+            )
             self._client.upsert(self._collection, points=batch, wait=True)
-        # A server goes on indexing after it has the points; searches meanwhile scan what is not indexed.
+        # A server goes on indexing after it has the points; searches meanwhile scan what is not
+        # indexed.
         deadline = time.monotonic() + 3600
         while str(getattr(self._info().status, "value", "green")) != "green":
             if time.monotonic() > deadline:
@@ -98,8 +114,12 @@ class _Client(_Store):
     def points(self, query: EngineQuery, k: int, settings: Mapping[str, Any]) -> Sequence[Any]:
         """The k nearest points of those that pass the query's filter."""
         models = self._models
-        matches = {name: models.MatchValue(value=value) for name, value in (query.filter or {}).items()}
-        conditions = [models.FieldCondition(key=name, match=match) for name, match in matches.items()]
+        matches = {
+            name: models.MatchValue(value=value) for name, value in (query.filter or {}).items()
+        }
+        conditions = [
+            models.FieldCondition(key=name, match=match) for name, match in matches.items()
+        ]
         return self._client.query_points(
             self._collection,
             query=np.asarray(query.vector).tolist(),
@@ -116,19 +136,31 @@ class _Client(_Store):
         return info.points_count, info.indexed_vectors_count
 
     def shape(self) -> tuple[int, str]:
-        """Dimensions and metric of a foreign collection. Raises BadUsage where it has several vectors and none is named."""
-        name, vectors = self._engine.opening.connect["vector_name"], self._info().config.params.vectors
+        """Dimensions and metric of a foreign collection. Raises BadUsage where it has several
+        vectors and none is named.
+        """
+        name, vectors = (
+            self._engine.opening.connect["vector_name"],
+            self._info().config.params.vectors,
+        )
         if isinstance(vectors, dict):
             if name not in vectors:
                 listed = ", ".join(sorted(vectors))
-                raise BadUsage(f"qdrant: the collection has the vectors {listed}; name one with the option vector_name=….")
+                raise BadUsage(
+                    f"qdrant: the collection has the vectors {listed}; name one with the "
+                    "option vector_name=…."
+                )
             vectors = vectors[name]
         known = {distance.upper(): metric for metric, distance in _DISTANCES.items()}
         return int(vectors.size), known.get(vectors.distance.name, "cosine")
 
     def close(self) -> None:
         """Drops an own collection, unless it is to be kept, and ends the connection."""
-        if self._own and not self._engine.opening.connect["keep"] and self._client.collection_exists(self._collection):
+        if (
+            self._own
+            and not self._engine.opening.connect["keep"]
+            and self._client.collection_exists(self._collection)
+        ):
             self._client.delete_collection(self._collection)
         self._client.close()
 
@@ -145,7 +177,9 @@ class _Edge(_Store):
         edge, vectors = self._edge, np.asarray(items.vectors)
         self._release()
         self._folder.mkdir(exist_ok=True)
-        graph = edge.HnswIndexConfig(build["m"], build["ef_construct"], build["full_scan_threshold"])
+        graph = edge.HnswIndexConfig(
+            build["m"], build["ef_construct"], build["full_scan_threshold"]
+        )
         distance = getattr(edge.Distance, _DISTANCES[metric])
         config = edge.EdgeConfig(
             vectors=edge.EdgeVectorParams(vectors.shape[1], distance),
@@ -155,10 +189,16 @@ class _Edge(_Store):
         shard = edge.EdgeShard.create(str(self._folder), config)
         for start in range(0, len(vectors), _BATCH):
             rows = range(start, min(start + _BATCH, len(vectors)))
-            payloads = [{name: values[row] for name, values in items.fields.items()} for row in rows]
-            listed = [edge.Point(row, vectors[row].tolist(), payload) for row, payload in zip(rows, payloads, strict=True)]
+            payloads = [
+                {name: values[row] for name, values in items.fields.items()} for row in rows
+            ]
+            listed = [
+                edge.Point(row, vectors[row].tolist(), payload)
+                for row, payload in zip(rows, payloads, strict=True)
+            ]
             shard.update(edge.UpdateOperation.upsert_points(listed))
-        # Until then nothing is indexed: `indexed_only` finds nothing, and other searches scan everything.
+        # Until then nothing is indexed: `indexed_only` finds nothing, and other searches scan
+        # everything.
         shard.optimize()
         shard.flush()
         self._shard = shard
@@ -167,7 +207,10 @@ class _Edge(_Store):
     def points(self, query: EngineQuery, k: int, settings: Mapping[str, Any]) -> Sequence[Any]:
         """The k nearest points of those that pass the query's filter."""
         edge, shard = self._edge, self._opened()
-        conditions = [edge.FieldCondition(name, edge.MatchValue(value)) for name, value in (query.filter or {}).items()]
+        conditions = [
+            edge.FieldCondition(name, edge.MatchValue(value))
+            for name, value in (query.filter or {}).items()
+        ]
         request = edge.SearchRequest(
             edge.Query.Nearest(np.asarray(query.vector).tolist()),
             k,
@@ -206,7 +249,10 @@ class _QdrantEngine(Engine):
         self.metric, collection = where["metric"], where["collection"]
         self.can_index, self.in_process = collection is None, where["url"] in (":memory:", "edge")
         if self.in_process and not self.can_index:
-            raise BadUsage("qdrant: a collection that is there already needs the address of its server, the option url=http://….")
+            raise BadUsage(
+                "qdrant: a collection that is there already needs the address of its server, "
+                "the option url=http://…."
+            )
         self.is_memory = where["url"] == ":memory:"
         self.exact_parameters = {} if self.is_memory else {"exact": True}
         self.ids: Sequence[str] | None = None
@@ -238,7 +284,9 @@ class _QdrantEngine(Engine):
         return _QdrantSession(self)
 
     def _describe(self) -> dict[str, Any]:
-        points, indexed = self.store.counts() if self.ids is not None or not self.can_index else (None, None)
+        points, indexed = (
+            self.store.counts() if self.ids is not None or not self.can_index else (None, None)
+        )
         return {"items": points, "indexed_vectors": indexed}
 
     def _failure_kind(self, error: BaseException) -> FailureKind:
@@ -246,7 +294,13 @@ class _QdrantEngine(Engine):
         if "UnexpectedResponse" in text:
             return "status"
         if "ResponseHandlingException" in text:
-            return "timeout" if "timed out" in text else "refused" if "refused" in text else "disconnected"
+            return (
+                "timeout"
+                if "timed out" in text
+                else "refused"
+                if "refused" in text
+                else "disconnected"
+            )
         return super()._failure_kind(error)
 
     def close(self) -> None:
@@ -260,9 +314,15 @@ class _QdrantEngine(Engine):
 class _QdrantSession(Session):
     def __init__(self, engine: _QdrantEngine) -> None:
         super().__init__(engine)
-        self._store, self._ids, self._id_field = engine.store, engine.ids, engine.opening.connect["id_field"]
+        self._store, self._ids, self._id_field = (
+            engine.store,
+            engine.ids,
+            engine.opening.connect["id_field"],
+        )
         none: dict[str, Any] = {}
-        self._settings = none if engine.is_memory else {"hnsw_ef": None, "exact": False, "indexed_only": False}
+        self._settings = (
+            none if engine.is_memory else {"hnsw_ef": None, "exact": False, "indexed_only": False}
+        )
 
     def _search(self, query: EngineQuery, k: int) -> EngineHits:
         points = self._store.points(query, k, self._settings)
@@ -276,7 +336,10 @@ class _QdrantSession(Session):
 
     def _configure(self, values: Mapping[str, Any]) -> None:
         if not self._settings:
-            raise BadUsage("qdrant: the client's memory always searches exactly and has no search parameters; leave them out.")
+            raise BadUsage(
+                "qdrant: the client's memory always searches exactly and has no search "
+                "parameters; leave them out."
+            )
         self._settings = {**self._settings, **values}
 
     def _parameters(self) -> dict[str, Any]:
@@ -286,7 +349,10 @@ class _QdrantSession(Session):
         points, indexed = self._store.counts()
         if not self._settings or indexed is None or points is None:
             return None
-        return EnginePlan(f"{indexed} of {points} vectors are in an index", bool(indexed) and not self._settings["exact"])
+        return EnginePlan(
+            f"{indexed} of {points} vectors are in an index",
+            bool(indexed) and not self._settings["exact"],
+        )
 
 
 ENGINES.add(
@@ -297,25 +363,56 @@ ENGINES.add(
         ("vector",),
         _QdrantEngine,
         connect=(
-            Parameter("url", str, ":memory:", "address of the server, :memory: for the client's, or edge for Qdrant Edge"),
+            Parameter(
+                "url",
+                str,
+                ":memory:",
+                "address of the server, :memory: for the client's, or edge for Qdrant Edge",
+            ),
             Parameter("api_key", str, "", "key of the server, as in ${QDRANT_API_KEY}"),
-            Parameter("collection", str, None, "collection that is there, only read; by default one of its own"),
-            Parameter("vector_name", str, "", "vector to search by, where the collection has several"),
-            Parameter("id_field", str, "", "field of the payload that holds the ids; by default the points' ids"),
-            Parameter("metric", str, "cosine", "similarity of its own collection", ("cosine", "dot", "l2")),
+            Parameter(
+                "collection",
+                str,
+                None,
+                "collection that is there, only read; by default one of its own",
+            ),
+            Parameter(
+                "vector_name", str, "", "vector to search by, where the collection has several"
+            ),
+            Parameter(
+                "id_field",
+                str,
+                "",
+                "field of the payload that holds the ids; by default the points' ids",
+            ),
+            Parameter(
+                "metric", str, "cosine", "similarity of its own collection", ("cosine", "dot", "l2")
+            ),
             Parameter("keep", bool, False, "whether its own collection stays on the server"),
             Parameter("timeout", float, 30.0, "seconds for an answer, at least 1"),
         ),
         build=(
             Parameter("m", int, 16, "links of an item in each layer"),
             Parameter("ef_construct", int, 100, "candidates while an item is linked"),
-            Parameter("full_scan_threshold", int, 10_000, "kilobytes of vectors below which a segment is scanned"),
-            Parameter("indexing_threshold", int, 10_000, "kilobytes of vectors from which a segment is indexed"),
+            Parameter(
+                "full_scan_threshold",
+                int,
+                10_000,
+                "kilobytes of vectors below which a segment is scanned",
+            ),
+            Parameter(
+                "indexing_threshold",
+                int,
+                10_000,
+                "kilobytes of vectors from which a segment is indexed",
+            ),
         ),
         search=(
             Parameter("hnsw_ef", int, None, "candidates of a search; ef_construct by default"),
             Parameter("exact", bool, None, "whether the search scans everything"),
-            Parameter("indexed_only", bool, None, "whether the search leaves out what is not indexed yet"),
+            Parameter(
+                "indexed_only", bool, None, "whether the search leaves out what is not indexed yet"
+            ),
         ),
         package="qdrant-client",
         extra="qdrant",

@@ -33,7 +33,7 @@ CREATE TABLE temp.lengths (doc INTEGER PRIMARY KEY, id, length);
 INSERT INTO temp.lengths SELECT doc, id, length
 FROM (SELECT doc, sum(n) AS length FROM counts GROUP BY doc) JOIN documents ON documents.rowid = doc;
 CREATE TABLE temp.weights (term PRIMARY KEY, weight) WITHOUT ROWID;
-"""
+"""  # noqa: E501
 _SCORED = """
 SELECT id, sum(cnt * weight * n * (:k1 + 1) / (n + :k1 * (1 - :b + :b * length / :mean))) AS score
 FROM asked_terms JOIN weights USING (term) JOIN counts USING (term)
@@ -44,55 +44,86 @@ GROUP BY counts.doc ORDER BY score DESC, id LIMIT :k
 
 
 class SqliteFts:
-    """An FTS5 index of (id, text) documents, ranked by SQLite's own BM25 (k1 = 1.2, b = 0.75) or another; threads may share it.
+    """An FTS5 index of (id, text) documents, ranked by SQLite's own BM25 (k1 = 1.2, b = 0.75) or
+    another; threads may share it.
 
-    tokenizer: any tokenizer of FTS5 with its arguments; the default stems English and ignores case and accents.
+    tokenizer: any tokenizer of FTS5 with its arguments; the default stems English and ignores case
+    and accents.
     Close it, or use it in a `with` statement: it holds a database in memory.
-    Raises RankwellError if this interpreter's SQLite was built without FTS5, or does not support the tokenizer.
+    Raises RankwellError if this interpreter's SQLite was built without FTS5, or does not support
+    the tokenizer.
     Source: sqlite.org/fts5.html, section 5.1.1.
 
-    >>> with SqliteFts([("argparse", "command line parsing"), ("sched", "event scheduler")]) as index:
+    >>> with SqliteFts(
+    ...     [("argparse", "command line parsing"), ("sched", "event scheduler")]
+    ... ) as index:
     ...     [item for item, _ in index.search("parse a command line", k=10)]
     ['argparse']
     """
 
     def __init__(
-        self, documents: Iterable[tuple[str, str]], tokenizer: str = _TOKENIZER, fields: Iterable[tuple[str, str, Any]] = ()
+        self,
+        documents: Iterable[tuple[str, str]],
+        tokenizer: str = _TOKENIZER,
+        fields: Iterable[tuple[str, str, Any]] = (),
     ) -> None:
         # One statement at a time: threads of one connection would otherwise read each other's rows.
         self._database, self._lock = sqlite3.connect(":memory:", check_same_thread=False), Lock()
         self._quoted, self._mean_length = tokenizer.replace("'", "''"), 0.0
         try:
-            self._database.execute(f"CREATE VIRTUAL TABLE documents USING fts5(id UNINDEXED, text, tokenize = '{self._quoted}')")
+            self._database.execute(
+                "CREATE VIRTUAL TABLE documents USING fts5(id UNINDEXED, text, tokenize = "
+                f"'{self._quoted}')"
+            )
         except sqlite3.OperationalError as error:
             self.close()
             what = f"SQLite {sqlite3.sqlite_version}"
             if "token" in str(error):
-                raise RankwellError(f"{what} does not support the tokenizer {tokenizer!r}; try '{_TOKENIZER}'.") from error
+                raise RankwellError(
+                    f"{what} does not support the tokenizer {tokenizer!r}; try '{_TOKENIZER}'."
+                ) from error
             raise RankwellError(
                 f"{what} of this interpreter has no full-text search ({error}); "
-                "use a Python whose sqlite3 is built with FTS5, as those of python.org, conda-forge and uv are."
+                "use a Python whose sqlite3 is built with FTS5, as those of python.org, "
+                "conda-forge and uv are."
             ) from error
-        self._database.execute("CREATE TABLE fields (name, value, id, PRIMARY KEY (name, value, id)) WITHOUT ROWID")
+        self._database.execute(
+            "CREATE TABLE fields (name, value, id, PRIMARY KEY (name, value, id)) WITHOUT ROWID"
+        )
         with self._database:
             self._database.executemany("INSERT INTO documents VALUES (?, ?)", documents)
             self._database.executemany("INSERT INTO fields VALUES (?, ?, ?)", fields)
 
     def search(
-        self, query: str, k: int, *, words: str = "any", fields: Mapping[str, Any] | None = None, k1: float = _K1, b: float = _B
+        self,
+        query: str,
+        k: int,
+        *,
+        words: str = "any",
+        fields: Mapping[str, Any] | None = None,
+        k1: float = _K1,
+        b: float = _B,
     ) -> list[tuple[str, float]]:
-        """The best `k` documents that hold `any` word of the query, or `all`, by score descending and then by id.
+        """The best `k` documents that hold `any` word of the query, or `all`, by score descending
+        and then by id.
 
-        The query is words, never FTS5's query language: operators, quotes and stars in it mean nothing. fields: name -> value of
-        the documents that count. k1, b: FTS5's own are fixed; others are computed from its index by the same formula.
+        The query is words, never FTS5's query language: operators, quotes and stars in it mean
+        nothing. fields: name -> value of the documents that count. k1, b: FTS5's own are fixed;
+        others are computed from its index by the same formula.
         """
         statement, values = _statement(query, k, words, fields or {})
         if not statement:
             return []
-        rows = self._rows(statement, values) if (k1, b) == (_K1, _B) else self._scored(query, k, words, fields or {}, k1, b)
+        rows = (
+            self._rows(statement, values)
+            if (k1, b) == (_K1, _B)
+            else self._scored(query, k, words, fields or {}, k1, b)
+        )
         return [(str(item), float(score)) for item, score in rows]
 
-    def _scored(self, query: str, k: int, words: str, fields: Mapping[str, Any], k1: float, b: float) -> list[Any]:
+    def _scored(
+        self, query: str, k: int, words: str, fields: Mapping[str, Any], k1: float, b: float
+    ) -> list[Any]:
         """The rows of a search by BM25 with other constants than FTS5's."""
         one = " AND id IN (SELECT id FROM fields WHERE name = :name{0} AND value = :value{0})"
         filters = "".join(one.format(at) for at in range(len(fields)))
@@ -102,13 +133,18 @@ class SqliteFts:
         with self._lock:
             if not self._mean_length:
                 self._count()
-            # FTS5 itself makes terms of the words, so that they are stemmed as those of the documents.
+            # FTS5 itself makes terms of the words, so that they are stemmed as those of the
+            # documents.
             self._database.execute("DELETE FROM asked")
             self._database.execute("INSERT INTO asked VALUES (?)", [" ".join(_words(query))])
-            return self._database.execute(_SCORED.format(filters=filters), values | {"mean": self._mean_length}).fetchall()
+            return self._database.execute(
+                _SCORED.format(filters=filters), values | {"mean": self._mean_length}
+            ).fetchall()
 
     def _count(self) -> None:
-        """Makes the tables of how often each term is in each document, with its weight, in the temporary database."""
+        """Makes the tables of how often each term is in each document, with its weight, in the
+        temporary database.
+        """
         self._database.executescript(_COUNTS)
         self._database.executescript(
             f"CREATE VIRTUAL TABLE temp.asked USING fts5(text, tokenize = '{self._quoted}');"
@@ -118,18 +154,29 @@ class SqliteFts:
         total = self._database.execute("SELECT sum(length) FROM lengths").fetchone()[0]
         self._mean_length = float(total or 1) / max(documents, 1)
         known = self._database.execute("SELECT term, count(*) FROM counts GROUP BY term").fetchall()
-        # A term of more than half of the documents would have a negative weight; FTS5 gives it next to none.
-        weights = [(term, max(math.log((documents - n + 0.5) / (n + 0.5)), 1e-6)) for term, n in known]
+        # A term of more than half of the documents would have a negative weight; FTS5 gives it next
+        # to none.
+        weights = [
+            (term, max(math.log((documents - n + 0.5) / (n + 0.5)), 1e-6)) for term, n in known
+        ]
         self._database.executemany("INSERT INTO weights VALUES (?, ?)", weights)
 
     def plan(self, query: str, words: str, fields: Mapping[str, Any]) -> str:
         """SQLite's plan of a search."""
         statement, values = _statement(query, 1, words, fields)
-        return "\n".join(str(row[3]) for row in self._rows(f"EXPLAIN QUERY PLAN {statement}", values)) if statement else ""
+        return (
+            "\n".join(str(row[3]) for row in self._rows(f"EXPLAIN QUERY PLAN {statement}", values))
+            if statement
+            else ""
+        )
 
     def size(self) -> int:
         """Bytes of the database."""
-        return int(self._rows("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")[0][0])
+        return int(
+            self._rows("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")[0][
+                0
+            ]
+        )
 
     def _rows(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
         with self._lock:
@@ -142,7 +189,12 @@ class SqliteFts:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self.close()
 
 
@@ -179,8 +231,14 @@ class _FtsEngine(Engine):
     def _index(self, items: EngineItems) -> int:
         self.close()
         texts = items.texts or ()
-        fields = ((name, value, item) for name, each in items.fields.items() for item, value in zip(items.ids, each, strict=True))
-        self._fts = SqliteFts(zip(items.ids, texts, strict=True), self.opening.build["tokenizer"], fields)
+        fields = (
+            (name, value, item)
+            for name, each in items.fields.items()
+            for item, value in zip(items.ids, each, strict=True)
+        )
+        self._fts = SqliteFts(
+            zip(items.ids, texts, strict=True), self.opening.build["tokenizer"], fields
+        )
         self._items = len(items.ids)
         return self._fts.size()
 
@@ -188,7 +246,10 @@ class _FtsEngine(Engine):
         return _FtsSession(self, self.built(self._fts))
 
     def _describe(self) -> dict[str, Any]:
-        return {"items": self._items, "index_bytes": None if self._fts is None else self._fts.size()}
+        return {
+            "items": self._items,
+            "index_bytes": None if self._fts is None else self._fts.size(),
+        }
 
     def close(self) -> None:
         """Closes the database, which is in memory and is lost."""
@@ -212,7 +273,10 @@ class _FtsSession(Session):
     def _configure(self, values: Mapping[str, Any]) -> None:
         chosen = {**self._chosen, **values}
         if not (0 <= chosen["k1"] < math.inf and 0 <= chosen["b"] <= 1):
-            raise BadInput(f"k1 is {chosen['k1']:g} and b is {chosen['b']:g}; expected k1 from 0, and b from 0 to 1.")
+            raise BadInput(
+                f"k1 is {chosen['k1']:g} and b is {chosen['b']:g}; expected k1 from 0, and b "
+                "from 0 to 1."
+            )
         self._chosen = chosen
 
     def _parameters(self) -> dict[str, Any]:
@@ -232,9 +296,27 @@ ENGINES.add(
         _FtsEngine,
         build=(Parameter("tokenizer", str, _TOKENIZER, "FTS5's tokenizer with its arguments"),),
         search=(
-            Parameter("words", str, "any", "whether a document has any word of the query, or all", ("any", "all")),
-            Parameter("k1", float, _K1, "saturation of term frequencies; with another than FTS5's own a search takes longer"),
-            Parameter("b", float, _B, "normalisation by length, 0 to 1; with another than FTS5's own a search takes longer"),
+            Parameter(
+                "words",
+                str,
+                "any",
+                "whether a document has any word of the query, or all",
+                ("any", "all"),
+            ),
+            Parameter(
+                "k1",
+                float,
+                _K1,
+                "saturation of term frequencies; with another than FTS5's own a search takes "
+                "longer",
+            ),
+            Parameter(
+                "b",
+                float,
+                _B,
+                "normalisation by length, 0 to 1; with another than FTS5's own a search takes "
+                "longer",
+            ),
         ),
         own_version=sqlite3.sqlite_version,
     ),

@@ -1,4 +1,6 @@
-"""Bounds under unjudged items: the least and the greatest mean of a run, and difference of two, whatever their grades are."""
+"""Bounds under unjudged items: the least and the greatest mean of a run, and difference of two,
+whatever their grades are.
+"""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
@@ -24,19 +26,26 @@ DEFINITE = ("id-desc", "id-asc", "input", "error")
 
 def is_reciprocal(measure: Measure) -> bool:
     """Whether it is RR with a cut-off, over judged and unjudged items."""
-    return measure.name == "RR" and measure.cutoff is not None and not measure.parameters["judged_only"]
+    return (
+        measure.name == "RR"
+        and measure.cutoff is not None
+        and not measure.parameters["judged_only"]
+    )
 
 
 def most_possible(measure: Measure, view: JudgedRankings) -> Floats | None:
-    """(queries,) the value of each query if all its unjudged items had the highest grade; None for a measure without bounds.
+    """(queries,) the value of each query if all its unjudged items had the highest grade; None for
+    a measure without bounds.
 
-    The least value is the one under the rule that an unjudged item is not relevant. view: in one definite order.
+    The least value is the one under the rule that an unjudged item is not relevant. view: in one
+    definite order.
     """
     k = measure.cutoff
     judged = view.is_judged & view.within(k)
     if is_reciprocal(measure):
         bare = judged & ~view.relevant(measure.parameters["rel"])
-        # Judged items without relevance that begin a list: those whose rank is their number among them.
+        # Judged items without relevance that begin a list: those whose rank is their number among
+        # them.
         begins = bare & (view.count_so_far(bare) == view.ranks)
         place = view.sum_rows(begins) + 1
         return np.where(place <= view.n_shown(k), 1 / place, 0.0)
@@ -48,8 +57,11 @@ def most_possible(measure: Measure, view: JudgedRankings) -> Floats | None:
     return measure(view) + np.maximum(reached[view.n_shown(k)] - view.sum_rows(known), 0.0)
 
 
-def run_notes(run: JudgedRun, measures: Iterable[LabelledMeasure], counted: Bools, convention: Convention) -> list[str]:
-    """A note on the bounds of a run's means by all measures that have some, none where its first places are judged.
+def run_notes(
+    run: JudgedRun, measures: Iterable[LabelledMeasure], counted: Bools, convention: Convention
+) -> list[str]:
+    """A note on the bounds of a run's means by all measures that have some, none where its first
+    places are judged.
 
     counted: (queries,) those in the means.
     """
@@ -58,13 +70,22 @@ def run_notes(run: JudgedRun, measures: Iterable[LabelledMeasure], counted: Bool
     view, found = run.resolved, dict[int, list[str]]()
     for each in measures:
         most = most_possible(each.measure, view)
-        if most is None or (k := each.measure.cutoff) is None or each.measure.entry.summary != "mean":
+        if (
+            most is None
+            or (k := each.measure.cutoff) is None
+            or each.measure.entry.summary != "mean"
+        ):
             continue
         least, scale = each.measure(view), convention.shows(each.measure.entry.unit)
         low, high = (exact_mean(values[counted]) * scale[0] for values in (least, most))
         if high - low > 1e-12:
-            found.setdefault(k, []).append(_between(each.label, run.name, low, high, scale[1], each.measure))
-    parts = [f"{', '.join(words)}: {_share(view, k, counted)} of its first {k} are unjudged" for k, words in found.items()]
+            found.setdefault(k, []).append(
+                _between(each.label, run.name, low, high, scale[1], each.measure)
+            )
+    parts = [
+        f"{', '.join(words)}: {_share(view, k, counted)} of its first {k} are unjudged"
+        for k, words in found.items()
+    ]
     return ["; ".join(parts)] if parts else []
 
 
@@ -90,7 +111,9 @@ class UnjudgedItems:
 
     @classmethod
     def of(cls, depth: int, columns: Mapping[str, Any]) -> "UnjudgedItems":
-        """Those among the rows of details, by their columns run, query, item, rank and state; none where there is no column."""
+        """Those among the rows of details, by their columns run, query, item, rank and state; none
+        where there is no column.
+        """
         items = cls(depth)
         if isinstance(columns, DetailColumns):
             for run, rows in columns.by_run("query", "item", "rank", "state"):
@@ -99,26 +122,39 @@ class UnjudgedItems:
             items.add(columns)
         return items
 
-    def add(self, columns: Mapping[str, Any], renamed: Mapping[str, str] = MappingProxyType({})) -> None:
+    def add(
+        self, columns: Mapping[str, Any], renamed: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
         """Adds those among rows of details. renamed: the names of runs here, where they differ."""
         run = np.asarray(columns.get("run", ()), dtype=object)
         # The rows of a run stand together.
         edges = [0, *(np.flatnonzero(run[1:] != run[:-1]) + 1).tolist(), len(run)]
         for start, end in pairwise(edges) if len(run) else ():
-            self.add_run(renamed.get(run[start], run[start]), {name: cells[start:end] for name, cells in columns.items()})
+            self.add_run(
+                renamed.get(run[start], run[start]),
+                {name: cells[start:end] for name, cells in columns.items()},
+            )
 
     def add_run(self, run: str, columns: Mapping[str, Any]) -> None:
         """Adds those among rows of details of one run: the columns query, item, rank and state."""
         rank = np.asarray(columns["rank"], dtype=np.float64)  # None is NaN.
-        kept = np.flatnonzero((np.asarray(columns["state"], dtype=object) == "unjudged") & (rank <= self.depth))
-        queries, items = (np.asarray(columns[name], dtype=object)[kept].tolist() for name in ("query", "item"))
+        kept = np.flatnonzero(
+            (np.asarray(columns["state"], dtype=object) == "unjudged") & (rank <= self.depth)
+        )
+        queries, items = (
+            np.asarray(columns[name], dtype=object)[kept].tolist() for name in ("query", "item")
+        )
         query = [self._queries.setdefault(each, len(self._queries)) for each in queries]
         # Two items of a query would count as one if their ids had one hash, of 2⁶⁴.
         item = np.fromiter(map(hash, items), dtype=np.int64, count=len(items))
-        self._runs.setdefault(run, []).append(RankedItems(np.array(query, dtype=np.int32), item, rank[kept].astype(np.uint8)))
+        self._runs.setdefault(run, []).append(
+            RankedItems(np.array(query, dtype=np.int32), item, rank[kept].astype(np.uint8))
+        )
 
     def ranked(self, queries: Sequence[str]) -> Callable[[str, int], "RankedItems"]:
-        """The rows of a run down to a rank, with the places of queries among these; without other queries."""
+        """The rows of a run down to a rank, with the places of queries among these; without other
+        queries.
+        """
         index = {query: place for place, query in enumerate(queries)}
         places = np.array([index.get(query, -1) for query in self._queries], dtype=np.int64)
 
@@ -135,7 +171,9 @@ class UnjudgedItems:
 
 
 class RankedItems(NamedTuple):
-    """Unjudged items as numbers. query, pair, rank: (rows,); pair is one number per query and item."""
+    """Unjudged items as numbers. query, pair, rank: (rows,); pair is one number per query and
+    item.
+    """
 
     query: NDArray[Any]
     pair: Ints
@@ -143,37 +181,52 @@ class RankedItems(NamedTuple):
 
 
 def difference_bounds(
-    measure: Measure, items: Callable[[str, int], RankedItems], runs: tuple[str, str], values: tuple[Floats, Floats]
+    measure: Measure,
+    items: Callable[[str, int], RankedItems],
+    runs: tuple[str, str],
+    values: tuple[Floats, Floats],
 ) -> tuple[Floats, Floats] | None:
-    """(queries,) the least and the greatest difference of the first run less the second; None for a measure without bounds.
+    """(queries,) the least and the greatest difference of the first run less the second; None for a
+    measure without bounds.
 
-    items: of a run down to a rank. values: (queries,) of both runs with unjudged items as not relevant, NaN where a query does
-    not count.
+    items: of a run down to a rank. values: (queries,) of both runs with unjudged items as not
+    relevant, NaN where a query does not count.
     """
     k = measure.cutoff
     if k is None:
         return None
     one, other = (items(run, k) for run in runs)
     if is_reciprocal(measure):
-        return -_most_reciprocal(other, one, values[1], values[0]), _most_reciprocal(one, other, values[0], values[1])
+        return -_most_reciprocal(other, one, values[1], values[0]), _most_reciprocal(
+            one, other, values[0], values[1]
+        )
     linear = LinearMeasure.of(measure)
     if linear is None:
         return None
-    # An item of both lists has one grade, so that its two weights are added before their sign decides.
+    # An item of both lists has one grade, so that its two weights are added before their sign
+    # decides.
     pairs, place = np.unique(np.concatenate([one.pair, other.pair]), return_inverse=True)
     weights = np.concatenate([linear.weights[one.rank - 1], -linear.weights[other.rank - 1]])
     net = np.bincount(place, weights=weights, minlength=len(pairs)).astype(np.float64)
     owner = np.zeros(len(pairs), dtype=np.int64)
     owner[place] = np.concatenate([one.query, other.query])
-    low, high = (np.bincount(owner, weights=part, minlength=len(values[0])) for part in (np.minimum(net, 0), np.maximum(net, 0)))
+    low, high = (
+        np.bincount(owner, weights=part, minlength=len(values[0]))
+        for part in (np.minimum(net, 0), np.maximum(net, 0))
+    )
     return values[0] - values[1] + low, values[0] - values[1] + high
 
 
-def _most_reciprocal(one: RankedItems, other: RankedItems, value: Floats, against: Floats) -> Floats:
-    """(queries,) the greatest difference of reciprocal ranks: one unjudged item is relevant, or none is, in both lists alike."""
+def _most_reciprocal(
+    one: RankedItems, other: RankedItems, value: Floats, against: Floats
+) -> Floats:
+    """(queries,) the greatest difference of reciprocal ranks: one unjudged item is relevant, or
+    none is, in both lists alike.
+    """
     most = value - against
     first = np.divide(1.0, value, out=np.full(len(value), np.inf), where=value > 0)
-    # Behind its first relevant item an unjudged one adds nothing to the list, and may add to the other.
+    # Behind its first relevant item an unjudged one adds nothing to the list, and may add to the
+    # other.
     kept = np.flatnonzero(one.rank < first[one.query] - 0.5)
     order = np.argsort(other.pair)
     at = np.minimum(np.searchsorted(other.pair[order], one.pair[kept]), max(len(order) - 1, 0))

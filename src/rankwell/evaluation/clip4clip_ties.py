@@ -1,4 +1,6 @@
-"""The tie rule of CLIP4Clip: a query whose positive is tied counts once for every place of the tie."""
+"""The tie rule of CLIP4Clip: a query whose positive is tied counts once for every place of the
+tie.
+"""
 
 from dataclasses import replace
 
@@ -12,10 +14,13 @@ from rankwell.measures.first_rank import reads_best_only
 
 
 def multiplied_values(measure: Measure, view: JudgedRankings) -> tuple[Floats, Ints]:
-    """(places,) the values of a measure, and the query of each. Raises BadUsage for a measure of all positives."""
+    """(places,) the values of a measure, and the query of each. Raises BadUsage for a measure of
+    all positives.
+    """
     if not reads_best_only(measure):
         raise BadUsage(
-            f"{measure} has no value under the tie rule multiplied, which places best positives alone, as Success@k, RR, "
+            f"{measure} has no value under the tie rule multiplied, which places best "
+            "positives alone, as Success@k, RR, "
             "MedR, MedRLow, MedRFloor and MnR read them; name another tie rule."
         )
     wide, source = multiplied(view)
@@ -23,7 +28,8 @@ def multiplied_values(measure: Measure, view: JudgedRankings) -> tuple[Floats, I
 
 
 def multiplied(view: JudgedRankings) -> tuple[JudgedRankings, Ints]:
-    """The view with a query of its own for every place that the best positive may take by its ties, and the query of each.
+    """The view with a query of its own for every place that the best positive may take by its ties,
+    and the query of each.
 
     A query without a positive stays one. Source: Luo and others 2021, CLIP4Clip, metrics.py.
     """

@@ -1,4 +1,6 @@
-"""Details: the first items of each query and every judged one, with rank, score, grade and state; the rows of details.parquet."""
+"""Details: the first items of each query and every judged one, with rank, score, grade and state;
+the rows of details.parquet.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -18,7 +20,8 @@ Texts = Sequence[str] | NDArray[Any]
 
 
 class Details(NamedTuple):
-    """Columns of equal length, by query and rank, items that were not retrieved last. rank and score: NaN where not retrieved.
+    """Columns of equal length, by query and rank, items that were not retrieved last. rank and
+    score: NaN where not retrieved.
 
     state: `relevant`, `nonrelevant`, `unjudged` or `junk`. grade: NaN where unjudged or junk.
     """
@@ -35,7 +38,9 @@ _STATES = np.array(["relevant", "nonrelevant", "unjudged", "junk"], dtype=object
 
 
 def details_of(judgments: Judgments, hits: Hits, view: JudgedRankings) -> Details:
-    """The details of one ranking. hits: in the order of `top`, the first items of each query. view: the ranks without junk."""
+    """The details of one ranking. hits: in the order of `top`, the first items of each query. view:
+    the ranks without junk.
+    """
     n = len(judgments.items)
     # Items that are not judged have the row -1, that of the entry behind the last.
     junk = np.append(judgments.unranked, False)
@@ -67,8 +72,11 @@ def details_of(judgments: Judgments, hits: Hits, view: JudgedRankings) -> Detail
     )
 
 
-def _first_items(judgments: Judgments, hits: Hits, junk: Bools) -> tuple[Ints, NDArray[Any], Ints, Floats, Floats]:
-    """Query, item, row of the judgments (-1 where unjudged), rank and score of the first items of queries, each once.
+def _first_items(
+    judgments: Judgments, hits: Hits, junk: Bools
+) -> tuple[Ints, NDArray[Any], Ints, Floats, Floats]:
+    """Query, item, row of the judgments (-1 where unjudged), rank and score of the first items of
+    queries, each once.
 
     Junk has no rank. junk: (rows + 1,), the last entry for items that are not judged.
     """
@@ -86,14 +94,20 @@ def _first_items(judgments: Judgments, hits: Hits, junk: Bools) -> tuple[Ints, N
     for begin, end in pairwise(top.offsets.tolist()):
         if len({*items[begin:end]}) < end - begin:
             seen: dict[str, int] = {}
-            again += [at for at, item in enumerate(items[begin:end], begin) if seen.setdefault(item, at) != at]
+            again += [
+                at
+                for at, item in enumerate(items[begin:end], begin)
+                if seen.setdefault(item, at) != at
+            ]
     kept = np.delete(np.arange(len(items)), again) if again else slice(None)
     query = own.repeat(np.diff(top.offsets))
     return query[kept], np.array(items, dtype=object)[kept], row[kept], rank[kept], top.scores[kept]
 
 
 def _order(query: Ints, rank: Floats, n_listed: int, item: NDArray[Any]) -> Ints:
-    """The order of rows: by query and rank, equal ranks by id; then junk of the first `n_listed` rows, then the rest by id."""
+    """The order of rows: by query and rank, equal ranks by id; then junk of the first `n_listed`
+    rows, then the rest by id.
+    """
     last = np.nanmax(rank, initial=0.0) + 1
     key, none = query * int(last + n_listed + 1), np.isnan(rank)
     key[~none] += rank[~none].astype(np.int64)
@@ -115,7 +129,8 @@ COMPLETE = {"unjudged": "nonrelevant"}
 
 
 class DetailColumns(Mapping[str, list[Any]]):
-    """The columns of details.parquet, NaN as None; each is made of those of `arrays`, which are written, when first read.
+    """The columns of details.parquet, NaN as None; each is made of those of `arrays`, which are
+    written, when first read.
 
     sizes: the number of rows of each run by its name, in order.
     """
@@ -146,10 +161,14 @@ class DetailColumns(Mapping[str, list[Any]]):
 
 
 def compact(details: Details) -> Details:
-    """The same in a fifth of the memory, its columns made when they are read: item by item the texts are one."""
+    """The same in a fifth of the memory, its columns made when they are read: item by item the
+    texts are one.
+    """
     n = len(details.query)
     query, item = (np.asarray(column, dtype=object) for column in (details.query, details.item))
-    starts = np.flatnonzero(np.concatenate([np.ones(min(n, 1), dtype=np.bool_), query[1:] != query[:-1]]))
+    starts = np.flatnonzero(
+        np.concatenate([np.ones(min(n, 1), dtype=np.bool_), query[1:] != query[:-1]])
+    )
     owners, sizes = query[starts], np.diff(np.append(starts, n)).astype(np.int32)
     texts = "".join(item.tolist())
     ends = np.cumsum(np.fromiter(map(len, item.tolist()), dtype=np.int64, count=n))
@@ -169,15 +188,20 @@ def compact(details: Details) -> Details:
         "rank": lambda: rank.astype(np.float64),
         "state": lambda: _STATES[codes],
     }
-    return details._replace(**{name: Joined([n], lambda _, make=make: make()) for name, make in made.items()})
+    return details._replace(
+        **{name: Joined([n], lambda _, make=make: make()) for name, make in made.items()}
+    )
 
 
 def detail_columns(
-    parts: Iterable[tuple[str, Details, Sequence[str | None] | str | None]], *, states: Mapping[str, str] | None = None
+    parts: Iterable[tuple[str, Details, Sequence[str | None] | str | None]],
+    *,
+    states: Mapping[str, str] | None = None,
 ) -> DetailColumns:
     """The columns of details.parquet. states: state -> the task's word for it, such as `COMPLETE`.
 
-    parts: the name of a run, its details, and what the task knows of the rows as JSON: one text each, one for all, or None.
+    parts: the name of a run, its details, and what the task knows of the rows as JSON: one text
+    each, one for all, or None.
     """
     every = list(parts)
     sizes = [len(details.query) for _, details, _ in every]
@@ -191,7 +215,9 @@ def detail_columns(
         return _in_words(own, states) if name == "state" and states else own
 
     arrays = {name: Joined(sizes, partial(_column, name)) for name in DETAIL_COLUMNS}
-    return DetailColumns(arrays, [(run, size) for (run, *_), size in zip(every, sizes, strict=True)])
+    return DetailColumns(
+        arrays, [(run, size) for (run, *_), size in zip(every, sizes, strict=True)]
+    )
 
 
 def _in_words(state: NDArray[Any], states: Mapping[str, str]) -> NDArray[Any]:

@@ -1,4 +1,6 @@
-"""A run joined with its judgments, and the value, ceiling and chance level of a measure on it, under its tie rule."""
+"""A run joined with its judgments, and the value, ceiling and chance level of a measure on it,
+under its tie rule.
+"""
 
 import heapq
 import itertools
@@ -13,7 +15,16 @@ import numpy as np
 
 from rankwell.core.options import ColumnChoice
 from rankwell.core.registry import Measure
-from rankwell.core.tables import TIE_RULES, Bools, Floats, Ints, Judgments, TieRule, offsets_of, position_in_segment
+from rankwell.core.tables import (
+    TIE_RULES,
+    Bools,
+    Floats,
+    Ints,
+    Judgments,
+    TieRule,
+    offsets_of,
+    position_in_segment,
+)
 from rankwell.core.tables.columns import NOTHING
 from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.core.views.judged import JudgedRankings, expected_values
@@ -24,9 +35,11 @@ OrderTies = ("optimistic", "pessimistic")
 
 
 class MeasuredQueries(NamedTuple):
-    """(values,) the value of each query. source: (values,) the index of its query, None where values and queries are one to one.
+    """(values,) the value of each query. source: (values,) the index of its query, None where
+    values and queries are one to one.
 
-    in_input_order: whether tied items kept the order of the input, as the measure has no closed form under `expected`.
+    in_input_order: whether tied items kept the order of the input, as the measure has no closed
+    form under `expected`.
     """
 
     values: Floats
@@ -43,9 +56,11 @@ class Ceiling(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ReferenceLevels:
-    """The rankings that no system made: the perfect one, whose values are ceilings, and the tied one, whose values are chance.
+    """The rankings that no system made: the perfect one, whose values are ceilings, and the tied
+    one, whose values are chance.
 
-    candidates: (queries of the judgments,) items that could be found. order: the view's queries among those, None for the same.
+    candidates: (queries of the judgments,) items that could be found. order: the view's queries
+    among those, None for the same.
     """
 
     judgments: Judgments
@@ -58,7 +73,9 @@ class ReferenceLevels:
         return self.perfect_of(self.candidates)
 
     def perfect_of(self, lengths: Ints) -> JudgedRankings:
-        """The view of a perfect ranker that returns `lengths` items, (queries of the judgments,)."""
+        """The view of a perfect ranker that returns `lengths` items, (queries of the
+        judgments,).
+        """
         return self._ordered(ideal(self.judgments, lengths))
 
     @cached_property
@@ -72,11 +89,13 @@ class ReferenceLevels:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class JudgedRun:
-    """One run under one set of judgments, ties still open. A task with rules of its own overrides `measured` and the levels.
+    """One run under one set of judgments, ties still open. A task with rules of its own overrides
+    `measured` and the levels.
 
-    view: the judged items of each query with their rank counts. ties: the rule. attributes: further columns of the summary rows,
-    such as `direction`. levels: the reference rankings, None where the number of candidates is not known. other_views: gives the
-    view of another type for measures that read one. tied_items: what the note on input order calls them and their order.
+    view: the judged items of each query with their rank counts. ties: the rule. attributes: further
+    columns of the summary rows, such as `direction`. levels: the reference rankings, None where the
+    number of candidates is not known. other_views: gives the view of another type for measures that
+    read one. tied_items: what the note on input order calls them and their order.
     """
 
     name: str
@@ -89,7 +108,9 @@ class JudgedRun:
 
     @property
     def tie_rule(self) -> TieRule:
-        """The rule by which the view is resolved; rules of a matrix name an order that the rank counts have already."""
+        """The rule by which the view is resolved; rules of a matrix name an order that the rank
+        counts have already.
+        """
         rules: dict[str, TieRule] = {rule: rule for rule in TIE_RULES}
         return rules.get(self.ties, "input")
 
@@ -105,7 +126,9 @@ class JudgedRun:
 
     @property
     def in_input_order(self) -> "JudgedRun":
-        """The same run with tied items in the order of the input; itself where the rank counts have that order already."""
+        """The same run with tied items in the order of the input; itself where the rank counts have
+        that order already.
+        """
         return self
 
     def counted_by(self, measure: Measure, counted: Bools) -> Bools:
@@ -114,12 +137,16 @@ class JudgedRun:
         return counted
 
     def weights(self, measure: Measure) -> Floats | None:
-        """(queries,) the weights of the queries in the mean of a measure, None where all count alike."""
+        """(queries,) the weights of the queries in the mean of a measure, None where all count
+        alike.
+        """
         del measure
         return None
 
     def measured(self, measure: Measure) -> MeasuredQueries:
-        """The values of a measure under the tie rule. Raises BadUsage for a measure that has none under it."""
+        """The values of a measure under the tie rule. Raises BadUsage for a measure that has none
+        under it.
+        """
         if self.ties == "averaged":
             from rankwell.measures.first_rank import averaged
 
@@ -132,7 +159,9 @@ class JudgedRun:
         if self.ties == "expected" and self.has_ties:
             expected = measure.entry.expected
             if expected is None:
-                return MeasuredQueries(measure(self.in_input_order._view_of(measure)), in_input_order=True)
+                return MeasuredQueries(
+                    measure(self.in_input_order._view_of(measure)), in_input_order=True
+                )
             return MeasuredQueries(expected(view, **dict(measure.given)))
         return MeasuredQueries(measure(view))
 
@@ -145,23 +174,31 @@ class JudgedRun:
         return self.other_views(kind)
 
     def ceiling(self, measure: Measure, counted: Bools) -> Ceiling:
-        """(queries,) the values of a perfect ranker. counted: (queries,) those over which the tightest of several is chosen."""
+        """(queries,) the values of a perfect ranker. counted: (queries,) those over which the
+        tightest of several is chosen.
+        """
         del counted
         return Ceiling(None if self.levels is None else measure(self.levels.perfect))
 
     def chance(self, measure: Measure) -> Floats | None:
-        """(queries,) the values expected of a ranker without knowledge; NaN without a closed form, None without candidates."""
+        """(queries,) the values expected of a ranker without knowledge; NaN without a closed form,
+        None without candidates.
+        """
         if self.levels is None:
             return None
         return expected_values(measure, self.levels.random)
 
     @cached_property
     def _ends(self) -> tuple[JudgedRankings, ...]:
-        """The views with tied items at their best and at their worst places; none where nothing is tied."""
+        """The views with tied items at their best and at their worst places; none where nothing is
+        tied.
+        """
         return tuple(map(self.view.resolve, OrderTies)) if self.has_ties else ()
 
     def tied(self, measure: Measure) -> Bools:
-        """(queries,) whether another order of ties would change the value; with another view, whether a judged item is tied."""
+        """(queries,) whether another order of ties would change the value; with another view,
+        whether a judged item is tied.
+        """
         changed = np.zeros(len(self.view.queries), dtype=np.bool_)
         if not self._ends:
             return changed
@@ -175,15 +212,21 @@ class JudgedRun:
     def n_best_tied(self) -> int:
         """The number of queries whose best relevant item ties with one that is not relevant."""
         view = self.view
-        size = np.bincount(view.tie_of_row, minlength=1)[view.tie_of_row] if len(view.ranks) else view.tied
+        size = (
+            np.bincount(view.tie_of_row, minlength=1)[view.tie_of_row]
+            if len(view.ranks)
+            else view.tied
+        )
         queries, first = np.unique(view.query_of_row, return_index=True)
         return int((view.tied[first] > size[first]).sum()) if len(queries) else 0
 
 
 class RunPlace(NamedTuple):
-    """A run with the place that it was read from. form: its format. run_format, columns: those that the user named.
+    """A run with the place that it was read from. form: its format. run_format, columns: those that
+    the user named.
 
-    ranking: all its rows, where they have been read. is_shard: whether the place is one of several files that the run is in.
+    ranking: all its rows, where they have been read. is_shard: whether the place is one of several
+    files that the run is in.
     """
 
     name: str
@@ -202,7 +245,8 @@ def rounded_ties(hits: Hits) -> Bools:
 
 
 def is_suspicious(judgments: Judgments, run: RunPlace, *, rel: float, lines: Source | None) -> bool:
-    """Whether counts, some of the hits or some lines show a sign of a mistake that `evaluation.mistakes` names.
+    """Whether counts, some of the hits or some lines show a sign of a mistake that
+    `evaluation.mistakes` names.
 
     judgments: with one row per query and item. lines: the file, where it has lines of a TREC run.
     """
@@ -210,45 +254,85 @@ def is_suspicious(judgments: Judgments, run: RunPlace, *, rel: float, lines: Sou
 
     hits = run.hits
     missing, relevant = len(hits.present) - int(hits.present.sum()), judgments.grades >= rel
-    if (missing and (hits.unknown or 2 * missing > len(hits.present))) or NOTHING in judgments.items:
+    if (
+        missing and (hits.unknown or 2 * missing > len(hits.present))
+    ) or NOTHING in judgments.items:
         return True
     found = relevant[hits.row]
-    if 10 * int(found.sum()) < min(int(relevant.sum()), int(hits.retrieved.sum())) or not relevant.any():
+    if (
+        10 * int(found.sum()) < min(int(relevant.sum()), int(hits.retrieved.sum()))
+        or not relevant.any()
+    ):
         return True
     some = slice(None, None, len(hits.row) // 500 + 1)
-    lengths, tied, grades = hits.retrieved[hits.query[some]], hits.tied[some], judgments.grades[:500]
+    lengths, tied, grades = (
+        hits.retrieved[hits.query[some]],
+        hits.tied[some],
+        judgments.grades[:500],
+    )
     late = (2 * hits.above[some] + tied)[found[some]] - lengths[found[some]]
-    if (tied == lengths).all() or rounded_ties(hits).any() or late.sum() > 0 or 2 * int((grades % 1 != 0).sum()) > len(grades):
+    if (
+        (tied == lengths).all()
+        or rounded_ties(hits).any()
+        or late.sum() > 0
+        or 2 * int((grades % 1 != 0).sum()) > len(grades)
+    ):
         return True
     rows = [] if lines is None else [line.split() for line in lines.head(2048).split(b"\n")[:20]]
-    rising = (first[0] == second[0] and float(second[4]) > float(first[4]) for first, second in pairwise(filter(None, rows[:-1])))
+    rising = (
+        first[0] == second[0] and float(second[4]) > float(first[4])
+        for first, second in pairwise(filter(None, rows[:-1]))
+    )
     return any(rising) or bool(match_items(sample_rows(run), judgments, hits))
 
 
 def refuse_one_stream(places: Iterable[Any]) -> None:
     """Raises BadUsage where two inputs are standard input, which holds one."""
     if sum(isinstance(place, (str, Path)) and str(place) in STDIN for place in places) > 1:
-        raise BadUsage("standard input is named for two inputs and holds one; name a file for the other.")
+        raise BadUsage(
+            "standard input is named for two inputs and holds one; name a file for the other."
+        )
 
 
 def name_runs(runs: Any) -> dict[str, Any]:
-    """Runs by name: a mapping name -> run as it is; files by their stem, with the parent folder where two stems are equal.
+    """Runs by name: a mapping name -> run as it is; files by their stem, with the parent folder
+    where two stems are equal.
 
     A Parquet file whose column `run` names several is that many runs.
     """
-    if isinstance(runs, Mapping) and (nothing := next((name for name, each in runs.items() if each is None), None)) is not None:
-        raise BadInput(f"{shown(nothing)} is None; give a query without results an empty list, and a run as a file or as rows.")
+    if (
+        isinstance(runs, Mapping)
+        and (nothing := next((name for name, each in runs.items() if each is None), None))
+        is not None
+    ):
+        raise BadInput(
+            f"{shown(nothing)} is None; give a query without results an empty list, and a run "
+            "as a file or as rows."
+        )
     if isinstance(runs, Mapping) and runs and not _is_run(runs):
         return {name: _kept(run) for name, run in runs.items()}
     given: list[Any] = list(runs) if isinstance(runs, (list, tuple)) else [runs]
-    listed = [run for each in given for run in (_places(each) if isinstance(each, (str, Path)) else [each])]
+    listed = [
+        run
+        for each in given
+        for run in (_places(each) if isinstance(each, (str, Path)) else [each])
+    ]
     names = [_stem(each) if isinstance(each, (str, Path)) else "run" for each in listed]
     for longer in (lambda path: f"{path.parent.name}/{_stem(path)}", lambda path: path.name, str):
-        clash = [names.count(name) > 1 and isinstance(each, (str, Path)) for each, name in zip(listed, names, strict=True)]
-        names = [longer(Path(each)) if twice else name for each, name, twice in zip(listed, names, clash, strict=True)]
+        clash = [
+            names.count(name) > 1 and isinstance(each, (str, Path))
+            for each, name in zip(listed, names, strict=True)
+        ]
+        names = [
+            longer(Path(each)) if twice else name
+            for each, name, twice in zip(listed, names, clash, strict=True)
+        ]
     if len(set(names)) < len(names):
         double = next(name for name in names if names.count(name) > 1)
-        raise BadUsage(f"two runs are called {double!r}; name each run once, and rename one of two that are called the same.")
+        raise BadUsage(
+            f"two runs are called {double!r}; name each run once, and rename one of two that "
+            "are called the same."
+        )
     return dict(zip(names, map(_kept, listed), strict=True))
 
 
@@ -265,7 +349,9 @@ _PARQUET = (".parquet", ".parq")
 
 
 def _places(place: str | Path) -> Sequence[str | Path]:
-    """The places of the runs in a file; of a name without the suffix of a Parquet file, that one, for which nothing is loaded."""
+    """The places of the runs in a file; of a name without the suffix of a Parquet file, that one,
+    for which nothing is loaded.
+    """
     if not str(place).lower().endswith(_PARQUET):
         return [place]
     from rankwell.io.column_tables import run_places
@@ -275,7 +361,9 @@ def _places(place: str | Path) -> Sequence[str | Path]:
 
 
 def _stem(place: str | Path) -> str:
-    """The name of a file without folder and suffixes, of one of its runs that of the run, and of a folder of shards as it is."""
+    """The name of a file without folder and suffixes, of one of its runs that of the run, and of a
+    folder of shards as it is.
+    """
     if run_files(place):
         return str(place).rstrip("/").rpartition("/")[2]
     path, part = split_part(place)
@@ -286,17 +374,21 @@ _HOLDERS = (Mapping, list, tuple, set, frozenset, np.ndarray)
 
 
 def _is_run(runs: Mapping[str, Any]) -> bool:
-    """Whether a mapping is one run (query -> item -> score, or query -> list) rather than runs by name."""
+    """Whether a mapping is one run (query -> item -> score, or query -> list) rather than runs by
+    name.
+    """
     if not all(isinstance(inner, _HOLDERS) for inner in runs.values()):
         return False
     scored = [inner for inner in runs.values() if isinstance(inner, Mapping)]
     values = [value for inner in scored for value in itertools.islice(inner.values(), 1)]
-    # Anything but a score, or a masked one, which is an array without axes, is refused by the name of its query.
+    # Anything but a score, or a masked one, which is an array without axes, is refused by the name
+    # of its query.
     return all(not isinstance(value, _HOLDERS) or value is np.ma.masked for value in values)
 
 
 def ideal(judgments: Judgments, retrieved: Ints) -> JudgedRankings:
-    """The view of a perfect ranker that returns `retrieved` items, (queries,), per query: from the highest grade down, no junk.
+    """The view of a perfect ranker that returns `retrieved` items, (queries,), per query: from the
+    highest grade down, no junk.
 
     Raises BadInput for numbers of items that are negative or not one per query.
     """
@@ -308,34 +400,52 @@ def ideal(judgments: Judgments, retrieved: Ints) -> JudgedRankings:
 
 
 def constant(judgments: Judgments, candidates: Ints) -> JudgedRankings:
-    """The view of a scorer that gives all `candidates` items, (queries,), one score, judged ones among them; ranks mean nothing.
+    """The view of a scorer that gives all `candidates` items, (queries,), one score, judged ones
+    among them; ranks mean nothing.
 
-    The chance level of a measure is its expected value here. Raises BadInput for fewer candidates than judged items.
+    The chance level of a measure is its expected value here. Raises BadInput for fewer candidates
+    than judged items.
     """
     flat, real, owner, counts = _real_rows(judgments, candidates)
     short = np.flatnonzero(counts > candidates)
     if short.size:
         query = int(short[0])
         raise BadInput(
-            f"query {flat.queries[query]!r} has {int(counts[query])} judged items and {int(candidates[query])} candidates; "
+            f"query {flat.queries[query]!r} has {int(counts[query])} judged items and "
+            f"{int(candidates[query])} candidates; "
             "give the number of all candidates, judged or not."
         )
     place = position_in_segment(offsets_of(counts))
-    return _view(flat, real, np.zeros(len(real), dtype=np.int64), candidates, tied=candidates[owner], before=place)
+    return _view(
+        flat,
+        real,
+        np.zeros(len(real), dtype=np.int64),
+        candidates,
+        tied=candidates[owner],
+        before=place,
+    )
 
 
-def ideal_if_shared(judgments: Judgments, groups: Sequence[int] | Ints, retrieved: Ints) -> JudgedRankings:
-    """The view of the best ranking where all queries of a group must get the same one, as captions of the same words do.
+def ideal_if_shared(
+    judgments: Judgments, groups: Sequence[int] | Ints, retrieved: Ints
+) -> JudgedRankings:
+    """The view of the best ranking where all queries of a group must get the same one, as captions
+    of the same words do.
 
-    groups: (queries,) equal numbers for queries that a system cannot distinguish. retrieved: (queries,) items in each ranking.
-    Each next item of a group's list is the one relevant to most of its queries that are not served yet, so that the mean of
-    `Success@1` is the greatest possible, and those of `Success@k`, `RR` and the best rank, too, unless positives overlap in part.
-    Source: Nemhauser, Wolsey and Fisher 1978, An analysis of approximations for maximizing submodular set functions.
+    groups: (queries,) equal numbers for queries that a system cannot distinguish. retrieved:
+    (queries,) items in each ranking. Each next item of a group's list is the one relevant to most
+    of its queries that are not served yet, so that the mean of `Success@1` is the greatest
+    possible, and those of `Success@k`, `RR` and the best rank, too, unless positives overlap in
+    part. Source: Nemhauser, Wolsey and Fisher 1978, An analysis of approximations for maximizing
+    submodular set functions.
     """
     flat, real, _, _ = _real_rows(judgments, retrieved)
     numbers = np.asarray(groups, dtype=np.int64)
     if numbers.shape != (len(flat.queries),):
-        raise BadInput(f"the groups have the shape {numbers.shape}; expected one number per query, ({len(flat.queries)},).")
+        raise BadInput(
+            f"the groups have the shape {numbers.shape}; expected one number per query, "
+            f"({len(flat.queries)},)."
+        )
     wanted = real[flat.grades[real] >= 1]
     owners = flat.query_of_row[wanted]
     place = np.zeros(len(wanted), dtype=np.int64)
@@ -361,7 +471,8 @@ def _greedy(queries: Iterable[int], items: list[str]) -> dict[str, int]:
     heapq.heapify(heap)
     while heap:
         counted, whole, raw, item = heapq.heappop(heap)
-        # What an item still serves only falls, so that an old count is an upper bound: the top is right once its count is.
+        # What an item still serves only falls, so that an old count is an upper bound: the top is
+        # right once its count is.
         now = -len(served[item] & waiting)
         if now != counted:
             heapq.heappush(heap, (now, whole, raw, item))
@@ -372,23 +483,42 @@ def _greedy(queries: Iterable[int], items: list[str]) -> dict[str, int]:
 
 
 def _real_rows(judgments: Judgments, numbers: Ints) -> tuple[Judgments, Ints, Ints, Ints]:
-    """The judgments with one row per item, those rows that are not junk, the query of each, and how many each query has."""
+    """The judgments with one row per item, those rows that are not junk, the query of each, and how
+    many each query has.
+    """
     flat, n = judgments.flat, len(judgments.queries)
     if numbers.shape != (n,):
-        raise BadInput(f"the numbers of items have the shape {numbers.shape}; expected one per query of the judgments, {(n,)}.")
+        raise BadInput(
+            f"the numbers of items have the shape {numbers.shape}; expected one per query of "
+            f"the judgments, {(n,)}."
+        )
     if (numbers < 0).any():
         query = int(np.flatnonzero(numbers < 0)[0])
-        raise BadInput(f"query {judgments.queries[query]!r} has {int(numbers[query])} items; their number is from 0.")
+        raise BadInput(
+            f"query {judgments.queries[query]!r} has {int(numbers[query])} items; their "
+            "number is from 0."
+        )
     real = np.flatnonzero(flat.real)
     owner = flat.query_of_row[real]
     return flat, real, owner, np.bincount(owner, minlength=n)
 
 
 def _view(
-    judgments: Judgments, rows: Ints, above: Ints, retrieved: Ints, *, tied: Ints | int = 1, before: Ints | int = 0
+    judgments: Judgments,
+    rows: Ints,
+    above: Ints,
+    retrieved: Ints,
+    *,
+    tied: Ints | int = 1,
+    before: Ints | int = 0,
 ) -> JudgedRankings:
     order = np.argsort(judgments.query_of_row[rows], kind="stable")
     above, tied, before = np.broadcast_arrays(above, tied, before)
-    owner, present = judgments.query_of_row[rows][order], np.ones(len(judgments.queries), dtype=np.bool_)
+    owner, present = (
+        judgments.query_of_row[rows][order],
+        np.ones(len(judgments.queries), dtype=np.bool_),
+    )
     counts = (-above[order].astype(np.float64), above[order], tied[order], before[order])
-    return JudgedRankings.join(judgments, Hits(owner, rows[order], *counts, np.asarray(retrieved, dtype=np.int64), present))
+    return JudgedRankings.join(
+        judgments, Hits(owner, rows[order], *counts, np.asarray(retrieved, dtype=np.int64), present)
+    )

@@ -1,4 +1,6 @@
-"""Linear measures: sums over the first k places of a weight of the rank times a gain of the grade, with a fixed denominator."""
+"""Linear measures: sums over the first k places of a weight of the rank times a gain of the grade,
+with a fixed denominator.
+"""
 
 from dataclasses import dataclass
 
@@ -12,8 +14,9 @@ from rankwell.core.tables import Floats
 class LinearMeasure:
     """The parts of a measure that is linear in the gains of items.
 
-    weights: (k,) the weight of each rank from 1, normalisation included. rel: the lowest grade that counts as relevant, with gain
-    1; None where the gain is the grade scaled from `least` to 0 and from `most` to 1, and clipped.
+    weights: (k,) the weight of each rank from 1, normalisation included. rel: the lowest grade that
+    counts as relevant, with gain 1; None where the gain is the grade scaled from `least` to 0 and
+    from `most` to 1, and clipped.
     """
 
     weights: Floats
@@ -23,23 +26,39 @@ class LinearMeasure:
 
     @classmethod
     def of(cls, measure: Measure) -> "LinearMeasure | None":
-        """The parts of P, SDCG and RBP with a cut-off and a known highest gain; None for any other measure."""
+        """The parts of P, SDCG and RBP with a cut-off and a known highest gain; None for any other
+        measure.
+        """
         given, k = measure.parameters, measure.cutoff
         if k is None or measure.name not in ("P", "SDCG", "RBP") or given.get("judged_only"):
             return None
         ranks = np.arange(1.0, k + 1)
         if measure.name == "P":
-            return cls(np.full(k, 1 / k), max(given["rel"], 0.0)) if given["denom"] == "cutoff" else None
+            return (
+                cls(np.full(k, 1 / k), max(given["rel"], 0.0))
+                if given["denom"] == "cutoff"
+                else None
+            )
         if measure.name == "SDCG":
             worth = 1 / np.log2(ranks + 1)
-            return cls(worth / float(np.cumsum(worth)[-1]), None, given["min_rel"], given["max_rel"])
+            return cls(
+                worth / float(np.cumsum(worth)[-1]), None, given["min_rel"], given["max_rel"]
+            )
         reach = (1 - given["p"]) * given["p"] ** (ranks - 1)
         if given["gains"] is None and (given["rel"] is not None or given["scale"] == "max"):
-            return cls(reach, None if given["rel"] is None else max(given["rel"], 0.0), most=given["max_rel"] or 1.0)
+            return cls(
+                reach,
+                None if given["rel"] is None else max(given["rel"], 0.0),
+                most=given["max_rel"] or 1.0,
+            )
         return None
 
     def gains(self, grades: Floats) -> Floats:
         """The gain of each grade, from 0 to 1; 0 for negative ones."""
         if self.rel is not None:
             return (grades >= self.rel).astype(np.float64)
-        return np.where(grades < 0, 0.0, (np.clip(grades, self.least, self.most) - self.least) / (self.most - self.least))
+        return np.where(
+            grades < 0,
+            0.0,
+            (np.clip(grades, self.least, self.most) - self.least) / (self.most - self.least),
+        )

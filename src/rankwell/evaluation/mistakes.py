@@ -1,6 +1,8 @@
-"""The commonest mistakes in judgments and runs: the signs of each, and the sentence that reports it.
+"""The commonest mistakes in judgments and runs: the signs of each, and the sentence that reports
+it.
 
-`evaluate` looks only where `is_suspicious` finds a sign, `check` always. Text is compared in the first 1,000 rows of a run.
+`evaluate` looks only where `is_suspicious` finds a sign, `check` always. Text is compared in the
+first 1,000 rows of a run.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -38,7 +40,9 @@ _LATE, _Z = 1 / 3, 5.26
 
 
 class Mistake(NamedTuple):
-    """A probable mistake. what: in a few words. n: queries or items that show it. level: `error` where it is certain."""
+    """A probable mistake. what: in a few words. n: queries or items that show it. level: `error`
+    where it is certain.
+    """
 
     what: str
     n: int
@@ -56,20 +60,32 @@ class _FirstRow(NamedTuple):
 
 
 def judgment_mistakes(judgments: Judgments, rel: float = 1) -> list[Mistake]:
-    """Judgments without anything relevant, and with what an index writes in place of a neighbour as a relevant item."""
+    """Judgments without anything relevant, and with what an index writes in place of a neighbour as
+    a relevant item.
+    """
     highest = float(judgments.grades.max(initial=0))
     if highest >= rel or not len(judgments.grades):
         return _relevant_nothing(judgments, rel)
     advice = f"add {flag('--min-grade')} {highest:g}, or write" if highest > 0 else "write"
-    what = f"judgments: no grade is {rel:g} or more (the highest is {highest:g}), so that nothing is relevant"
+    what = (
+        f"judgments: no grade is {rel:g} or more (the highest is {highest:g}), so that nothing is "
+        "relevant"
+    )
     advice = f"{what}; {advice} a grade of {rel:g} or more for what is relevant."
     return [Mistake("nothing relevant", len(judgments.queries), advice, "error")]
 
 
 def _relevant_nothing(judgments: Judgments, rel: float) -> list[Mistake]:
-    n = sum(grade >= rel for item, grade in zip(judgments.items, judgments.grades.tolist(), strict=True) if item == NOTHING)
+    n = sum(
+        grade >= rel
+        for item, grade in zip(judgments.items, judgments.grades.tolist(), strict=True)
+        if item == NOTHING
+    )
     what = f"judgments: the item {NOTHING} is relevant to {n:,} {'query' if n == 1 else 'queries'}"
-    sentence = f"{what}; faiss and other indexes write it where they found too few: leave it out of judgments and runs."
+    sentence = (
+        f"{what}; faiss and other indexes write it where they found too few: leave it out of "
+        "judgments and runs."
+    )
     return [Mistake("an item that stands for none", n, sentence)] if n else []
 
 
@@ -89,38 +105,57 @@ def run_mistakes(
     rows = _first_rows(run)
     of_queries = [*_swapped_inputs(run, judgments), *_query_ids(run, judgments, queries, gauge)]
     direction = [*_rising(run.name, rows), *_at_the_end(run, judgments, rel)][:1]
-    return [*of_queries, *_item_ids(run, judgments, rows, rel, gauge), *(direction or _rounded(run) or _all_tied(run, ties))]
+    return [
+        *of_queries,
+        *_item_ids(run, judgments, rows, rel, gauge),
+        *(direction or _rounded(run) or _all_tied(run, ties)),
+    ]
 
 
 def copies(named: Mapping[str, Any]) -> list[Mistake]:
     """Runs whose files have the same content."""
-    files = [(name, Path(place)) for name, place in named.items() if isinstance(place, (str, Path)) and Path(place).is_file()]
+    files = [
+        (name, Path(place))
+        for name, place in named.items()
+        if isinstance(place, (str, Path)) and Path(place).is_file()
+    ]
     first, found = dict[tuple[int, str], str](), list[Mistake]()
     sizes = [path.stat().st_size for _, path in files]
     for (name, path), size in zip(files, sizes, strict=True):
-        if sizes.count(size) > 1 and (same := first.setdefault((size, Source(path).digest()), name)) != name:
+        if (
+            sizes.count(size) > 1
+            and (same := first.setdefault((size, Source(path).digest()), name)) != name
+        ):
             found.append(
                 Mistake(
                     "copy of another run",
                     1,
-                    f"{name}: the file has the same content as that of {same}. Name another one, or compare other runs.",
+                    f"{name}: the file has the same content as that of {same}. Name another "
+                    "one, or compare other runs.",
                 )
             )
     return found
 
 
-# ---- ids -------------------------------------------------------------------------------------------------------------------
+# ---- ids
+# --------------------------------------------------------------------------------------------------
 
 
 def _exchanged(run: RunPlace, judgments: Judgments) -> str:
-    """The column of the run that is the other one of the judgments: many of its queries are items there, or its items queries.
+    """The column of the run that is the other one of the judgments: many of its queries are items
+    there, or its items queries.
 
-    Ids that are both queries and items of the judgments do not count, and a run may have more of either than is judged.
+    Ids that are both queries and items of the judgments do not count, and a run may have more of
+    either than is judged.
     """
     queries, items = set(judgments.queries), set(judgments.items)
     if _many_are(run.hits.unknown, items - queries):
         return "the queries of the run are items of the judgments"
-    return "the items of the run are queries of the judgments" if _many_are(_items_of(run), queries - items) else ""
+    return (
+        "the items of the run are queries of the judgments"
+        if _many_are(_items_of(run), queries - items)
+        else ""
+    )
 
 
 def _many_are(listed: Iterable[str], known: set[str]) -> bool:
@@ -128,7 +163,9 @@ def _many_are(listed: Iterable[str], known: set[str]) -> bool:
 
 
 def no_common_query(run: RunPlace, judgments: Judgments) -> str:
-    """The probable reason why judgments and a run share no query, as further sentence of that error; empty where unknown."""
+    """The probable reason why judgments and a run share no query, as further sentence of that
+    error; empty where unknown.
+    """
     if swapped := _exchanged(run, judgments):
         return f" {swapped[0].upper()}{swapped[1:]}; exchange the two columns in one of the files."
     if pairs := match_queries(judgments.queries, run.hits.unknown):
@@ -137,7 +174,9 @@ def no_common_query(run: RunPlace, judgments: Judgments) -> str:
     return ""
 
 
-def _query_ids(run: RunPlace, judgments: Judgments, queries: str, gauge: Gauge | None) -> list[Mistake]:
+def _query_ids(
+    run: RunPlace, judgments: Judgments, queries: str, gauge: Gauge | None
+) -> list[Mistake]:
     """Query ids in two notations; and most judged queries missing, unless that explains it."""
     present = run.hits.present.tolist()
     missing = [query for query, there in zip(judgments.queries, present, strict=True) if not there]
@@ -147,30 +186,49 @@ def _query_ids(run: RunPlace, judgments: Judgments, queries: str, gauge: Gauge |
     mistakes = list[Mistake]()
     pairs = match_queries(missing, run.hits.unknown)
     if pairs:
-        would = f"{run.name}: {len(pairs)} of the {len(missing)} judged queries that it lacks would match"
+        would = (
+            f"{run.name}: {len(pairs)} of the {len(missing)} judged queries that it lacks would "
+            "match"
+        )
         sentence = f"{would} if {main_notation(pairs)} were ignored ({pairs[0]})"
         sentence += f"{_if_alike(run, gauge, pairs, {})}; write the ids alike in both files."
         mistakes.append(Mistake("query ids in two notations", len(pairs), sentence, "error"))
     if 2 * (len(missing) - len(pairs)) > len(present) > 1:
         effect = "count as 0" if queries == "truth" else "are left out"
-        has = f"{run.name}: it has {len(present) - len(missing)} of the {len(present)} judged queries; the others {effect}"
-        both = f" If it is right, {flag('--queries', 'both')} averages over the queries of both." if queries == "truth" else ""
+        has = (
+            f"{run.name}: it has {len(present) - len(missing)} of the {len(present)} judged "
+            f"queries; the others {effect}"
+        )
+        both = (
+            f" If it is right, {flag('--queries', 'both')} averages over the queries of both."
+            if queries == "truth"
+            else ""
+        )
         advice = f"{has}. Is the run from another split, or incomplete?{both}"
         mistakes.append(Mistake("most judged queries missing", len(missing), advice))
     return mistakes
 
 
-def _if_alike(run: RunPlace, gauge: Gauge | None, queries: Sequence[IdPair], items: ItemPairs) -> str:
-    """The figure as it is and with the ids written alike; empty where the whole run is not read again."""
+def _if_alike(
+    run: RunPlace, gauge: Gauge | None, queries: Sequence[IdPair], items: ItemPairs
+) -> str:
+    """The figure as it is and with the ids written alike; empty where the whole run is not read
+    again.
+    """
     if gauge is None or (ranking := whole_run(run)) is None:
         return ""
-    figure, alike = gauge.mean_of(ranking), gauge.mean_of(written_as_judged(ranking, queries, items))
+    figure, alike = (
+        gauge.mean_of(ranking),
+        gauge.mean_of(written_as_judged(ranking, queries, items)),
+    )
     if alike == figure:
         return f", and {gauge.label} would stay {figure}"
     return f", and {gauge.label} would be {alike} in place of {figure}"
 
 
-def _item_ids(run: RunPlace, judgments: Judgments, rows: Sequence[_FirstRow], rel: float, gauge: Gauge | None) -> list[Mistake]:
+def _item_ids(
+    run: RunPlace, judgments: Judgments, rows: Sequence[_FirstRow], rel: float, gauge: Gauge | None
+) -> list[Mistake]:
     """Item ids in two notations; and none of a run's items judged."""
     if mistakes := _spelled_items(run, judgments, gauge):
         return mistakes
@@ -188,14 +246,20 @@ def _item_ids(run: RunPlace, judgments: Judgments, rows: Sequence[_FirstRow], re
     )
     if pairs:
         would = (
-            f"{run.name}: {len(pairs)} of its first {len(listed)} items are judged items if {main_notation(pairs)} are ignored"
+            f"{run.name}: {len(pairs)} of its first {len(listed)} items are judged items if "
+            f"{main_notation(pairs)} are ignored"
         )
-        sentence = f"{would} ({pairs[0]}), and {exact} as they are; write the ids alike in both files."
+        sentence = (
+            f"{would} ({pairs[0]}), and {exact} as they are; write the ids alike in both files."
+        )
         return [Mistake("item ids in two notations", len(pairs), sentence, "error")]
     if len(run.hits.row) or not (judged and listed):
         return []
     none = f"{run.name}: none of its items is judged for its query (listed: {shown(listed[0])}, …"
-    advice = f"{none}; judged: {shown(judgments.items[0])}, …). Are both from the same collection, with their columns in order?"
+    advice = (
+        f"{none}; judged: {shown(judgments.items[0])}, …). Are both from the same collection, "
+        "with their columns in order?"
+    )
     return [Mistake("no judged item", n_present, advice)]
 
 
@@ -206,24 +270,39 @@ def _spelled_items(run: RunPlace, judgments: Judgments, gauge: Gauge | None) -> 
         return []
     ranking = whole_run(run)
     if ranking is not None:
-        items = match_items(zip(ranking.row_queries, ranking.items, strict=True), judgments, run.hits)
+        items = match_items(
+            zip(ranking.row_queries, ranking.items, strict=True), judgments, run.hits
+        )
     if not items:  # the whole lists have a second spelling
         return []
     pairs = [IdPair(judged, listed) for (_, listed), judged in items.items()]
-    n, notation = len({(query, judged) for (query, _), judged in items.items()}), main_notation(pairs)
+    n, notation = (
+        len({(query, judged) for (query, _), judged in items.items()}),
+        main_notation(pairs),
+    )
     least = "at least " if ranking is None else ""
-    would = f"{run.name}: {least}{n} more judged item{'s' * (n > 1)} would be found if {notation} were ignored ({pairs[0]})"
+    would = (
+        f"{run.name}: {least}{n} more judged item{'s' * (n > 1)} would be found if {notation} "
+        f"were ignored ({pairs[0]})"
+    )
     alike = _if_alike(run, gauge, (), items)
-    advice = "write ids of documents in the run" if notation == CHUNKS else "write the ids alike in both files"
+    advice = (
+        "write ids of documents in the run"
+        if notation == CHUNKS
+        else "write the ids alike in both files"
+    )
     return [Mistake("item ids in two notations", n, f"{would}{alike}; {advice}.", "error")]
 
 
 def _items_of(run: RunPlace) -> Sequence[str]:
-    """The first items of a run in any format; none of a file that is too large to be read for them."""
+    """The first items of a run in any format; none of a file that is too large to be read for
+    them.
+    """
     return () if (ranking := read_again(run)) is None else ranking.items[:_ROWS]
 
 
-# ---- columns and directions ------------------------------------------------------------------------------------------------
+# ---- columns and directions
+# ------------------------------------------------------------------------------------------------
 
 
 def _swapped_inputs(run: RunPlace, judgments: Judgments) -> list[Mistake]:
@@ -239,8 +318,17 @@ def _swapped_inputs(run: RunPlace, judgments: Judgments) -> list[Mistake]:
     ):
         return []
     numbers = ", ".join(f"{score:g}" for score in np.unique(scores).tolist())
-    what = f"judgments: their grades are numbers such as {fractions[0]:g}, and the scores of {run.name} are {numbers}"
-    return [Mistake("judgments and run swapped", len(scores), f"{what}: are the two swapped? The judgments are named first.")]
+    what = (
+        f"judgments: their grades are numbers such as {fractions[0]:g}, and the scores of "
+        f"{run.name} are {numbers}"
+    )
+    return [
+        Mistake(
+            "judgments and run swapped",
+            len(scores),
+            f"{what}: are the two swapped? The judgments are named first.",
+        )
+    ]
 
 
 def _first_rows(run: RunPlace) -> list[_FirstRow]:
@@ -249,12 +337,18 @@ def _first_rows(run: RunPlace) -> list[_FirstRow]:
         return []
     if run.form in ("csv", "tsv", "jsonl", "parquet"):
         path, part = split_part(run.place)
-        return [_FirstRow(*row) for row in column_tables.first_rows(Source(path), run.form, _ROWS, part, run.columns)]
+        return [
+            _FirstRow(*row)
+            for row in column_tables.first_rows(Source(path), run.form, _ROWS, part, run.columns)
+        ]
     if run.form != "trec":
         return []
     with Source(run.place).open() as stream:
         lines = [line.split() for line in islice(stream, _ROWS) if line.strip()]
-    return [_FirstRow(decode_id(line[0]), decode_id(line[2]), _number(line[3]), float(line[4])) for line in lines]
+    return [
+        _FirstRow(decode_id(line[0]), decode_id(line[2]), _number(line[3]), float(line[4]))
+        for line in lines
+    ]
 
 
 def _number(text: bytes) -> float:
@@ -269,7 +363,9 @@ def _counts_up(numbers: Sequence[float]) -> bool:
 
 
 def _rising(name: str, rows: Sequence[_FirstRow]) -> list[Mistake]:
-    """Scores that rise with the ranks in every query: swapped columns, ranks in place of scores, or distances."""
+    """Scores that rise with the ranks in every query: swapped columns, ranks in place of scores, or
+    distances.
+    """
     by_query: dict[str, list[tuple[float, float]]] = {}
     for row in rows:
         if row.rank is not None:
@@ -280,30 +376,60 @@ def _rising(name: str, rows: Sequence[_FirstRow]) -> list[Mistake]:
     n, last = len(lists), max(lists, key=len)
     ranks, scores = ([[row[column] for row in each] for each in lists] for column in (0, 1))
     counted = all(map(_counts_up, map(sorted, scores))) and len(last) > 2
-    falling = all(first[0] >= second[0] for each in lists for first, second in pairwise(sorted(each, key=lambda row: row[1])))
-    if counted and falling and not any(map(_counts_up, map(sorted, ranks))) and len({row[0] for row in last}) > 1:
+    falling = all(
+        first[0] >= second[0]
+        for each in lists
+        for first, second in pairwise(sorted(each, key=lambda row: row[1]))
+    )
+    if (
+        counted
+        and falling
+        and not any(map(_counts_up, map(sorted, ranks)))
+        and len({row[0] for row in last}) > 1
+    ):
         top, bottom = max(row[0] for row in last), min(row[0] for row in last)
-        what = f"{name}: the scores are 1, 2, 3, … and the ranks fall from {top:g} to {bottom:g}: the two columns are swapped"
-        return [Mistake("ranks and scores swapped", n, f"{what}. Exchange them in the file.", "error")]
+        what = (
+            f"{name}: the scores are 1, 2, 3, … and the ranks fall from {top:g} to {bottom:g}: "
+            "the two columns are swapped"
+        )
+        return [
+            Mistake("ranks and scores swapped", n, f"{what}. Exchange them in the file.", "error")
+        ]
     # By rank where there are ranks; else by line.
     ordered = [[score for _, score in sorted(each, key=lambda row: row[0])] for each in lists]
     steps = [second - first for each in ordered for first, second in pairwise(each)]
     if min(steps) < 0 or sum(step > 0 for step in steps) < 3:
         return []
     if counted and all(map(_counts_up, ordered)):
-        advice = f"{name}: the scores are 1, 2, 3, … down each list: they are ranks, and the last item ranks first"
-        return [Mistake("ranks in place of scores", n, f"{advice}. Write scores that fall, such as 1/rank.")]
+        advice = (
+            f"{name}: the scores are 1, 2, 3, … down each list: they are ranks, and the last item "
+            "ranks first"
+        )
+        return [
+            Mistake(
+                "ranks in place of scores", n, f"{advice}. Write scores that fall, such as 1/rank."
+            )
+        ]
     lists_of = f"the list of query {shown(rows[0].query)}" if n == 1 else f"all {n} lists"
-    what = f"{name}: the scores rise down {lists_of} in the first {len(rows)} rows, so that the last item ranks first"
+    what = (
+        f"{name}: the scores rise down {lists_of} in the first {len(rows)} rows, so that the last "
+        "item ranks first"
+    )
     return [
-        Mistake("scores that rise with the ranks", n, f"{what}. Are they distances? Negate them: the highest score ranks first.")
+        Mistake(
+            "scores that rise with the ranks",
+            n,
+            f"{what}. Are they distances? Negate them: the highest score ranks first.",
+        )
     ]
 
 
 def _lateness(hits: Hits, relevant: Bools) -> Floats:
-    """(queries with any,) the mean place of a query's relevant items in its list: -1 at its beginning, 1 at its end.
+    """(queries with any,) the mean place of a query's relevant items in its list: -1 at its
+    beginning, 1 at its end.
 
-    relevant: (rows of the judgments,). Tied items are in the middle of their places; lists of one item are left out.
+    relevant: (rows of the judgments,). Tied items are in the middle of their places; lists of one
+    item are left out.
     """
     rows = np.flatnonzero(relevant[hits.row] & (hits.retrieved[hits.query] > 1))
     owner = hits.query[rows]
@@ -313,20 +439,29 @@ def _lateness(hits: Hits, relevant: Bools) -> Floats:
 
 
 def _at_the_end(run: RunPlace, judgments: Judgments, rel: float) -> list[Mistake]:
-    """Relevant items near the ends of the lists, where a run in random order has them less than once in a million.
+    """Relevant items near the ends of the lists, where a run in random order has them less than
+    once in a million.
 
-    Each query gives one number, the mean place of its relevant items: -1 first, 1 last, 0 expected in random order. The mean of
-    n queries then exceeds t with a probability of at most exp(-3 n t² / 2), however the items of a query depend on each other:
-    a place varies no more than a uniform variable on [-1, 1], whose E exp(s x) = sinh(s) / s is at most exp(s² / 6), and averages
-    keep that bound. The mean has to exceed 1/3 as well, the last third of a list.
+    Each query gives one number, the mean place of its relevant items: -1 first, 1 last, 0 expected
+    in random order. The mean of n queries then exceeds t with a probability of at most exp(-3 n t²
+    / 2), however the items of a query depend on each other:
+    a place varies no more than a uniform variable on [-1, 1], whose E exp(s x) = sinh(s) / s is at
+    most exp(s² / 6), and averages keep that bound. The mean has to exceed 1/3 as well, the last
+    third of a list.
     """
     late = _lateness(run.hits, judgments.grades >= rel)
     mean = exact_mean(late) if len(late) else 0.0
     if mean < _LATE or mean * np.sqrt(3 * len(late)) < _Z:
         return []
     share = f"{50 * (mean + 1):.0f} %"
-    what = f"{run.name}: its relevant items are near the ends of its lists, on average behind {share} of a list"
-    advice = f"{what} ({len(late)} queries). Are the scores distances? Negate them: the highest score ranks first."
+    what = (
+        f"{run.name}: its relevant items are near the ends of its lists, on average behind "
+        f"{share} of a list"
+    )
+    advice = (
+        f"{what} ({len(late)} queries). Are the scores distances? Negate them: the highest score "
+        "ranks first."
+    )
     return [Mistake("relevant items at the ends of the lists", len(late), advice)]
 
 
@@ -335,18 +470,28 @@ def _rounded(run: RunPlace) -> list[Mistake]:
     if not (n := int(rounded_ties(run.hits).sum())):
         return []
     tie = "item ties" if n == 1 else "items tie"
-    what = f"{run.name}: scores above 2**53 are rounded to float64, in which {n:,} judged {tie} with others"
+    what = (
+        f"{run.name}: scores above 2**53 are rounded to float64, in which {n:,} judged {tie} with "
+        "others"
+    )
     return [Mistake("rounded scores", n, f"{what}; write ranks, or smaller scores.")]
 
 
 def _all_tied(run: RunPlace, ties: str) -> list[Mistake]:
     """One score for all items of a query, where ids break ties."""
     lengths = run.hits.retrieved[run.hits.query]
-    if not ties.startswith("id-") or not (lengths > 1).any() or not (run.hits.tied == lengths).all():
+    if (
+        not ties.startswith("id-")
+        or not (lengths > 1).any()
+        or not (run.hits.tied == lengths).all()
+    ):
         return []
     n = len(set(run.hits.query.tolist()))
     if 2 * n < int(run.hits.present.sum()):
         return []
     what = f"{run.name}: all items of a query have one score, so that the ids decide their order"
-    advice = f"{what}. Write the system's scores, or add {flag('--ties', 'input')} for the order of the file."
+    advice = (
+        f"{what}. Write the system's scores, or add {flag('--ties', 'input')} for the order of "
+        "the file."
+    )
     return [Mistake("equal scores", n, advice)]

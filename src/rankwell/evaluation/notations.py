@@ -1,7 +1,10 @@
-"""Ids that judgments and a run write differently: how many, in which notation, and the run with its ids written as judged.
+"""Ids that judgments and a run write differently: how many, in which notation, and the run with its
+ids written as judged.
 
-A notation of the first table differs without naming another thing; it is reported however few ids it concerns. One of the
-second may distinguish things (`train-1`, `test-1`); it is reported only where it explains half of what does not match.
+A notation of the first table differs without naming another thing; it is reported however few ids
+it concerns. One of the
+second may distinguish things (`train-1`, `test-1`); it is reported only where it explains half of
+what does not match.
 """
 
 import re
@@ -25,7 +28,8 @@ from rankwell.store import Head, Source, decode_id, encode_id, split_part
 Plain = Callable[[str], str]
 """The form of an id that is the same in all spellings of a notation."""
 _CHUNK = re.compile(
-    r"(?:#|::)[\w.-]+$|[/_.@|%:-]*(?:chunk|passage|para(?:graph)?|segment|split|part)[/_.:#-]*\d+$", re.IGNORECASE
+    r"(?:#|::)[\w.-]+$|[/_.@|%:-]*(?:chunk|passage|para(?:graph)?|segment|split|part)[/_.:#-]*\d+$",
+    re.IGNORECASE,
 )
 _NOT_UTF8 = re.compile("[\udc80-\udcff]+")
 _ZERO_WIDTH = re.compile("[\u00ad\u180e\u200b-\u200f\u2060-\u2064\ufeff]")
@@ -40,7 +44,9 @@ _EXTENSION = re.compile(
 
 
 def _recoded(text: str) -> str:
-    """The id of bytes in Windows-1252 or Latin-1, or of UTF-8 that was read as one of these and written again."""
+    """The id of bytes in Windows-1252 or Latin-1, or of UTF-8 that was read as one of these and
+    written again.
+    """
     if text.isascii():
         return text
     known = _NOT_UTF8.sub(lambda found: encode_id(found[0]).decode("cp1252", "replace"), text)
@@ -82,7 +88,9 @@ CERTAIN: Mapping[str, Plain] = {
     "quotes around ids": lambda text: text.strip("\"'`"),
     "differences of case": str.casefold,
     "leading zeros": lambda text: _ZEROS.sub("", text) if "0" in text else text,
-    "decimals of integers (1.0 for 1)": lambda text: _DECIMALS.sub(r"\1", text) if ".0" in text else text,
+    "decimals of integers (1.0 for 1)": lambda text: (
+        _DECIMALS.sub(r"\1", text) if ".0" in text else text
+    ),
     CHUNKS: _document,
     "hyphens within ids": lambda text: text if text.isalnum() else _HYPHENS.sub("", text),
 }
@@ -120,9 +128,17 @@ def _file_form(text: str) -> str:
 
 
 def _may_be_one(first: str, second: str) -> bool:
-    """Whether ids of one file form may be one: a/1.png is not b/1.png, and 1.png not 1.jpg; one of them has neither."""
-    places = [(text.rpartition("/")[0], found[0] if (found := _EXTENSION.search(text)) else "") for text in (first, second)]
-    return all(not left or not right or certain_form(left) == certain_form(right) for left, right in zip(*places, strict=True))
+    """Whether ids of one file form may be one: a/1.png is not b/1.png, and 1.png not 1.jpg; one of
+    them has neither.
+    """
+    places = [
+        (text.rpartition("/")[0], found[0] if (found := _EXTENSION.search(text)) else "")
+        for text in (first, second)
+    ]
+    return all(
+        not left or not right or certain_form(left) == certain_form(right)
+        for left, right in zip(*places, strict=True)
+    )
 
 
 def notation_of(pair: IdPair) -> str:
@@ -131,8 +147,13 @@ def notation_of(pair: IdPair) -> str:
     for name, plain in (CERTAIN if is_certain else {**CERTAIN, **PROBABLE}).items():
         if plain(pair.judged) == plain(pair.listed):
             return name
-    plain_of = {**CERTAIN, **({} if is_certain else dict(islice(PROBABLE.items(), 2)))}  # of a file: its folder, its extension
-    return " and ".join(name for name, plain in plain_of.items() if any(plain(text) != text for text in pair))
+    plain_of = {
+        **CERTAIN,
+        **({} if is_certain else dict(islice(PROBABLE.items(), 2))),
+    }  # of a file: its folder, its extension
+    return " and ".join(
+        name for name, plain in plain_of.items() if any(plain(text) != text for text in pair)
+    )
 
 
 def main_notation(pairs: Iterable[IdPair]) -> str:
@@ -142,25 +163,34 @@ def main_notation(pairs: Iterable[IdPair]) -> str:
 
 
 def match_queries(missing: Iterable[str], unknown: Iterable[str]) -> list[IdPair]:
-    """Judged queries that a run lacks, with the queries of the run that are the same except for their notation.
+    """Judged queries that a run lacks, with the queries of the run that are the same except for
+    their notation.
 
-    missing: queries of the judgments that the run lacks. unknown: queries of the run that the judgments lack.
+    missing: queries of the judgments that the run lacks. unknown: queries of the run that the
+    judgments lack.
     """
     missing, unknown = list(dict.fromkeys(missing)), list(dict.fromkeys(unknown))
     pairs = _unique_pairs(missing, unknown, certain_form)
     judged, listed = {pair.judged for pair in pairs}, {pair.listed for pair in pairs}
-    rest = [each for each in missing if each not in judged], [each for each in unknown if each not in listed]
+    rest = (
+        [each for each in missing if each not in judged],
+        [each for each in unknown if each not in listed],
+    )
     pairs += [pair for pair in _unique_pairs(*rest, _file_form) if _may_be_one(*pair)]
     return pairs or match_probable(missing, unknown, min(len(missing), len(unknown)) / 2)
 
 
 def match_probable(judged: Sequence[str], listed: Sequence[str], least: float) -> list[IdPair]:
-    """The ids that match by the probable notation that explains most of them; none where it explains fewer than `least`."""
+    """The ids that match by the probable notation that explains most of them; none where it
+    explains fewer than `least`.
+    """
     best = list[IdPair]()
     for name, plain in PROBABLE.items():
         pairs = _unique_pairs(judged, listed, plain)
         if name != "file name extensions":  # train-1 is not test-1, a/1.png is not b/1.png
-            pairs = [pair for pair in pairs if _is_part(*pair) or _is_part(pair.listed, pair.judged)]
+            pairs = [
+                pair for pair in pairs if _is_part(*pair) or _is_part(pair.listed, pair.judged)
+            ]
         best = max(best, pairs, key=len)
     return best if len(best) >= least else []
 
@@ -179,7 +209,11 @@ def _unique_pairs(judged: Sequence[str], listed: Sequence[str], plain: Plain) ->
     targets: dict[str, list[str]] = {}
     for text in judged:
         targets.setdefault(plain(text), []).append(text)
-    pairs = [IdPair(texts[0], forms[form][0]) for form, texts in targets.items() if len(texts) == len(forms.get(form, ())) == 1]
+    pairs = [
+        IdPair(texts[0], forms[form][0])
+        for form, texts in targets.items()
+        if len(texts) == len(forms.get(form, ())) == 1
+    ]
     return [pair for pair in pairs if pair.judged != pair.listed]
 
 
@@ -198,8 +232,8 @@ def match_items(rows: Iterable[tuple[str, str]], judgments: Judgments, hits: Hit
     """Judged items that a run lists for their query in another certain notation.
 
     rows: query and item of rows of the run. judgments: with one row per query and item.
-    A spelling that is itself an id of the judgments is another item, and two spellings of one id in a list are two items; only
-    chunks of a document are several.
+    A spelling that is itself an id of the judgments is another item, and two spellings of one id in
+    a list are two items; only chunks of a document are several.
     """
     unlisted = np.ones(len(judgments.items), dtype=np.bool_)
     unlisted[hits.row] = False
@@ -211,15 +245,23 @@ def match_items(rows: Iterable[tuple[str, str]], judgments: Judgments, hits: Hit
         if query in judgments.index:
             rows_of_query = judgments.rows_of(query)
             judged = judgments.items[rows_of_query]
-            lacking = [item for item, is_lacking in zip(judged, unlisted[rows_of_query].tolist(), strict=True) if is_lacking]
-            candidates |= {(query, item): known for item, known in _spelled_differently(lacking, judged, items)}
+            lacking = [
+                item
+                for item, is_lacking in zip(judged, unlisted[rows_of_query].tolist(), strict=True)
+                if is_lacking
+            ]
+            candidates |= {
+                (query, item): known for item, known in _spelled_differently(lacking, judged, items)
+            }
     if not candidates:
         return {}
     ids = set(judgments.items)
     return {key: judged for key, judged in candidates.items() if key[1] not in ids}
 
 
-def _spelled_differently(lacking: Sequence[str], judged: Sequence[str], items: Sequence[str]) -> list[tuple[str, str]]:
+def _spelled_differently(
+    lacking: Sequence[str], judged: Sequence[str], items: Sequence[str]
+) -> list[tuple[str, str]]:
     """Items of one list with the judged items that it lacks in this spelling."""
     if not lacking:
         return []
@@ -243,24 +285,32 @@ def _same_form(lacking: Sequence[str], items: Sequence[str], plain: Plain) -> li
     return [
         (text, targets[form][0])
         for form, texts in forms.items()
-        if len(targets[form]) == 1 and (len(texts) == 1 or all(_CHUNK.search(text) for text in texts))
+        if len(targets[form]) == 1
+        and (len(texts) == 1 or all(_CHUNK.search(text) for text in texts))
         for text in texts
     ]
 
 
 def written_as_judged(ranking: Ranking, queries: Iterable[IdPair], items: ItemPairs) -> Ranking:
-    """The run with its ids in the notation of the judgments; of several chunks of a document the best remains."""
+    """The run with its ids in the notation of the judgments; of several chunks of a document the
+    best remains.
+    """
     names = {pair.listed: pair.judged for pair in queries}
     rows: dict[tuple[str, str], float] = {}
-    for query, item, score in zip(ranking.row_queries, ranking.items, ranking.scores.tolist(), strict=True):
+    for query, item, score in zip(
+        ranking.row_queries, ranking.items, ranking.scores.tolist(), strict=True
+    ):
         key = names.get(query, query), items.get((query, item), item)
         rows[key] = max(score, rows.get(key, score))
     names_of_rows, items_of_rows = [query for query, _ in rows], [item for _, item in rows]
     all_queries = [names.get(query, query) for query in ranking.queries]
-    return Ranking.from_rows(names_of_rows, items_of_rows, list(rows.values()), all_queries=all_queries)
+    return Ranking.from_rows(
+        names_of_rows, items_of_rows, list(rows.values()), all_queries=all_queries
+    )
 
 
-# ---- rows of a run ---------------------------------------------------------------------------------------------------------
+# ---- rows of a run
+# --------------------------------------------------------------------------------------------------
 
 _BLOCK, _BLOCKS = 1 << 13, 16
 _FIRST_ROWS = 4_000
@@ -271,7 +321,9 @@ _MOST_FOR_SAMPLE = 1 << 22
 
 
 def whole_run(run: RunPlace) -> Ranking | None:
-    """All rows of a run, of a repeated item the first; None of a file too large to be read again, and of several files."""
+    """All rows of a run, of a repeated item the first; None of a file too large to be read again,
+    and of several files.
+    """
     return None if run.is_shard else read_again(run)
 
 
@@ -282,7 +334,9 @@ def read_again(run: RunPlace, most_bytes: int = _MOST_BYTES) -> Ranking | None:
     if isinstance(run.place, (str, Path)) and _size(run.place) > most_bytes:
         return None
     try:
-        return files.read_ranking(run.place, format=run.run_format, columns=run.columns, duplicates="first")
+        return files.read_ranking(
+            run.place, format=run.run_format, columns=run.columns, duplicates="first"
+        )
     except BadInput:
         return None
 
@@ -294,7 +348,8 @@ def _size(place: str | Path) -> int:
 
 
 def sample_rows(run: RunPlace) -> Iterable[tuple[str, str]]:
-    """Query and item of some rows of a run: of plain lines from blocks at equal distances, of others the first rows.
+    """Query and item of some rows of a run: of plain lines from blocks at equal distances, of
+    others the first rows.
 
     None of a large file of a format without lines.
     """
@@ -306,7 +361,10 @@ def sample_rows(run: RunPlace) -> Iterable[tuple[str, str]]:
         if run.form in ("csv", "tsv", "jsonl", "parquet"):
             from rankwell.io.column_tables import first_rows
 
-            return [(query, item) for query, item, *_ in first_rows(source, run.form, _FIRST_ROWS, part, run.columns)]
+            return [
+                (query, item)
+                for query, item, *_ in first_rows(source, run.form, _FIRST_ROWS, part, run.columns)
+            ]
         if (fields := _LineFields.of(run, source)) is not None:
             return _rows_of_blocks(source, fields)
         ranking = read_again(run, _MOST_FOR_SAMPLE)
@@ -331,7 +389,11 @@ class _LineFields(NamedTuple):
             return None
         choice = chosen_columns(run.columns, "run") or SCORED
         separation = separation_of(Head.of(source), choice)
-        delimiter = separation.delimiter if separation is not None and separation.format == "headerless" else None
+        delimiter = (
+            separation.delimiter
+            if separation is not None and separation.format == "headerless"
+            else None
+        )
         return cls(int(choice["query"]) - 1, int(choice["item"]) - 1, delimiter)
 
 
@@ -345,8 +407,16 @@ def _rows_of_blocks(source: Source, fields: _LineFields) -> list[tuple[str, str]
         with path.open("rb") as stream:
             blocks = [_block_at(stream, start) for start in starts]
     last = max(fields.query, fields.item)
-    lines = (line.split(fields.delimiter, last + 1) for block in blocks for line in block.split(b"\n")[:-1])
-    pairs = ((line[fields.query].strip(), line[fields.item].strip()) for line in lines if len(line) > last)
+    lines = (
+        line.split(fields.delimiter, last + 1)
+        for block in blocks
+        for line in block.split(b"\n")[:-1]
+    )
+    pairs = (
+        (line[fields.query].strip(), line[fields.item].strip())
+        for line in lines
+        if len(line) > last
+    )
     return [(decode_id(query), decode_id(item)) for query, item in pairs]
 
 

@@ -1,4 +1,6 @@
-"""The results of every task: values with the rules that decided them, and the builder that collects them from judged runs."""
+"""The results of every task: values with the rules that decided them, and the builder that collects
+them from judged runs.
+"""
 
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -28,17 +30,20 @@ SCHEMA_VERSION = 2
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Results(Displayable):
-    """The values of every run and measure with their rules; summaries and intervals are computed when first read.
+    """The values of every run and measure with their rules; summaries and intervals are computed
+    when first read.
 
-    row_attributes: further columns of the summary (`direction`, `k`, `ceiling`, `chance`), one mapping for each element of
-    `values`, or none at all. query_columns: those of them that rows of single queries have, too. aggregates: summary rows of
-    whole collections, complete, without a value per query. rules: every choice that decided a number, by name; `counts` (run ->
-    count -> number) and `measures` (exact name -> definition) among them. tables: the task's own tables, by name. details,
-    queries, items: the columns of the files of these names. objects: what else the task keeps for Python, by name; tables and
-    objects are attributes, too. left_out: run -> reason -> queries. task: the kind of result, by which a page knows its view.
-    by_query: whether the rows of single queries are listed query by query and not measure by measure. summarised: how many of
-    `values`, from the first, the summary sums up; the aggregates stand for the others. check: notes on the summary itself.
-    query_rows: adds the task's columns to the rows of single queries.
+    row_attributes: further columns of the summary (`direction`, `k`, `ceiling`, `chance`), one
+    mapping for each element of `values`, or none at all. query_columns: those of them that rows of
+    single queries have, too. aggregates: summary rows of whole collections, complete, without a
+    value per query. rules: every choice that decided a number, by name; `counts` (run -> count ->
+    number) and `measures` (exact name -> definition) among them. tables: the task's own tables, by
+    name. details, queries, items: the columns of the files of these names. objects: what else the
+    task keeps for Python, by name; tables and objects are attributes, too. left_out: run -> reason
+    -> queries. task: the kind of result, by which a page knows its view. by_query: whether the rows
+    of single queries are listed query by query and not measure by measure. summarised: how many of
+    `values`, from the first, the summary sums up; the aggregates stand for the others. check: notes
+    on the summary itself. query_rows: adds the task's columns to the rows of single queries.
     """
 
     values: Sequence[Values]
@@ -54,7 +59,9 @@ class Results(Displayable):
     details: Mapping[str, Sequence[Any]] | None = None
     queries: Mapping[str, Sequence[Any]] | None = None
     items: Mapping[str, Sequence[Any]] | None = None
-    tables: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict[str, Sequence[Mapping[str, Any]]])
+    tables: Mapping[str, Sequence[Mapping[str, Any]]] = field(
+        default_factory=dict[str, Sequence[Mapping[str, Any]]]
+    )
     objects: Mapping[str, Any] = field(default_factory=dict[str, Any])
     intervals: Intervals = "bootstrap-t"
     seed: int = 0
@@ -68,7 +75,10 @@ class Results(Displayable):
     def __repr__(self) -> str:
         runs = ", ".join(dict.fromkeys(each.run for each in self.values))
         measures = ", ".join(dict.fromkeys(each.measure for each in self.values))
-        return f"<Results of {printable(runs)} by {printable(measures)}; read .summary, .per_query(), .describe() and .notes>"
+        return (
+            f"<Results of {printable(runs)} by {printable(measures)}; read .summary, "
+            ".per_query(), .describe() and .notes>"
+        )
 
     def __getattr__(self, name: str) -> Any:
         for known in ("objects", "tables"):
@@ -78,18 +88,28 @@ class Results(Displayable):
         raise AttributeError(f"results of the task {self.__dict__.get('task')!r} have no {name!r}")
 
     def __getitem__(self, measure: str) -> Any:
-        """The mean by a measure, named as in the table or exactly; of several runs a dictionary run -> mean.
+        """The mean by a measure, named as in the table or exactly; of several runs a dictionary run
+        -> mean.
 
-        Raises UnknownName for a measure that is not among them, BadUsage where a run has several values of it.
+        Raises UnknownName for a measure that is not among them, BadUsage where a run has several
+        values of it.
 
         >>> import rankwell as rw
         >>> rw.evaluate({"q": {"a": 1}}, {"run": {"q": {"b": 2.0, "a": 1.0}}}, "RR")["RR"]
         0.5
         """
-        rows = [row for row in self.summary if measure in (row["label"], row["measure"]) and row.get("against") is None]
+        rows = [
+            row
+            for row in self.summary
+            if measure in (row["label"], row["measure"]) and row.get("against") is None
+        ]
         if not rows:
-            known = dict.fromkeys(name for row in self.summary for name in (row["label"], row["measure"]))
-            raise UnknownName(f"the results have no measure {measure!r}; {suggest(str(measure), known)}")
+            known = dict.fromkeys(
+                name for row in self.summary for name in (row["label"], row["measure"])
+            )
+            raise UnknownName(
+                f"the results have no measure {measure!r}; {suggest(str(measure), known)}"
+            )
         found = {row["run"]: row["mean"] for row in rows}
         if len(found) < len(rows):
             raise BadUsage(f"a run has several values of {measure}; read them from .summary.")
@@ -99,7 +119,12 @@ class Results(Displayable):
     """Results are not a sequence: what they hold is in `summary` and `per_query`."""
 
     if TYPE_CHECKING:
-        compare, gate, save, report = workflow.compare, workflow.gate, workflow.save, workflow.report
+        compare, gate, save, report = (
+            workflow.compare,
+            workflow.gate,
+            workflow.save,
+            workflow.report,
+        )
     else:
         compare, gate, save, report = Step(), Step(), Step(), Step()
 
@@ -111,15 +136,23 @@ class Results(Displayable):
     @cached_property
     @own_arithmetic
     def summary(self) -> list[SummaryRow]:
-        """One row per run and measure: mean, sd, interval and number of queries, then the further columns; runs in order."""
+        """One row per run and measure: mean, sd, interval and number of queries, then the further
+        columns; runs in order.
+        """
         rows = summarise(
-            self.values[: self.summarised], intervals=self.intervals, seed=self.seed, population_sd=self.population_sd
+            self.values[: self.summarised],
+            intervals=self.intervals,
+            seed=self.seed,
+            population_sd=self.population_sd,
         )
         order = {run: place for place, run in enumerate(dict.fromkeys(row.run for row in rows))}
         # Of the values after the summarised ones the aggregates say all.
         attributes = self._attributes[: len(rows)]
         whole = [
-            *(SummaryRow(row | dict(further)) for row, further in zip(rows, attributes, strict=True)),
+            *(
+                SummaryRow(row | dict(further))
+                for row, further in zip(rows, attributes, strict=True)
+            ),
             *map(SummaryRow, self.aggregates),
         ]
         return sorted(whole, key=lambda row: order.get(row["run"], len(order)))
@@ -137,7 +170,9 @@ class Results(Displayable):
         return notes if self.check is None else [*notes, *self.check(self)]
 
     def per_query(self) -> Iterable[dict[str, Any]]:
-        """One row per run, query and measure with the task's further columns; `value` is None where the query is not counted."""
+        """One row per run, query and measure with the task's further columns; `value` is None where
+        the query is not counted.
+        """
         return self.value_rows() if self.query_rows is None else self.query_rows(self.value_rows())
 
     def value_rows(self) -> Iterable[dict[str, Any]]:
@@ -147,23 +182,35 @@ class Results(Displayable):
     def _rows_by_measure(self) -> Iterable[dict[str, Any]]:
         for each, own in zip(self.values, self.query_attributes, strict=True):
             for query, value in zip(each.queries, each.values.tolist(), strict=True):
-                row = {"run": each.run, "query": query, "measure": each.measure, "label": each.label}
+                row = {
+                    "run": each.run,
+                    "query": query,
+                    "measure": each.measure,
+                    "label": each.label,
+                }
                 yield {**row, "value": None if isnan(value) else value, "unit": each.unit, **own}
 
     def to_dict(self) -> dict[str, dict[str, dict[str, float | None]]]:
-        """The mapping run -> query -> measure -> value, measures as the table names them; None for an undefined value.
+        """The mapping run -> query -> measure -> value, measures as the table names them; None for
+        an undefined value.
 
-        `to_columns` has the summary and all other tables. Raises BadUsage where a run has several values of one measure.
+        `to_columns` has the summary and all other tables. Raises BadUsage where a run has several
+        values of one measure.
 
         >>> import rankwell as rw
-        >>> rw.evaluate({"q": {"a": 1}}, {"run": {"q": {"b": 2.0, "a": 1.0}}}, ["RR", "P@1"]).to_dict()
+        >>> rw.evaluate(
+        ...     {"q": {"a": 1}}, {"run": {"q": {"b": 2.0, "a": 1.0}}}, ["RR", "P@1"]
+        ... ).to_dict()
         {'run': {'q': {'RR': 0.5, 'P@1': 0.0}}}
         """
         found: dict[str, dict[str, dict[str, float | None]]] = {}
         for row in self.per_query():
             values = found.setdefault(row["run"], {}).setdefault(row["query"], {})
             if row["label"] in values:
-                raise BadUsage(f"{row['run']} has several values of {row['label']} for a query; take .to_columns('per_query').")
+                raise BadUsage(
+                    f"{row['run']} has several values of {row['label']} for a query; take "
+                    ".to_columns('per_query')."
+                )
             values[row["label"]] = row["value"]
         return found
 
@@ -173,15 +220,33 @@ class Results(Displayable):
         return tuple({name: own[name] for name in self.query_columns} for own in self._attributes)
 
     def describe(self) -> dict[str, Any]:
-        """The rules for JSON: every choice that decided a number, the definition of each measure, the version."""
-        return {**self.rules, "intervals": self.intervals, "seed": self.seed, "version": __version__}
+        """The rules for JSON: every choice that decided a number, the definition of each measure,
+        the version.
+        """
+        return {
+            **self.rules,
+            "intervals": self.intervals,
+            "seed": self.seed,
+            "version": __version__,
+        }
 
     def manifest(self) -> dict[str, Any]:
         """The rules with the content hash of every input file."""
-        inputs = {name: {"file": each.name, "digest": each.digest()} for name, each in self.sources.items()}
-        head: dict[str, Any] = {"schema_version": SCHEMA_VERSION} | ({"protocol": self.task} if self.left_out is None else {})
+        inputs = {
+            name: {"file": each.name, "digest": each.digest()}
+            for name, each in self.sources.items()
+        }
+        head: dict[str, Any] = {"schema_version": SCHEMA_VERSION} | (
+            {"protocol": self.task} if self.left_out is None else {}
+        )
         left_out = {} if self.left_out is None else {"left_out": self.left_out}
-        return {**head, "rules": self.describe(), "inputs": inputs, **left_out, "notes": list(self.notes)}
+        return {
+            **head,
+            "rules": self.describe(),
+            "inputs": inputs,
+            **left_out,
+            "notes": list(self.notes),
+        }
 
     @property
     def _attributes(self) -> tuple[Mapping[str, Any], ...]:
@@ -198,11 +263,18 @@ QUERIES_BEST_TIED = "queries_best_relevant_tied"
 
 
 def counted_queries(
-    queries: Sequence[str], bare: Bools, no_relevant: str, *, considered: Bools | None = None, refuse: Callable[[str, int], str]
+    queries: Sequence[str],
+    bare: Bools,
+    no_relevant: str,
+    *,
+    considered: Bools | None = None,
+    refuse: Callable[[str, int], str],
 ) -> Bools:
-    """(queries,) whether each query counts. bare: those without anything relevant, for which `no_relevant` is the rule.
+    """(queries,) whether each query counts. bare: those without anything relevant, for which
+    `no_relevant` is the rule.
 
-    considered: those that may count, None for all. refuse: the message for the first bare query and how many there are.
+    considered: those that may count, None for all. refuse: the message for the first bare query and
+    how many there are.
     Raises BadInput under `error`.
     """
     if no_relevant == "error" and bare.any():
@@ -215,13 +287,17 @@ DETAIL_DEPTH = 20
 """Number of first items of each query in the detail rows."""
 
 
-def progress_of(report: Callable[[str, int, int], None] | None, run: str) -> Callable[[int, int], None] | None:
+def progress_of(
+    report: Callable[[str, int, int], None] | None, run: str
+) -> Callable[[int, int], None] | None:
     """The progress of one run, reported under its name; None without a listener."""
     return None if report is None else partial(report, run)
 
 
 def summary_of(measure: Measure, convention: Convention) -> Summary:
-    """The measure's summary over queries, or the mean where the convention averages what others add up."""
+    """The measure's summary over queries, or the mean where the convention averages what others add
+    up.
+    """
     return "mean" if measure.name in convention.averaged else measure.entry.summary
 
 
@@ -240,7 +316,9 @@ class ResultsBuilder:
         self.in_input_order: dict[str, None] = {}
 
     def add(self, run: JudgedRun, measures: Iterable[LabelledMeasure], counted: Bools) -> None:
-        """Adds the values of a run over the counted queries, with ceiling and chance where the run has reference levels."""
+        """Adds the values of a run over the counted queries, with ceiling and chance where the run
+        has reference levels.
+        """
         unknown: dict[str, list[str]] = {}
         for each in measures:
             mine = run.counted_by(each.measure, counted)
@@ -251,25 +329,37 @@ class ResultsBuilder:
             ceiling, chance = run.ceiling(each.measure, mine), run.chance(each.measure)
             if ceiling.reason:
                 unknown.setdefault(ceiling.reason, []).append(each.label)
-            weights, (scale, _) = run.weights(each.measure), self.convention.shows(each.measure.entry.unit)
-            summary, kept = summary_of(each.measure, self.convention), None if weights is None else weights[mine]
+            weights, (scale, _) = (
+                run.weights(each.measure),
+                self.convention.shows(each.measure.entry.unit),
+            )
+            summary, kept = (
+                summary_of(each.measure, self.convention),
+                None if weights is None else weights[mine],
+            )
             levels = {
                 name: None if level is None else figure_of(level[mine] * scale, summary, kept)
                 for name, level in (("ceiling", ceiling.values), ("chance", chance))
             }
             self.row_attributes.append({**run.attributes, **levels})
         direction = run.attributes.get("direction", run.name)
-        self.notes += [f"{direction}: no ceiling of {', '.join(labels)}: {reason}" for reason, labels in unknown.items()]
+        self.notes += [
+            f"{direction}: no ceiling of {', '.join(labels)}: {reason}"
+            for reason, labels in unknown.items()
+        ]
 
     def _add_values(self, run: JudgedRun, each: LabelledMeasure, counted: Bools) -> None:
         found, source, in_input_order = run.measured(each.measure)
         if in_input_order:
             self.in_input_order[str(each.measure)] = None
-            self.notes.append(f"{each.label} has no closed form under random order of ties; {run.tied_items}")
+            self.notes.append(
+                f"{each.label} has no closed form under random order of ties; {run.tied_items}"
+            )
         queries, weights = run.view.queries, run.weights(each.measure)
         if source is not None:
             queries, counted = tuple(queries[query] for query in source.tolist()), counted[source]
-        # A measure of one population of the queries, such as the answerable ones, is defined for no others.
+        # A measure of one population of the queries, such as the answerable ones, is defined for no
+        # others.
         if "population" not in each.measure.entry.parameters:
             self.note_undefined(run.name, each.label, np.isnan(found) & counted)
         if self._keep:
@@ -291,28 +381,53 @@ class ResultsBuilder:
         name: str | None = None,
         weights: Floats | None = None,
     ) -> None:
-        """Adds the values of a measure, in the convention's unit. name: the exact name, where the task's view has parameters."""
+        """Adds the values of a measure, in the convention's unit. name: the exact name, where the
+        task's view has parameters.
+        """
         scale, unit = self.convention.shows(measure.entry.unit)
         summary = summary_of(measure, self.convention)
-        self.values.append(Values(run, name or str(measure), label, unit, summary, tuple(queries), values * scale, weights))
+        self.values.append(
+            Values(
+                run,
+                name or str(measure),
+                label,
+                unit,
+                summary,
+                tuple(queries),
+                values * scale,
+                weights,
+            )
+        )
 
     def note_undefined(self, run: str, label: str, undefined: Bools) -> None:
-        """Notes how many queries a measure is undefined for, which its mean leaves out, where there is one."""
+        """Notes how many queries a measure is undefined for, which its mean leaves out, where there
+        is one.
+        """
         if undefined.any():
             who = "query" if len(undefined) == 1 else "queries"
-            self.notes.append(f"{run}: {label} is undefined for {undefined.sum()} of {len(undefined)} {who}, which do not count")
+            self.notes.append(
+                f"{run}: {label} is undefined for {undefined.sum()} of {len(undefined)} "
+                f"{who}, which do not count"
+            )
 
     def ties(self, rule: str) -> str:
-        """The tie rule in words: which measures, without a closed form under it, took tied items in the order of the input."""
-        return "; input for ".join([rule, *([", ".join(self.in_input_order)] if self.in_input_order else [])])
+        """The tie rule in words: which measures, without a closed form under it, took tied items in
+        the order of the input.
+        """
+        return "; input for ".join(
+            [rule, *([", ".join(self.in_input_order)] if self.in_input_order else [])]
+        )
 
     def definition(self, measure: Measure) -> dict[str, str]:
         """The definition of a measure; `ties` where its rule is another than that of the rest."""
         own = {"ties": "input"} if str(measure) in self.in_input_order else {}
         return measure.entry.definition | own
 
-    def results(self, *, measures: Sequence[LabelledMeasure], notes: Iterable[str], **further: Any) -> Results:
-        """The results. notes: those of the whole, in order, each once. further: the other fields of `Results`.
+    def results(
+        self, *, measures: Sequence[LabelledMeasure], notes: Iterable[str], **further: Any
+    ) -> Results:
+        """The results. notes: those of the whole, in order, each once. further: the other fields of
+        `Results`.
 
         Raises BadInput for a file among the `sources` that changed while it was read.
         """

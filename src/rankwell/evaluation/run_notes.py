@@ -1,4 +1,6 @@
-"""The notes on a run under judgments that every command gives: probable mistakes, and the bounds of unjudged items."""
+"""The notes on a run under judgments that every command gives: probable mistakes, and the bounds of
+unjudged items.
+"""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -27,10 +29,11 @@ def mistake_notes(
     queries: str,
     gauge: "Gauge | None" = None,
 ) -> list[str]:
-    """The probable mistakes in judgments and in a run, in sentences; the rare ones are looked for where there is a sign of one.
+    """The probable mistakes in judgments and in a run, in sentences; the rare ones are looked for
+    where there is a sign of one.
 
-    judgments: with one row per query and item. source: the file of the run, where there is one. rel: of `lowest_relevant`.
-    gauge: the figure that ids in two notations change.
+    judgments: with one row per query and item. source: the file of the run, where there is one.
+    rel: of `lowest_relevant`. gauge: the figure that ids in two notations change.
     """
     if not is_suspicious(judgments, run, rel=rel, lines=source if run.form == "trec" else None):
         return []

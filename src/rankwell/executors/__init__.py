@@ -1,6 +1,8 @@
-"""Executors run calls on one machine or many; each knows only the name of a function, and the JSON string that it takes.
+"""Executors run calls on one machine or many; each knows only the name of a function, and the JSON
+string that it takes.
 
-An executor holds no data: what a call computes is a file when it returns, so that a dead executor loses only calls in flight.
+An executor holds no data: what a call computes is a file when it returns, so that a dead executor
+loses only calls in flight.
 """
 
 import importlib
@@ -13,7 +15,9 @@ from rankwell.core.catalogue import Catalogue
 from rankwell.errors import BadUsage, flag, typed_variables
 
 IsStalled = Callable[[int], bool]
-"""Whether the call of a string's place has given no sign of life for too long, so that its worker counts as lost."""
+"""Whether the call of a string's place has given no sign of life for too long, so that its worker
+counts as lost.
+"""
 RETRIES = 3
 """Times that a call is made again whose worker was lost."""
 TICK = 1.0
@@ -21,7 +25,9 @@ TICK = 1.0
 
 
 class Run(Protocol):
-    """Calls the function of a name with each string; yields the place of each string and its answer, as they come."""
+    """Calls the function of a name with each string; yields the place of each string and its
+    answer, as they come.
+    """
 
     def __call__(  # noqa: D102
         self, function: str, arguments: Sequence[str], is_stalled: IsStalled | None = None, /
@@ -29,7 +35,9 @@ class Run(Protocol):
 
 
 class Resources(NamedTuple):
-    """The resources of one call: threads, None for a share of the processors, bytes of memory, and GPUs."""
+    """The resources of one call: threads, None for a share of the processors, bytes of memory, and
+    GPUs.
+    """
 
     threads: int | None
     memory: int
@@ -39,7 +47,8 @@ class Resources(NamedTuple):
 class ArrayJob(NamedTuple):
     """Calls that a cluster makes, each as `command` with its index in the environment.
 
-    has_files: whether they read or write files, which all machines have to see, and not objects alone.
+    has_files: whether they read or write files, which all machines have to see, and not objects
+    alone.
     """
 
     command: Sequence[str]
@@ -54,11 +63,13 @@ class ArrayJob(NamedTuple):
 
 @dataclass(frozen=True)
 class Executor:
-    """An executor. workers: calls at once, of the text behind its name (`processes:16`). open: gives what makes calls.
+    """An executor. workers: calls at once, of the text behind its name (`processes:16`). open:
+    gives what makes calls.
 
-    script: in place of `open`, the text with which users submit the calls themselves. is_shared: whether its workers may be on
-    other machines, which must see the work folder. is_watched: whether it makes calls again that give no sign of life.
-    has_memory: whether it reserves the memory of a call. has_gpus: whether it gives GPUs to a call.
+    script: in place of `open`, the text with which users submit the calls themselves. is_shared:
+    whether its workers may be on other machines, which must see the work folder. is_watched:
+    whether it makes calls again that give no sign of life. has_memory: whether it reserves the
+    memory of a call. has_gpus: whether it gives GPUs to a call.
     """
 
     name: str
@@ -90,7 +101,9 @@ def call(function: str, argument: str) -> str:
 
 
 def worker_variables(threads: int) -> dict[str, str]:
-    """The environment in which a process uses so many threads, those of numerical libraries included, and speaks as this one."""
+    """The environment in which a process uses so many threads, those of numerical libraries
+    included, and speaks as this one.
+    """
     names = ("RANKWELL_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
     return {**dict.fromkeys(names, str(threads)), **typed_variables()}
 
@@ -101,16 +114,21 @@ def number_behind(name: str, address: str, otherwise: int) -> int:
         return otherwise
     if not address.isdecimal() or not int(address):
         raise BadUsage(
-            f"{flag('--executor', f'{name}:{address}')}: expected a positive integer behind the colon, as in {name}:4."
+            f"{flag('--executor', f'{name}:{address}')}: expected a positive integer behind "
+            f"the colon, as in {name}:4."
         )
     return int(address)
 
 
 def lost_too_often(lost: int) -> BadUsage:
     """The error for workers that end again and again."""
-    what = f"{lost} workers ended before their work or gave no sign of life, perhaps for want of memory"
+    what = (
+        f"{lost} workers ended before their work or gave no sign of life, perhaps for want of "
+        "memory"
+    )
     return BadUsage(
-        f"{what}; plan smaller parts with {flag('--shards')}, or run fewer at once. Finished parts are kept: run it again."
+        f"{what}; plan smaller parts with {flag('--shards')}, or run fewer at once. Finished "
+        "parts are kept: run it again."
     )
 
 

@@ -24,7 +24,9 @@ def _workers(address: str) -> int:
 
 def _script(address: str, job: ArrayJob) -> str:
     """The sbatch lines, one per MaxArraySize indices, and the manifest of a Kubernetes job."""
-    return "".join(["# Slurm\n", *_sbatch(_limit(address), job), "\n# Kubernetes\n", *_manifest(job)])
+    return "".join(
+        ["# Slurm\n", *_sbatch(_limit(address), job), "\n# Kubernetes\n", *_manifest(job)]
+    )
 
 
 def _sbatch(limit: int, job: ArrayJob) -> Iterator[str]:
@@ -33,14 +35,27 @@ def _sbatch(limit: int, job: ArrayJob) -> Iterator[str]:
         if some:
             offset = f" --export=ALL,RANKWELL_PART_OFFSET={start}" if start else ""
             memory = -(-2 * job.memory >> 20)
-            size = f"--cpus-per-task={job.threads} --mem={memory}M" + (f" --gres=gpu:{job.gpus}" if job.gpus else "")
-            yield f"sbatch --array={slurm_ranges(some)}{offset} {size} --requeue --wrap {shlex.quote(shlex.join(job.command))}\n"
+            size = f"--cpus-per-task={job.threads} --mem={memory}M" + (
+                f" --gres=gpu:{job.gpus}" if job.gpus else ""
+            )
+            yield (
+                f"sbatch --array={slurm_ranges(some)}{offset} {size} --requeue --wrap "
+                f"{shlex.quote(shlex.join(job.command))}\n"
+            )
 
 
 def _manifest(job: ArrayJob) -> Iterator[str]:
-    """An Indexed Job of all parts; those that are done end at once. Without files it needs no volume, but credentials."""
-    sizes = f"cpu: {job.threads}, memory: {-(-2 * job.memory >> 20)}Mi" + (f", nvidia.com/gpu: {job.gpus}" if job.gpus else "")
-    folder, mount, volume = "", "envFrom: [{secretRef: {name: bucket, optional: true}}]   # its credentials\n", ""
+    """An Indexed Job of all parts; those that are done end at once. Without files it needs no
+    volume, but credentials.
+    """
+    sizes = f"cpu: {job.threads}, memory: {-(-2 * job.memory >> 20)}Mi" + (
+        f", nvidia.com/gpu: {job.gpus}" if job.gpus else ""
+    )
+    folder, mount, volume = (
+        "",
+        "envFrom: [{secretRef: {name: bucket, optional: true}}]   # its credentials\n",
+        "",
+    )
     if job.has_files:
         folder = "          workingDir: /data   # where this command was run\n"
         mount = "volumeMounts: [{name: data, mountPath: /data}]\n"
@@ -68,5 +83,12 @@ spec:
 
 
 EXECUTORS.add(
-    "array", Executor("array", "Array jobs of Slurm, Kubernetes or AWS Batch", _workers, script=_script, has_memory=True)
+    "array",
+    Executor(
+        "array",
+        "Array jobs of Slurm, Kubernetes or AWS Batch",
+        _workers,
+        script=_script,
+        has_memory=True,
+    ),
 )

@@ -1,4 +1,6 @@
-"""Processes of this machine, `processes:N`, each with a share of its processors; a lost one is replaced, its call repeated."""
+"""Processes of this machine, `processes:N`, each with a share of its processors; a lost one is
+replaced, its call repeated.
+"""
 
 import json
 import os
@@ -31,14 +33,22 @@ _WORKER = "rankwell.executors.worker"
 
 
 class _Worker:
-    """A process that answers lines of JSON with lines of JSON. It ends when this process does, whatever ends it."""
+    """A process that answers lines of JSON with lines of JSON. It ends when this process does,
+    whatever ends it.
+    """
 
-    def __init__(self, variables: Mapping[str, str], answers: "queue.SimpleQueue[tuple[_Worker, str]]") -> None:
+    def __init__(
+        self, variables: Mapping[str, str], answers: "queue.SimpleQueue[tuple[_Worker, str]]"
+    ) -> None:
         self.variables = variables
         environment = {**python_variables(), **variables}
         with starting_processes():
             self._process = subprocess.Popen(  # noqa: S603 - this Python, and a module of ours
-                python_command(_WORKER), stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, encoding="utf-8"
+                python_command(_WORKER),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                env=environment,
+                encoding="utf-8",
             )
         self.place = -1
         """The place of the call that it works on, -1 for none."""
@@ -77,7 +87,9 @@ def _workers(address: str) -> int:
 
 
 def _devices(processes: int, gpus: int) -> list[dict[str, str]]:
-    """The variables with which each process sees its own GPUs. Raises BadUsage where this machine has too few."""
+    """The variables with which each process sees its own GPUs. Raises BadUsage where this machine
+    has too few.
+    """
     if not gpus:
         return [{}] * processes
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
@@ -85,16 +97,25 @@ def _devices(processes: int, gpus: int) -> list[dict[str, str]]:
         try:
             from torch import cuda
         except ImportError as error:
-            what = f"{flag('--gpus', gpus)} counts the GPUs of this machine with PyTorch: pip install 'rankwell[torch]'"
+            what = (
+                f"{flag('--gpus', gpus)} counts the GPUs of this machine with PyTorch: pip "
+                "install 'rankwell[torch]'"
+            )
             raise MissingExtra(f"{what}; or set CUDA_VISIBLE_DEVICES.") from error
         visible = ",".join(map(str, range(cuda.device_count())))
     known = [each.strip() for each in visible.split(",") if each.strip()]
     if len(known) < processes * gpus:
-        what = f"{flag('--gpus', gpus)}: {processes} processes need {processes * gpus} GPUs, and this one sees {len(known)}"
+        what = (
+            f"{flag('--gpus', gpus)}: {processes} processes need {processes * gpus} GPUs, and "
+            f"this one sees {len(known)}"
+        )
         if not known:
             raise BadUsage(f"{flag('--gpus', gpus)}: this process sees no GPU; leave it out.")
         raise BadUsage(f"{what}; name fewer processes, as in {flag('--executor', 'processes:1')}.")
-    return [{"CUDA_VISIBLE_DEVICES": ",".join(known[place * gpus : (place + 1) * gpus])} for place in range(processes)]
+    return [
+        {"CUDA_VISIBLE_DEVICES": ",".join(known[place * gpus : (place + 1) * gpus])}
+        for place in range(processes)
+    ]
 
 
 @contextmanager
@@ -152,4 +173,9 @@ def _run(
             worker.send(place := waiting.popleft(), function, arguments[place])
 
 
-EXECUTORS.add("processes", Executor("processes", "Processes of this machine, `processes:16`", _workers, _open, is_watched=True))
+EXECUTORS.add(
+    "processes",
+    Executor(
+        "processes", "Processes of this machine, `processes:16`", _workers, _open, is_watched=True
+    ),
+)

@@ -1,6 +1,8 @@
-"""Ray: a cluster of this machine, started and stopped again, or one to join, `ray:ADDRESS`, which is never stopped.
+"""Ray: a cluster of this machine, started and stopped again, or one to join, `ray:ADDRESS`, which
+is never stopped.
 
-Ray gets the name of a function and one JSON string a call, and returns a string; no data passes through its object store.
+Ray gets the name of a function and one JSON string a call, and returns a string; no data passes
+through its object store.
 """
 
 import json
@@ -31,8 +33,14 @@ from rankwell.executors import (
     worker_variables,
 )
 
-_OWN = {"RAY_AUTH_MODE": "token", "RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
-"""The environment of clusters that we start: no one joins without the token, and nothing is sent to Ray's makers."""
+_OWN = {
+    "RAY_AUTH_MODE": "token",
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+}
+"""The environment of clusters that we start: no one joins without the token, and nothing is sent to
+Ray's makers.
+"""
 _SECONDS = 5
 _OBJECTS = 80 << 20  # bytes of the object store, the least that Ray takes
 
@@ -41,7 +49,9 @@ def versions(_: str) -> str:
     """The versions that must be equal on all nodes, as JSON."""
     import ray
 
-    return json.dumps({"python": platform.python_version(), "ray": ray.__version__, "rankwell": __version__})
+    return json.dumps(
+        {"python": platform.python_version(), "ray": ray.__version__, "rankwell": __version__}
+    )
 
 
 def _workers(address: str) -> int:
@@ -54,14 +64,19 @@ def _open(address: str, resources: Resources) -> Generator[Run]:
     if not address:
         if sys.modules.get("ray") is not None and os.environ.get("RAY_AUTH_MODE") != "token":
             # Ray reads it once, when it is imported.
-            raise BadUsage("Ray is already imported without RAY_AUTH_MODE=token; set that first, or join a cluster: ray:ADDRESS.")
+            raise BadUsage(
+                "Ray is already imported without RAY_AUTH_MODE=token; set that first, or join "
+                "a cluster: ray:ADDRESS."
+            )
         os.environ.update(_OWN)
     try:
         import ray
     except ImportError as error:
         raise MissingExtra("the executor 'ray' needs Ray: pip install 'rankwell[ray]'.") from error
     if ray.is_initialized():
-        raise BadUsage("this process is already connected to a Ray cluster; call ray.shutdown() first.")
+        raise BadUsage(
+            "this process is already connected to a Ray cluster; call ray.shutdown() first."
+        )
     try:
         with safe_path():
             _connect(ray, address, threads)
@@ -73,35 +88,54 @@ def _open(address: str, resources: Resources) -> Generator[Run]:
 
 
 def _connect(ray: Any, address: str, threads: int) -> None:
-    """Starts a cluster of this machine, or joins one. Raises BadUsage for one that cannot be reached."""
+    """Starts a cluster of this machine, or joins one. Raises BadUsage for one that cannot be
+    reached.
+    """
     quiet: dict[str, Any] = {"logging_level": "ERROR", "log_to_driver": False}
     # Of the whole job: calls of another environment than the job's start further processes.
     quiet["runtime_env"] = {"env_vars": {**worker_variables(threads), SAFE_PATH: "1"}}
     quiet["job_config"] = _job_config(ray)
     if not address:
-        own: dict[str, Any] = {"include_dashboard": False, "object_store_memory": _OBJECTS, "_node_ip_address": "127.0.0.1"}
+        own: dict[str, Any] = {
+            "include_dashboard": False,
+            "object_store_memory": _OBJECTS,
+            "_node_ip_address": "127.0.0.1",
+        }
         try:
             ray.init(address="local", num_cpus=max(processors(), threads), **own, **quiet)
-        except Exception as error:  # Ray raises the class itself where its node does not start in time
+        except (
+            Exception
+        ) as error:  # Ray raises the class itself where its node does not start in time
             raise BadUsage(
-                f"Ray cannot be started here ({_first_line(error)}); {flag('--executor', 'processes')} needs none."
+                f"Ray cannot be started here ({_first_line(error)}); "
+                f"{flag('--executor', 'processes')} needs none."
             ) from error
         return
     host, _, port = address.rpartition(":")
     is_place = bool(host) and port.isdecimal()
     if not is_place and address != "auto" and "://" not in address:
-        raise BadUsage(f"{flag('--executor', f'ray:{address}')}: expected ray:HOST:PORT, such as ray:head:6379.")
+        raise BadUsage(
+            f"{flag('--executor', f'ray:{address}')}: expected ray:HOST:PORT, such as "
+            "ray:head:6379."
+        )
     try:
         if is_place:
             socket.create_connection((host.strip("[]"), int(port)), timeout=_SECONDS).close()
         ray.init(address=address, **quiet)
     except Exception as error:
-        what = f"{flag('--executor', f'ray:{address}')}: the cluster cannot be joined ({_first_line(error)})"
-        raise BadUsage(f"{what}; check the address, the token, and the versions of Python and Ray there.") from error
+        what = (
+            f"{flag('--executor', f'ray:{address}')}: the cluster cannot be joined "
+            f"({_first_line(error)})"
+        )
+        raise BadUsage(
+            f"{what}; check the address, the token, and the versions of Python and Ray there."
+        ) from error
 
 
 def _job_config(ray: Any) -> Any:
-    """The settings of a job whose workers import from their own paths: Ray puts its driver's working directory before them."""
+    """The settings of a job whose workers import from their own paths: Ray puts its driver's
+    working directory before them.
+    """
     job = ray.job_config.JobConfig()
     job._py_driver_sys_path = _NoFolders()
     return job
@@ -115,7 +149,9 @@ class _NoFolders(list[str]):
 
 
 def _first_line(error: Exception) -> str:
-    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+    return next(
+        (line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__
+    )
 
 
 def _refuse_unfit(ray: Any, threads: int, resources: Resources) -> None:
@@ -124,9 +160,15 @@ def _refuse_unfit(ray: Any, threads: int, resources: Resources) -> None:
     memory, gpus = resources.memory, resources.gpus
     most_gpus = max((each.get("GPU", 0) for each in nodes), default=0)
     if most_gpus < gpus:
-        raise BadUsage(f"{flag('--gpus', gpus)}: no node of the cluster has as many; the most is {most_gpus:g}.")
+        raise BadUsage(
+            f"{flag('--gpus', gpus)}: no node of the cluster has as many; the most is "
+            f"{most_gpus:g}."
+        )
     if not any(
-        each.get("CPU", 0) >= threads and each.get("memory", 0) >= memory and each.get("GPU", 0) >= gpus for each in nodes
+        each.get("CPU", 0) >= threads
+        and each.get("memory", 0) >= memory
+        and each.get("GPU", 0) >= gpus
+        for each in nodes
     ):
         most = max((each.get("memory", 0) for each in nodes), default=0)
         cores = max((each.get("CPU", 0) for each in nodes), default=0)
@@ -136,7 +178,9 @@ def _refuse_unfit(ray: Any, threads: int, resources: Resources) -> None:
 
 
 def _refuse_other_versions(ray: Any) -> None:
-    """Raises BadUsage where a node has other versions of Python, Ray or rankwell than this process."""
+    """Raises BadUsage where a node has other versions of Python, Ray or rankwell than this
+    process.
+    """
     from ray.exceptions import TaskUnschedulableError
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
@@ -144,18 +188,28 @@ def _refuse_other_versions(ray: Any) -> None:
     alive = [each for each in ray.nodes() if each["Alive"]]
     requested = [
         ray.remote(call)
-        .options(num_cpus=0, scheduling_strategy=NodeAffinitySchedulingStrategy(each["NodeID"], soft=False))
+        .options(
+            num_cpus=0,
+            scheduling_strategy=NodeAffinitySchedulingStrategy(each["NodeID"], soft=False),
+        )
         .remote(name, "")
         for each in alive
     ]
-    for node, reference in zip((each["NodeManagerHostname"] for each in alive), requested, strict=True):
+    for node, reference in zip(
+        (each["NodeManagerHostname"] for each in alive), requested, strict=True
+    ):
         try:
             theirs = ray.get(reference, timeout=60)
         except TaskUnschedulableError:
             continue  # lost since the cluster listed it, so that no part will run there
         except Exception as error:
-            reason = str(error).strip().splitlines()[-1] if str(error).strip() else type(error).__name__
-            raise BadUsage(f"the node {node} cannot run rankwell ({reason}); install rankwell {__version__} there.") from error
+            reason = (
+                str(error).strip().splitlines()[-1] if str(error).strip() else type(error).__name__
+            )
+            raise BadUsage(
+                f"the node {node} cannot run rankwell ({reason}); install rankwell "
+                f"{__version__} there."
+            ) from error
         here, there = json.loads(mine), json.loads(theirs)
         for package, version in here.items():
             if there.get(package) != version:
@@ -165,17 +219,25 @@ def _refuse_other_versions(ray: Any) -> None:
 
 def _remote(ray: Any, threads: int, resources: Resources) -> Any:
     """The function that Ray calls, with what it may use."""
-    return ray.remote(call).options(num_cpus=threads, num_gpus=resources.gpus, memory=resources.memory, max_retries=RETRIES)
+    return ray.remote(call).options(
+        num_cpus=threads, num_gpus=resources.gpus, memory=resources.memory, max_retries=RETRIES
+    )
 
 
 def _run(
-    ray: Any, remote: Any, function: str, arguments: Sequence[str], is_stalled: IsStalled | None = None
+    ray: Any,
+    remote: Any,
+    function: str,
+    arguments: Sequence[str],
+    is_stalled: IsStalled | None = None,
 ) -> Iterator[tuple[int, str]]:
     places = {remote.remote(function, argument): place for place, argument in enumerate(arguments)}
     stalled = dict.fromkeys(range(len(arguments)), 0)
     try:
         while places:
-            ready, running = ray.wait([*places], num_returns=1, timeout=None if is_stalled is None else TICK)
+            ready, running = ray.wait(
+                [*places], num_returns=1, timeout=None if is_stalled is None else TICK
+            )
             for reference in ready:
                 yield places.pop(reference), _answer(ray, reference)
             for reference in running if is_stalled is not None else ():
@@ -195,14 +257,21 @@ def _run(
 def _answer(ray: Any, reference: Any) -> str:
     from ray import exceptions
 
-    lost = (exceptions.WorkerCrashedError, exceptions.NodeDiedError, exceptions.OutOfMemoryError, exceptions.RayActorError)
+    lost = (
+        exceptions.WorkerCrashedError,
+        exceptions.NodeDiedError,
+        exceptions.OutOfMemoryError,
+        exceptions.RayActorError,
+    )
     try:
         return ray.get(reference)
     except lost as error:
         raise lost_too_often(RETRIES + 1) from error
     except exceptions.RayTaskError as error:
         sys.stderr.write(f"{error}\n")
-        raise BadUsage(f"a call failed on a node of the cluster ({type(error).__name__}); see the lines above.") from error
+        raise BadUsage(
+            f"a call failed on a node of the cluster ({type(error).__name__}); see the lines above."
+        ) from error
 
 
 EXECUTORS.add(

@@ -1,4 +1,6 @@
-"""A process that other processes call: `[function, argument]` on each line of standard input, an answer on each of its output."""
+"""A process that other processes call: `[function, argument]` on each line of standard input, an
+answer on each of its output.
+"""
 
 import json
 import os

@@ -1,4 +1,6 @@
-"""Experiment files: data sets × systems × parameters in TOML, every combination a cell; and the conversion of earlier files."""
+"""Experiment files: data sets × systems × parameters in TOML, every combination a cell; and the
+conversion of earlier files.
+"""
 
 import json
 import re
@@ -22,13 +24,21 @@ _TOP = ("title", "options", "parameters", "table", "comparison", "chart", "datas
 _DATASET = ("name", "title", "command", "systems", "vary")
 _SYSTEM = ("name", "title", "datasets", "on", "call", "parameters", "notes", "training")
 _SWEEP = "sweep"
-_TABLE = {"measures": list[str], "baseline": str, "mean": bool, "intervals": bool, "side_by_side": bool}
+_TABLE = {
+    "measures": list[str],
+    "baseline": str,
+    "mean": bool,
+    "intervals": bool,
+    "side_by_side": bool,
+}
 _COMPARISON = {"test": str, "correction": str, "level": float, "resamples": int, "seed": int}
 _HOLE = re.compile(r"\{(\w+)\}")
 
 
 class OptionValue(NamedTuple):
-    """The value of an option. where: file, line and key, for messages. scope: the table that has it."""
+    """The value of an option. where: file, line and key, for messages. scope: the table that has
+    it.
+    """
 
     value: Value | list[str | int | float]
     where: str
@@ -39,9 +49,10 @@ class OptionValue(NamedTuple):
 class Cell:
     """One system with one value of every parameter and option, on one data set.
 
-    system: its name with the values that vary (`bm25 k=5`); entry: its name in the file. command: the words of the command that
-    evaluates it. options: by name, with `_` for `-`. call: `./FILE.py:OBJECT` that answers instead of files, or "". parameters:
-    those of the system. vary: the options that come from the data set's table of this name. varying: names of several values.
+    system: its name with the values that vary (`bm25 k=5`); entry: its name in the file. command:
+    the words of the command that evaluates it. options: by name, with `_` for `-`. call:
+    `./FILE.py:OBJECT` that answers instead of files, or "". parameters: those of the system. vary:
+    the options that come from the data set's table of this name. varying: names of several values.
     """
 
     dataset: str
@@ -65,8 +76,8 @@ class Cell:
 class Experiment:
     """The content of an experiment file. cells: data sets in the order of the file, then systems.
 
-    titles: those of systems and data sets, by kind and name. table, comparison: the settings in the file (docs/benches.md).
-    chart: the labels of measures that charts show.
+    titles: those of systems and data sets, by kind and name. table, comparison: the settings in the
+    file (docs/benches.md). chart: the labels of measures that charts show.
     """
 
     file: str
@@ -84,7 +95,9 @@ class Experiment:
 
 
 class SystemStatement(NamedTuple):
-    """Statements of a user about a system; "" where nothing is stated. title: its name in tables."""
+    """Statements of a user about a system; "" where nothing is stated. title: its name in
+    tables.
+    """
 
     title: str = ""
     training_time: str = ""
@@ -94,21 +107,40 @@ class SystemStatement(NamedTuple):
 
 
 def read_experiment(path: str | Path) -> Experiment:
-    """Reads an experiment file (docs/benches.md); its paths are relative to its folder. Raises BadInput with file, line, key."""
+    """Reads an experiment file (docs/benches.md); its paths are relative to its folder. Raises
+    BadInput with file, line, key.
+    """
     source = Source(path)
     top = _top(source)
     datasets, systems = top.named("dataset"), top.named("system")
-    own = next((name for name in datasets if name.casefold().startswith(("table.", "bench.json", "manifest.json"))), None)
+    own = next(
+        (
+            name
+            for name in datasets
+            if name.casefold().startswith(("table.", "bench.json", "manifest.json"))
+        ),
+        None,
+    )
     if own is not None:
-        raise BadInput(f"{datasets[own].at('name')}: the bench writes a file named {own!r}; give the data set another name.")
+        raise BadInput(
+            f"{datasets[own].at('name')}: the bench writes a file named {own!r}; give the "
+            "data set another name."
+        )
     for each in systems.values():
         each.child("on").allow(datasets)
     cells = tuple(_cells(top, datasets, systems))
     if not cells:
-        raise BadInput(f"{source.name}: no system is on any data set. Correct `systems` and `datasets`.")
-    double = next((name for name, times in Counter(cell.name for cell in cells).items() if times > 1), None)
+        raise BadInput(
+            f"{source.name}: no system is on any data set. Correct `systems` and `datasets`."
+        )
+    double = next(
+        (name for name, times in Counter(cell.name for cell in cells).items() if times > 1), None
+    )
     if double is not None:
-        raise BadInput(f"{source.name}: two cells are named {double!r}: values of their parameters are written alike.")
+        raise BadInput(
+            f"{source.name}: two cells are named {double!r}: values of their parameters are "
+            "written alike."
+        )
     return Experiment(
         file=source.name,
         stem=source.stem,
@@ -116,11 +148,16 @@ def read_experiment(path: str | Path) -> Experiment:
         digest=source.digest(),
         title=top.text("title"),
         cells=cells,
-        systems=tuple(each for name in systems for each in dict.fromkeys(cell.system for cell in cells if cell.entry == name)),
+        systems=tuple(
+            each
+            for name in systems
+            for each in dict.fromkeys(cell.system for cell in cells if cell.entry == name)
+        ),
         datasets=tuple(name for name in datasets if any(each.dataset == name for each in cells)),
         titles={("dataset", name): each.text("title") or name for name, each in datasets.items()}
         | {
-            ("system", each.system): (systems[each.entry].text("title") or each.entry) + each.system.removeprefix(each.entry)
+            ("system", each.system): (systems[each.entry].text("title") or each.entry)
+            + each.system.removeprefix(each.entry)
             for each in cells
         },
         table=top.child("table").settings(_TABLE),
@@ -130,7 +167,9 @@ def read_experiment(path: str | Path) -> Experiment:
 
 
 def read_statements(path: str | Path) -> dict[str, SystemStatement]:
-    """The title, notes and training of every `[[system]]` of an experiment file, by name; data sets are not looked at."""
+    """The title, notes and training of every `[[system]]` of an experiment file, by name; data sets
+    are not looked at.
+    """
     found: dict[str, SystemStatement] = {}
     for name, node in _top(Source(path)).named("system").items():
         training = node.child("training").settings({"time": str, "hardware": str, "data": str})
@@ -149,7 +188,9 @@ def _top(source: Source) -> TomlTable:
     # An earlier version's file has keys of its own; no others are worth loading every kind.
     if not set(top.content) <= set(_TOP) and _convert(source.stem, top.content) is not None:
         command = typed("rankwell", "convert", "experiment", source.name, "NEW.toml")
-        raise BadInput(f"{source.name} is in a format of an earlier version. Convert it once: {command}")
+        raise BadInput(
+            f"{source.name} is in a format of an earlier version. Convert it once: {command}"
+        )
     top.allow(_TOP)
     return top
 
@@ -165,7 +206,10 @@ def _options(table: TomlTable, scope: Scope, besides: Sequence[str] = ()) -> dic
         wrong = next((each for each in parts if not isinstance(each, Value)), None)
         if wrong is not None or not parts:
             what = "an empty list" if not parts else repr(wrong)
-            raise BadInput(f"{table.at(key)} is {what}; expected strings, numbers, true or false, or a list of them.")
+            raise BadInput(
+                f"{table.at(key)} is {what}; expected strings, numbers, true or false, or a "
+                "list of them."
+            )
         name = key.replace("-", "_")
         if name in found:
             raise BadInput(f"{table.at(key)} is given twice, with - and with _; keep one.")
@@ -174,7 +218,9 @@ def _options(table: TomlTable, scope: Scope, besides: Sequence[str] = ()) -> dic
 
 
 def _pairs(table: Mapping[str, Any]) -> Any:
-    """A table as the texts of an option that takes NAME=VALUE, one for each of its keys; itself where it is another one."""
+    """A table as the texts of an option that takes NAME=VALUE, one for each of its keys; itself
+    where it is another one.
+    """
     plain = bool(table) and all(isinstance(value, Value) for value in table.values())
     return [f"{name}={written(value)}" for name, value in table.items()] if plain else table
 
@@ -185,7 +231,9 @@ def _tried(table: TomlTable, scope: Scope) -> dict[str, list[OptionValue]]:
     for name, given in _options(table, scope).items():
         values: list[Any] = given.value if isinstance(given.value, list) else [given.value]
         if not name.isidentifier():
-            raise BadInput(f"{given.where}: {name!r} cannot name a parameter; use letters, digits and _.")
+            raise BadInput(
+                f"{given.where}: {name!r} cannot name a parameter; use letters, digits and _."
+            )
         # 1, 1.0 and true are equal, but not the same value.
         if len({(type(each), each) for each in values}) < len(values):
             raise BadInput(f"{given.where} lists a value twice: {values}; list each once.")
@@ -193,12 +241,20 @@ def _tried(table: TomlTable, scope: Scope) -> dict[str, list[OptionValue]]:
     return found
 
 
-def _cells(top: TomlTable, datasets: Mapping[str, TomlTable], systems: Mapping[str, TomlTable]) -> Iterator[Cell]:
-    shared, parameters = _options(top.child("options"), "options"), _tried(top.child("parameters"), "options")
+def _cells(
+    top: TomlTable, datasets: Mapping[str, TomlTable], systems: Mapping[str, TomlTable]
+) -> Iterator[Cell]:
+    shared, parameters = (
+        _options(top.child("options"), "options"),
+        _tried(top.child("parameters"), "options"),
+    )
     named = {name: each.texts("datasets", datasets, "data set") for name, each in systems.items()}
     for dataset, table in datasets.items():
         command = OptionValue(table.text("command", required=True), table.at("command"), "dataset")
-        own, vary = {**shared, **_options(table, "dataset", _DATASET)}, _tried(table.child("vary"), "dataset")
+        own, vary = (
+            {**shared, **_options(table, "dataset", _DATASET)},
+            _tried(table.child("vary"), "dataset"),
+        )
         meeting = table.texts("systems", systems, "system")
         for system, node in systems.items():
             inner = node.child("on").child(dataset)
@@ -209,22 +265,38 @@ def _cells(top: TomlTable, datasets: Mapping[str, TomlTable], systems: Mapping[s
                     raise BadInput(f"{what}; evaluate it there, or drop this table.")
                 continue
             # Of a table every combination is a cell; a list is an option of one.
-            sweep = _tried(node.child(_SWEEP), "system") if isinstance(node.content.get(_SWEEP), dict) else {}
-            options = {**own, **_options(node, "system", (*_SYSTEM, *([_SWEEP] if sweep else []))), **there}
-            first = Cell(dataset, system, system, command, options, node.text("call"), where=node.at())
-            yield from _variants(first, {**parameters, **_tried(node.child("parameters"), "system")}, vary, sweep)
+            sweep = (
+                _tried(node.child(_SWEEP), "system")
+                if isinstance(node.content.get(_SWEEP), dict)
+                else {}
+            )
+            options = {
+                **own,
+                **_options(node, "system", (*_SYSTEM, *([_SWEEP] if sweep else []))),
+                **there,
+            }
+            first = Cell(
+                dataset, system, system, command, options, node.text("call"), where=node.at()
+            )
+            yield from _variants(
+                first, {**parameters, **_tried(node.child("parameters"), "system")}, vary, sweep
+            )
 
 
 _Tried = Mapping[str, list[OptionValue]]
 
 
 def _variants(cell: Cell, parameters: _Tried, vary: _Tried, sweep: _Tried) -> Iterator[Cell]:
-    """A cell for every combination of values; those of options move fastest, then those of a sweep."""
+    """A cell for every combination of values; those of options move fastest, then those of a
+    sweep.
+    """
     both = next((name for name in parameters if name in vary or name in cell.options), None)
     both = both or next((name for name in sweep if name in parameters or name in vary), None)
     if both is not None:
         where = {**parameters, **sweep}[both][0].where
-        raise BadInput(f"{where}: {both!r} is an option of {cell.dataset!r} as well; rename the parameter.")
+        raise BadInput(
+            f"{where}: {both!r} is an option of {cell.dataset!r} as well; rename the parameter."
+        )
     every = {**parameters, **vary, **sweep}
     varying = tuple(name for name, values in every.items() if len(values) > 1)
     if not cell.call:
@@ -232,30 +304,62 @@ def _variants(cell: Cell, parameters: _Tried, vary: _Tried, sweep: _Tried) -> It
     for chosen in product(*every.values()):
         values = dict(zip(every, chosen, strict=True))
         own: dict[str, Any] = {name: values[name].value for name in parameters}
-        system = " ".join([cell.entry, *(f"{name}={written(values[name].value)}" for name in varying)])
-        names = {"dataset": cell.dataset, "system": cell.entry, **{name: written(each) for name, each in own.items()}}
+        system = " ".join(
+            [cell.entry, *(f"{name}={written(values[name].value)}" for name in varying)]
+        )
+        names = {
+            "dataset": cell.dataset,
+            "system": cell.entry,
+            **{name: written(each) for name, each in own.items()},
+        }
         options = {**cell.options, **{name: values[name] for name in vary}}
         if sweep:
             pairs = [f"{name}={written(values[name].value)}" for name in sweep]
             options[_SWEEP] = next(iter(sweep.values()))[0]._replace(value=pairs)
-        filled = {name: each._replace(value=_filled(each.value, names)) for name, each in options.items()}
-        yield Cell(cell.dataset, system, cell.entry, cell.command, filled, cell.call, own, tuple(vary), varying, cell.where)
+        filled = {
+            name: each._replace(value=_filled(each.value, names)) for name, each in options.items()
+        }
+        yield Cell(
+            cell.dataset,
+            system,
+            cell.entry,
+            cell.command,
+            filled,
+            cell.call,
+            own,
+            tuple(vary),
+            varying,
+            cell.where,
+        )
 
 
 def _filled(value: Any, names: Mapping[str, str]) -> Any:
-    """The value with the names in place of `{dataset}`, `{system}` and `{parameter}`; other braces are the command's own."""
+    """The value with the names in place of `{dataset}`, `{system}` and `{parameter}`; other braces
+    are the command's own.
+    """
     if isinstance(value, list):
         return [_filled(each, names) for each in value]
-    return _HOLE.sub(lambda hole: names.get(hole[1], hole[0]), value) if isinstance(value, str) else value
+    return (
+        _HOLE.sub(lambda hole: names.get(hole[1], hole[0]), value)
+        if isinstance(value, str)
+        else value
+    )
 
 
 def _check_holes(cell: Cell, parameters: Mapping[str, list[OptionValue]]) -> None:
-    """Raises BadInput for a parameter that no option holds: cells of the same files would look different."""
+    """Raises BadInput for a parameter that no option holds: cells of the same files would look
+    different.
+    """
     values = [(each, json.dumps(each.value, ensure_ascii=False)) for each in cell.options.values()]
     holes = {hole: each.where for each, text in values for hole in _HOLE.findall(text)}
-    unknown = next((hole for hole in holes if parameters and hole not in (*parameters, "dataset", "system")), None)
+    unknown = next(
+        (hole for hole in holes if parameters and hole not in (*parameters, "dataset", "system")),
+        None,
+    )
     if unknown is not None:
-        raise BadInput(f"{holes[unknown]}: unknown parameter {unknown!r}; {suggest(unknown, parameters)}")
+        raise BadInput(
+            f"{holes[unknown]}: unknown parameter {unknown!r}; {suggest(unknown, parameters)}"
+        )
     unused = next((name for name in parameters if name not in holes), None)
     if unused is not None:
         what = f"{parameters[unused][0].where}: no option of {cell.name} holds {{{unused}}}"
@@ -265,8 +369,11 @@ def _check_holes(cell: Cell, parameters: Mapping[str, list[OptionValue]]) -> Non
 class CellKind(Protocol):
     """A kind of cells, in `cells/` of its task; plain, since it is sent to processes."""
 
-    def evaluate(self, cells: Sequence[Any], progress: Callable[[str, int, int], None] | None, /) -> Iterator[str]:
-        """Evaluates planned cells of a group and writes their records; yields the error of each, "" where there is none.
+    def evaluate(
+        self, cells: Sequence[Any], progress: Callable[[str, int, int], None] | None, /
+    ) -> Iterator[str]:
+        """Evaluates planned cells of a group and writes their records; yields the error of each, ""
+        where there is none.
 
         An exception ends the whole run.
         """
@@ -274,7 +381,9 @@ class CellKind(Protocol):
 
     @classmethod
     def convert(cls, stem: str, content: Mapping[str, Any], /) -> dict[str, Any] | None:
-        """The tables of an experiment file for those of a file of an earlier version; None for any other content."""
+        """The tables of an experiment file for those of a file of an earlier version; None for any
+        other content.
+        """
         ...
 
 
@@ -282,35 +391,61 @@ CELL_KINDS: Catalogue[type[CellKind]] = Catalogue("cells", "kind of cells")
 
 
 def _convert(stem: str, content: Mapping[str, Any]) -> dict[str, Any] | None:
-    return next((found for name in CELL_KINDS if (found := CELL_KINDS[name].convert(stem, content)) is not None), None)
+    return next(
+        (
+            found
+            for name in CELL_KINDS
+            if (found := CELL_KINDS[name].convert(stem, content)) is not None
+        ),
+        None,
+    )
 
 
 def convert_former(source: Source) -> str:
-    """The text of the experiment file for one of an earlier version, without its comments. Raises BadInput for any other."""
+    """The text of the experiment file for one of an earlier version, without its comments. Raises
+    BadInput for any other.
+    """
     content = _convert(source.stem, read_toml(source)[1])
     if content is None:
-        raise BadInput(f"{source.name} is not a file of an earlier version; an experiment file needs no conversion.")
+        raise BadInput(
+            f"{source.name} is not a file of an earlier version; an experiment file needs no "
+            "conversion."
+        )
     return "\n".join(_lines("", content)).strip() + "\n"
 
 
 def _lines(path: str, content: Mapping[str, Any]) -> list[str]:
     """A table with those below it; values come first, as TOML demands."""
-    lines = [f"{toml_key(name)} = {_value(value)}" for name, value in content.items() if not _is_table(value)]
+    lines = [
+        f"{toml_key(name)} = {_value(value)}"
+        for name, value in content.items()
+        if not _is_table(value)
+    ]
     for name, value in content.items():
         if _is_table(value):
             inner = f"{path}.{toml_key(name)}" if path else toml_key(name)
             for table in value if isinstance(value, list) else [value]:
-                lines += ["", f"[[{inner}]]" if isinstance(value, list) else f"[{inner}]", *_lines(inner, table)]
+                lines += [
+                    "",
+                    f"[[{inner}]]" if isinstance(value, list) else f"[{inner}]",
+                    *_lines(inner, table),
+                ]
     return lines
 
 
 def _is_table(value: Any) -> bool:
-    return isinstance(value, dict) or (isinstance(value, list) and bool(value) and all(isinstance(each, dict) for each in value))
+    return isinstance(value, dict) or (
+        isinstance(value, list) and bool(value) and all(isinstance(each, dict) for each in value)
+    )
 
 
 def toml_key(name: str) -> str:
     """A key of TOML, quoted where it needs to be."""
-    return name if name.isascii() and name.replace("-", "").replace("_", "").isalnum() else _value(name)
+    return (
+        name
+        if name.isascii() and name.replace("-", "").replace("_", "").isalnum()
+        else _value(name)
+    )
 
 
 def _value(value: Any) -> str:

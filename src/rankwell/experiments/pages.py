@@ -1,4 +1,6 @@
-"""Pages of results: what is on the page of one folder or several, and the pages of many folders that lack theirs."""
+"""Pages of results: what is on the page of one folder or several, and the pages of many folders
+that lack theirs.
+"""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,9 +14,22 @@ from rankwell.core.options import may_overwrite
 from rankwell.errors import BadUsage, NothingToEvaluate, flag
 from rankwell.evaluation.results import Results
 from rankwell.experiments.comparison import compare_values
-from rankwell.experiments.comparison.folders import Gathered, Named, from_folders, run_names, split_name
+from rankwell.experiments.comparison.folders import (
+    Gathered,
+    Named,
+    from_folders,
+    run_names,
+    split_name,
+)
 from rankwell.io.files import read_texts, refuse_foreign_texts
-from rankwell.io.result_folder import digest_of, is_result_folder, read_further, read_manifest, read_results, read_summary
+from rankwell.io.result_folder import (
+    digest_of,
+    is_result_folder,
+    read_further,
+    read_manifest,
+    read_results,
+    read_summary,
+)
 from rankwell.media.item_pictures import ItemPictures
 from rankwell.report import Row
 from rankwell.report.charts import difference_label
@@ -42,9 +57,15 @@ def write_report(
     Raises BadInput where the query texts are of other queries, as where two files were exchanged.
     """
     with holding(target.parent) if is_result_folder(target.parent) else nullcontext():
-        named, own = [split_name(str(each)) for each in places], (target.name, f"{target.stem}_data/")
+        named, own = (
+            [split_name(str(each)) for each in places],
+            (target.name, f"{target.stem}_data/"),
+        )
         here = target.parent.resolve()
-        folders = [(name, read_results(place, replaced=own if Path(place).resolve() == here else ())) for name, place in named]
+        folders = [
+            (name, read_results(place, replaced=own if Path(place).resolve() == here else ()))
+            for name, place in named
+        ]
         texts = read_texts(documents).texts if isinstance(documents, str) else documents or {}
         pictures = None if thumbnails is None else ItemPictures(thumbnails)
         source = page_source(folders, texts=texts, pictures=pictures, title=title, seed=seed)
@@ -53,7 +74,11 @@ def write_report(
         written = write_page(target, source)
         notes = [] if pictures is None else pictures.notes
         if len(written) > 1:
-            notes = [f"its lists are in {len(written) - 1} files in {written[1].parent}/; keep them with the page", *notes]
+            notes = [
+                f"its lists are in {len(written) - 1} files in {written[1].parent}/; keep "
+                "them with the page",
+                *notes,
+            ]
         return written, notes
 
 
@@ -64,12 +89,16 @@ def _texts_of_queries(place: str | Mapping[str, str], source: PageSource) -> dic
     refuse_foreign_texts(known, queries, place, "queries")
     rows = [(query, text) for query, text in known.texts.items() if query in queries]
     attributes = dict.fromkeys(name for query, _ in rows for name in known.attributes[query])
-    columns = {name: [known.attributes[query].get(name) for query, _ in rows] for name in attributes}
+    columns = {
+        name: [known.attributes[query].get(name) for query, _ in rows] for name in attributes
+    }
     return {**columns, "query": [query for query, _ in rows], "text": [text for _, text in rows]}
 
 
 def write_missing_pages(folders: Iterable[Path], progress: Progress = None) -> None:
-    """Writes the page of each folder of results that has none, as `rankwell report FOLDER` does. Raises as `refuse_pages`."""
+    """Writes the page of each folder of results that has none, as `rankwell report FOLDER` does.
+    Raises as `refuse_pages`.
+    """
     lacking = [folder for folder in dict.fromkeys(folders) if not _has_page(folder)]
     refuse_pages(lacking)
     for place, folder in enumerate(lacking):
@@ -81,7 +110,9 @@ def write_missing_pages(folders: Iterable[Path], progress: Progress = None) -> N
 
 
 def refuse_pages(folders: Iterable[Path]) -> None:
-    """Raises BadUsage, except with `--overwrite`, for a file in the place of a page that is not as rankwell wrote it there."""
+    """Raises BadUsage, except with `--overwrite`, for a file in the place of a page that is not as
+    rankwell wrote it there.
+    """
     for folder in folders if not may_overwrite() else ():
         page = folder / NAME
         if page.exists() and digest_of(page) not in [state.get(NAME) for state in _listed(folder)]:
@@ -93,17 +124,23 @@ def _has_page(folder: Path) -> bool:
     """Whether a folder has its page with all lists beside it, as they were written."""
     files, beside = _listed(folder)[0], f"{Path(NAME).stem}_data/"
     own = [name for name in files if name == NAME or name.startswith(beside)]
-    return NAME in own and all((folder / name).is_file() and digest_of(folder / name) == files[name] for name in own)
+    return NAME in own and all(
+        (folder / name).is_file() and digest_of(folder / name) == files[name] for name in own
+    )
 
 
 def _listed(folder: Path) -> tuple[Mapping[str, str], Mapping[str, str]]:
-    """The files that a folder's manifest lists with their digests, and those that were written before a process was killed."""
+    """The files that a folder's manifest lists with their digests, and those that were written
+    before a process was killed.
+    """
     manifest = read_manifest(folder) if is_result_folder(folder) else None
     return ({}, {}) if manifest is None else (manifest.files, manifest.written)
 
 
 class _PageFindings(NamedTuple):
-    """The findings about all runs of a page. rows: of the summary and of differences. notes: in order, some perhaps repeated."""
+    """The findings about all runs of a page. rows: of the summary and of differences. notes: in
+    order, some perhaps repeated.
+    """
 
     rows: Sequence[Row]
     verdicts: Sequence[str]
@@ -121,10 +158,14 @@ def page_source(
     title: str | None = None,
     seed: int = 0,
 ) -> PageSource:
-    """The source of the page: a folder as it was written, with its comparison where it has one, else a new comparison."""
+    """The source of the page: a folder as it was written, with its comparison where it has one,
+    else a new comparison.
+    """
     gathered = from_folders(folders, details=False)
     names, runs = run_names(folders), gathered.runs
-    listed = runs[:_MOST_NAMED] + ([f"{len(runs) - _MOST_NAMED} more"] if len(runs) > _MOST_NAMED else [])
+    listed = runs[:_MOST_NAMED] + (
+        [f"{len(runs) - _MOST_NAMED} more"] if len(runs) > _MOST_NAMED else []
+    )
     every = [read_further(folder) for _, folder in folders]
     stored = every[0] if len(folders) == 1 else {}
     found = _stored_findings(folders, names, every, gathered)
@@ -138,7 +179,9 @@ def page_source(
         rows=found.rows,
         places=[
             PlacedFolder(folder.place, renamed, attributes)
-            for (_, folder), renamed, attributes in zip(folders, names, gathered.renamed, strict=True)
+            for (_, folder), renamed, attributes in zip(
+                folders, names, gathered.renamed, strict=True
+            )
         ],
         verdicts=found.verdicts,
         pair=_pair(found.rows, found.systems, found.verdicts) or _stored_pair(stored, runs),
@@ -148,7 +191,11 @@ def page_source(
         unanswered=_renamed(every, names, "unanswered"),
         notes=list(dict.fromkeys(found.notes)),
         rules=found.rules,
-        inputs={name: digest for _, folder in reversed(folders) for name, digest in folder.inputs.items()},
+        inputs={
+            name: digest
+            for _, folder in reversed(folders)
+            for name, digest in folder.inputs.items()
+        },
         better=gathered.origin.better,
         texts=texts or {},
         pictures=pictures,
@@ -162,21 +209,39 @@ def _is_swept(every: Sequence[Mapping[str, Any]]) -> bool:
 
 
 def _stored_findings(
-    folders: Named, names: Sequence[Mapping[str, str]], every: Sequence[Mapping[str, Any]], gathered: Gathered
+    folders: Named,
+    names: Sequence[Mapping[str, str]],
+    every: Sequence[Mapping[str, Any]],
+    gathered: Gathered,
 ) -> _PageFindings:
-    """The findings that the folders hold, with the names of their runs on the page; of several, verdicts on settings alone."""
-    summaries = [(row, renamed) for (_, folder), renamed in zip(folders, names, strict=True) for row in read_summary(folder)]
+    """The findings that the folders hold, with the names of their runs on the page; of several,
+    verdicts on settings alone.
+    """
+    summaries = [
+        (row, renamed)
+        for (_, folder), renamed in zip(folders, names, strict=True)
+        for row in read_summary(folder)
+    ]
     here = ("run", "against")
-    rows = [{**row, **{key: own.get(row[key], row[key]) for key in here if row.get(key)}} for row, own in summaries]
+    rows = [
+        {**row, **{key: own.get(row[key], row[key]) for key in here if row.get(key)}}
+        for row, own in summaries
+    ]
     if len(folders) == 1:
         (stored,), ((_, folder),) = every, folders
         verdicts = [row["text"] for row in stored.get("verdicts", ())]
         notes = [str(note) for note in stored.get("notes", ())]
-        return _PageFindings(rows, verdicts, stored.get("groups", ()), stored.get("systems", ()), folder.rules, notes)
+        return _PageFindings(
+            rows, verdicts, stored.get("groups", ()), stored.get("systems", ()), folder.rules, notes
+        )
     verdicts, rules = list[str](), {**gathered.origin.rules, **_curves(folders, names)}
     if _is_swept(every):
         called = [name or Path(folder.place).name for name, folder in folders]
-        verdicts = [f"{name}: {row['text']}" for name, each in zip(called, every, strict=True) for row in each["verdicts"]]
+        verdicts = [
+            f"{name}: {row['text']}"
+            for name, each in zip(called, every, strict=True)
+            for row in each["verdicts"]
+        ]
         rules |= _frontiers([folder.rules.get("frontier") for _, folder in folders], names)
     return _PageFindings(rows, verdicts, (), (), rules, gathered.origin.notes)
 
@@ -184,7 +249,10 @@ def _stored_findings(
 def _compared_findings(found: _PageFindings, gathered: Gathered, seed: int) -> _PageFindings:
     """The same with a new comparison of the runs, as far as they can be compared."""
     comparison, lacking = _compared(gathered, seed)
-    rows, notes = [row for row in found.rows if row.get("against") is None], [*found.notes, *lacking]
+    rows, notes = (
+        [row for row in found.rows if row.get("against") is None],
+        [*found.notes, *lacking],
+    )
     if comparison is None:
         return found._replace(rows=rows, notes=notes)
     return _PageFindings(
@@ -198,22 +266,34 @@ def _compared_findings(found: _PageFindings, gathered: Gathered, seed: int) -> _
 
 
 def _compared(gathered: Gathered, seed: int) -> tuple[Results | None, list[str]]:
-    """The comparison of the runs that share a measure, or why there is none; of many runs each with the first alone."""
-    compared = [(each.measure, tuple(fact.items())) for each, fact in zip(gathered.values, gathered.row_attributes, strict=True)]
+    """The comparison of the runs that share a measure, or why there is none; of many runs each with
+    the first alone.
+    """
+    compared = [
+        (each.measure, tuple(fact.items()))
+        for each, fact in zip(gathered.values, gathered.row_attributes, strict=True)
+    ]
     if not any(one == other for one, other in combinations(compared, 2)):
         return None, []
     first, n = gathered.runs[0], len(gathered.runs)
-    many = f"each run was tested against {first} alone; rankwell compare tests all {math.comb(n, 2)} pairs"
+    many = (
+        f"each run was tested against {first} alone; rankwell compare tests all {math.comb(n, 2)} "
+        "pairs"
+    )
     notes, baseline = ([many], first) if n > _MOST_PAIRED else ([], None)
     origin, attributes = gathered.origin, gathered.row_attributes
     try:
-        return compare_values(gathered.values, row_attributes=attributes, baseline=baseline, seed=seed, origin=origin), notes
+        return compare_values(
+            gathered.values, row_attributes=attributes, baseline=baseline, seed=seed, origin=origin
+        ), notes
     except NothingToEvaluate as error:
         return None, [f"not compared: {error}"]
 
 
 def _against_one(comparison: Results, runs: int) -> list[str]:
-    """One sentence on many runs compared with one: the numbers better and worse by the first measure; empty for few runs."""
+    """One sentence on many runs compared with one: the numbers better and worse by the first
+    measure; empty for few runs.
+    """
     first = comparison.differences[0]
     rows = [row for row in comparison.differences if row["of"] == first["of"]]
     if comparison.baseline is None or runs <= _MOST_PAIRED or len(rows) >= runs:
@@ -221,11 +301,19 @@ def _against_one(comparison: Results, runs: int) -> list[str]:
     sign = -1 if first["better"] == "lower" else 1
     decisive = [sign * row["mean"] > 0 for row in rows if row["decisive"]]
     better, worse = sum(decisive), len(decisive) - sum(decisive)
-    ahead = f"{better} of {len(rows)} runs {'is' if better == 1 else 'are'} better than {first['against']}"
-    return [f"{ahead} by {difference_label(first)}, {worse} worse, {len(rows) - len(decisive)} without a significant difference."]
+    ahead = (
+        f"{better} of {len(rows)} runs {'is' if better == 1 else 'are'} better than "
+        f"{first['against']}"
+    )
+    return [
+        f"{ahead} by {difference_label(first)}, {worse} worse, {len(rows) - len(decisive)} "
+        "without a significant difference."
+    ]
 
 
-def _renamed(every: Sequence[Mapping[str, Any]], names: Sequence[Mapping[str, str]], table: str) -> list[Row]:
+def _renamed(
+    every: Sequence[Mapping[str, Any]], names: Sequence[Mapping[str, str]], table: str
+) -> list[Row]:
     """The rows of a table of every folder, with the names of its runs on the page."""
     return [
         {**row, "run": own.get(row["run"], row["run"])}
@@ -235,7 +323,9 @@ def _renamed(every: Sequence[Mapping[str, Any]], names: Sequence[Mapping[str, st
 
 
 def _curves(folders: Named, names: Sequence[Mapping[str, str]]) -> dict[str, list[Row]]:
-    """The rule of the risk-coverage curves of every folder, with the names of their runs on the page."""
+    """The rule of the risk-coverage curves of every folder, with the names of their runs on the
+    page.
+    """
     stored = [folder.rules.get("risk_coverage") for _, folder in folders]
     known = [each if isinstance(each, list) else [] for each in stored]
     rows = _renamed([{"risk_coverage": each} for each in known], names, "risk_coverage")
@@ -243,9 +333,14 @@ def _curves(folders: Named, names: Sequence[Mapping[str, str]]) -> dict[str, lis
 
 
 def _frontiers(every: Sequence[Any], names: Sequence[Mapping[str, str]]) -> dict[str, Any]:
-    """The rule of one frontier of all folders, where they have the same cost and quality; empty where they differ."""
+    """The rule of one frontier of all folders, where they have the same cost and quality; empty
+    where they differ.
+    """
     known = [each for each in every if isinstance(each, Mapping)]
-    if len(known) < len(every) or len({(str(each.get("cost")), str(each.get("quality"))) for each in known}) > 1:
+    if (
+        len(known) < len(every)
+        or len({(str(each.get("cost")), str(each.get("quality"))) for each in known}) > 1
+    ):
         return {}
     marked: dict[str, list[str]] = {"best": [], "cheapest": []}
     for each, own in zip(known, names, strict=True):
@@ -260,15 +355,25 @@ def _stored_pair(stored: Mapping[str, Any], runs: Sequence[str]) -> tuple[str, s
     return (first["a"], first["b"]) if first.get("a") in runs and first.get("b") in runs else None
 
 
-def _pair(rows: Sequence[Row], systems: Sequence[Row], verdicts: Sequence[str]) -> tuple[str, str] | None:
-    """The runs that the headline is about, the second less the first: runner-up and leader where one verdict is on all."""
+def _pair(
+    rows: Sequence[Row], systems: Sequence[Row], verdicts: Sequence[str]
+) -> tuple[str, str] | None:
+    """The runs that the headline is about, the second less the first: runner-up and leader where
+    one verdict is on all.
+    """
     differences = [row for row in rows if row.get("against") is not None and row.get("of")]
     if not differences:
         return None
     first = differences[0]
-    pairs = [row for row in differences if difference_label(row) == difference_label(first) and row["of"] == first["of"]]
+    pairs = [
+        row
+        for row in differences
+        if difference_label(row) == difference_label(first) and row["of"] == first["of"]
+    ]
     if len(verdicts) < len(pairs):
-        ranked = sorted((row for row in systems if row["measure"] == first["of"]), key=lambda row: row["rank"])
+        ranked = sorted(
+            (row for row in systems if row["measure"] == first["of"]), key=lambda row: row["rank"]
+        )
         names = list(dict.fromkeys(row["run"] for row in ranked))
         if len(names) > 1 and len(pairs) == math.comb(len(names), 2):
             return names[1], names[0]

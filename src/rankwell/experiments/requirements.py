@@ -1,4 +1,6 @@
-"""Requirements of results, `nDCG@10.ci_low >= 0.38`: gate files, their grammar, and their check by a summary."""
+"""Requirements of results, `nDCG@10.ci_low >= 0.38`: gate files, their grammar, and their check by
+a summary.
+"""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -29,13 +31,17 @@ _NAMES, _FIGURES = ("run", "measure", "label", "unit"), ("mean", "sd", "ci_low",
 _OF_QUERIES = {"median": np.median, "min": np.min, "max": np.max}
 _LEVELS = ("mean", "ci_low", "ci_high", "ceiling", "chance", *_OF_QUERIES)
 _DECIMALS = 12
-_EXAMPLE = "as in 'nDCG@10.ci_low >= 0.38', 'bm25:AP > 0.2' or 'R@1[direction=t2v] within 1% of 41.5'"
+_EXAMPLE = (
+    "as in 'nDCG@10.ci_low >= 0.38', 'bm25:AP > 0.2' or 'R@1[direction=t2v] within 1% of 41.5'"
+)
 
 
 class Gate(NamedTuple):
-    """The content of a gate file. require: requirements as text. no_regression: a run or a folder, "" where there is none.
+    """The content of a gate file. require: requirements as text. no_regression: a run or a folder,
+    "" where there is none.
 
-    tolerance: the tolerated loss as text, "" where none is given. measures: those that must not be worse.
+    tolerance: the tolerated loss as text, "" where none is given. measures: those that must not be
+    worse.
     """
 
     require: tuple[str, ...] = ()
@@ -44,19 +50,27 @@ class Gate(NamedTuple):
     measures: tuple[str, ...] = ()
 
 
-_GATE = {"require": list[str], "no_regression": str, "tolerance": float | str, "measures": list[str]}
+_GATE = {
+    "require": list[str],
+    "no_regression": str,
+    "tolerance": float | str,
+    "measures": list[str],
+}
 
 
 def read_gate(path: str | Path) -> Gate:
     """Reads a gate; all keys are optional.
 
-    `require = ["nDCG@10.ci_low >= 0.38"]`; `no_regression = "bm25"`, a run, or a folder of results beside the file;
+    `require = ["nDCG@10.ci_low >= 0.38"]`; `no_regression = "bm25"`, a run, or a folder of results
+    beside the file;
     `tolerance = 0.005` or `"1%"`; `measures = ["nDCG@10"]`, those that no_regression is about.
     Raises BadInput with file, line and key, for an unknown key too.
     """
     table = TomlTable.read(Source(path))
     table.allow(_GATE)
-    found = replace(table, content={name: value for name, value in table.content.items() if value != []}).settings(_GATE)
+    found = replace(
+        table, content={name: value for name, value in table.content.items() if value != []}
+    ).settings(_GATE)
     baseline = found.get("no_regression", "")
     beside = Path(table.file).parent / baseline
     return Gate(
@@ -68,9 +82,11 @@ def read_gate(path: str | Path) -> Gate:
 
 
 class Requirement(NamedTuple):
-    """A requirement in its parts. subject: the text before the operator. percent: whether `number` has the sign %.
+    """A requirement in its parts. subject: the text before the operator. percent: whether `number`
+    has the sign %.
 
-    reach: for `within`, the largest distance of a figure from the number; relative: whether that is a percentage of the number.
+    reach: for `within`, the largest distance of a figure from the number; relative: whether that is
+    a percentage of the number.
     """
 
     text: str
@@ -83,10 +99,11 @@ class Requirement(NamedTuple):
 
 
 class GateLine(NamedTuple):
-    """The outcome of one requirement, or of one measure against the baseline, for one run; see the columns of `as_row`.
+    """The outcome of one requirement, or of one measure against the baseline, for one run; see the
+    columns of `as_row`.
 
-    part: the columns that distinguish the row from others of its run and measure (`t2v`). found: the figure in `unit`, which is
-    "" where it has none.
+    part: the columns that distinguish the row from others of its run and measure (`t2v`). found:
+    the figure in `unit`, which is "" where it has none.
     """
 
     passed: bool
@@ -99,7 +116,7 @@ class GateLine(NamedTuple):
     ci_high: float | None
     unit: str
     n: int
-    told: str  # style: the column of the output
+    told: str
 
     @property
     def case(self) -> str:
@@ -132,41 +149,71 @@ class SummaryFigures:
     @property
     def names(self) -> list[str]:
         """The names of a row's figures."""
-        own = {name: None for row in self.rows for name in row if name not in _NAMES and isinstance(row[name], (int, float))}
+        own = {
+            name: None
+            for row in self.rows
+            for name in row
+            if name not in _NAMES and isinstance(row[name], (int, float))
+        }
         return list(dict.fromkeys([*_FIGURES, *own, *_OF_QUERIES]))
 
     def of(self, name: str, run: str | None = None) -> list[Row]:
-        """The rows of a measure, by its exact name, its convention's word or another way to write it; of all runs, or of one."""
+        """The rows of a measure, by its exact name, its convention's word or another way to write
+        it; of all runs, or of one.
+        """
         spellings = {name, exact_name(name)}
-        return [row for row in self.rows if spellings & {row["measure"], row["label"]} and run in (None, row["run"])]
+        return [
+            row
+            for row in self.rows
+            if spellings & {row["measure"], row["label"]} and run in (None, row["run"])
+        ]
 
 
 def parse_requirement(text: str) -> Requirement:
     """The requirement that a text states.
 
-    `[RUN:]MEASURE[COLUMN=VALUE,…][.FIGURE]`, the parts in brackets of either kind as need be, then `>= NUMBER` (or >, <=, <, ==),
-    or `within REACH of NUMBER` with a reach in the figure's unit or in percent of the number. Raises BadUsage for any other text.
+    `[RUN:]MEASURE[COLUMN=VALUE,…][.FIGURE]`, the parts in brackets of either kind as need be, then
+    `>= NUMBER` (or >, <=, <, ==), or `within REACH of NUMBER` with a reach in the figure's unit or
+    in percent of the number. Raises BadUsage for any other text.
     """
     stripped = text.strip()
     within, ordered = _WITHIN.fullmatch(stripped), _ORDERED.fullmatch(stripped)
     if within:
         subject, reach, relative, number, percent = within.groups()
         if float(reach) < 0:
-            raise BadUsage(f"requirement {text!r}: {reach} is not a distance; expected a number from 0, {_EXAMPLE}.")
-        return Requirement(stripped, subject, "within", float(number), percent == "%", float(reach), relative == "%")
+            raise BadUsage(
+                f"requirement {text!r}: {reach} is not a distance; expected a number from 0, "
+                f"{_EXAMPLE}."
+            )
+        return Requirement(
+            stripped,
+            subject,
+            "within",
+            float(number),
+            percent == "%",
+            float(reach),
+            relative == "%",
+        )
     if ordered:
         subject, operator, number, percent = ordered.groups()
         return Requirement(stripped, subject, operator, float(number), percent == "%")
-    raise BadUsage(f"requirement {text!r} cannot be understood; write a measure, an operator and a number, {_EXAMPLE}.")
+    raise BadUsage(
+        f"requirement {text!r} cannot be understood; write a measure, an operator and a "
+        f"number, {_EXAMPLE}."
+    )
 
 
-def check_requirement(requirement: Requirement, results: SummaryFigures, *, besides: str | None = None) -> list[GateLine]:
-    """The outcome of a requirement: a line for every row that it is about, one at least, in the order of rows.
+def check_requirement(
+    requirement: Requirement, results: SummaryFigures, *, besides: str | None = None
+) -> list[GateLine]:
+    """The outcome of a requirement: a line for every row that it is about, one at least, in the
+    order of rows.
 
-    A requirement that names no run is one of every run, except `besides`, the baseline. `mean` is the figure where none is named;
-    `median`, `min` and `max` are those of the counted queries. A difference below 1e-12 counts as 0.
-    Raises UnknownName for an unknown name, BadInput where a figure is undefined, BadUsage where the number cannot be in the
-    figure's unit.
+    A requirement that names no run is one of every run, except `besides`, the baseline. `mean` is
+    the figure where none is named; `median`, `min` and `max` are those of the counted queries. A
+    difference below 1e-12 counts as 0.
+    Raises UnknownName for an unknown name, BadInput where a figure is undefined, BadUsage where the
+    number cannot be in the figure's unit.
     """
     try:
         rows, figure = _choose(requirement, results, besides)
@@ -175,10 +222,14 @@ def check_requirement(requirement: Requirement, results: SummaryFigures, *, besi
         raise type(error)(f"requirement {requirement.text!r}: {error}") from error
 
 
-def _choose(requirement: Requirement, results: SummaryFigures, besides: str | None) -> tuple[list[Row], str]:
+def _choose(
+    requirement: Requirement, results: SummaryFigures, besides: str | None
+) -> tuple[list[Row], str]:
     """The rows that a requirement is about, and the name of the figure in them."""
     head, dot, tail = requirement.subject.rpartition(".")
-    subject, figure = (head, tail) if dot and tail in results.names else (requirement.subject, "mean")
+    subject, figure = (
+        (head, tail) if dot and tail in results.names else (requirement.subject, "mean")
+    )
     columns: dict[str, str] = {}
     if (match := _SELECTED.fullmatch(subject)) is not None:
         pairs = [part.partition("=") for part in match[2].split(",")]
@@ -194,16 +245,30 @@ def _choose(requirement: Requirement, results: SummaryFigures, besides: str | No
         known = {row["label"] for row in results.rows if run in (None, row["run"])}
         raise UnknownName(f"no measure {name!r} in these results; {suggest(name, known)}")
     for column, value in columns.items():
-        kept = [row for row in rows if column not in (*_NAMES, *_FIGURES) and str(row.get(column)) == value]
+        kept = [
+            row
+            for row in rows
+            if column not in (*_NAMES, *_FIGURES) and str(row.get(column)) == value
+        ]
         if not kept:
-            known = [f"{other}={text}" for other, texts in _differing_columns(rows).items() for text in texts]
-            listed = f"known are {', '.join(known)}." if known else "all of its rows have the same columns."
+            known = [
+                f"{other}={text}"
+                for other, texts in _differing_columns(rows).items()
+                for text in texts
+            ]
+            listed = (
+                f"known are {', '.join(known)}."
+                if known
+                else "all of its rows have the same columns."
+            )
             raise UnknownName(f"no row of {name} has {column}={value}; {listed}")
         rows = kept
     if run is None and besides is not None:
         rows = [row for row in rows if row["run"] != besides]
         if not rows:
-            raise BadUsage(f"it is about no run but the baseline; write {besides}:{name} if that is meant.")
+            raise BadUsage(
+                f"it is about no run but the baseline; write {besides}:{name} if that is meant."
+            )
     return rows, figure
 
 
@@ -221,10 +286,15 @@ def _split_run(subject: str, results: SummaryFigures) -> tuple[str | None, str]:
 
 
 def _differing_columns(rows: Sequence[Row]) -> dict[str, list[str]]:
-    """The columns, except those of figures, in which rows of one measure differ, with their values."""
+    """The columns, except those of figures, in which rows of one measure differ, with their
+    values.
+    """
     names = dict.fromkeys(name for row in rows for name in row if name not in (*_NAMES, *_FIGURES))
     kept = [name for name in names if not any(isinstance(row.get(name), float) for row in rows)]
-    found = {name: list(dict.fromkeys(str(row[name]) for row in rows if row.get(name) is not None)) for name in kept}
+    found = {
+        name: list(dict.fromkeys(str(row[name]) for row in rows if row.get(name) is not None))
+        for name in kept
+    }
     return {name: values for name, values in found.items() if len(values) > 1}
 
 
@@ -235,9 +305,15 @@ def counted_text(unit: str, n: int) -> str:
 
 def _check(requirement: Requirement, row: Row, figure: str, results: SummaryFigures) -> GateLine:
     """The line of a row: the figure that was found, the bound, and how far off it is."""
-    found = _of_queries(row, figure, results) if figure in _OF_QUERIES and figure not in row else row.get(figure)
+    found = (
+        _of_queries(row, figure, results)
+        if figure in _OF_QUERIES and figure not in row
+        else row.get(figure)
+    )
     if found is None:
-        raise BadInput(f"{row['run']} has no {figure} of {row['label']}: {_why(row, figure, results.rules)}")
+        raise BadInput(
+            f"{row['run']} has no {figure} of {row['label']}: {_why(row, figure, results.rules)}"
+        )
     unit = "count" if figure == "n" else row["unit"] if figure in (*_FIGURES, *_LEVELS) else ""
     low, high, bounds = _bounds(requirement, row, figure, found, unit)
     below, above = round(low - found, _DECIMALS), round(found - high, _DECIMALS)
@@ -246,20 +322,47 @@ def _check(requirement: Requirement, row: Row, figure: str, results: SummaryFigu
     part = part_of_row(row, results)
     shown = str(found)
     if not isinstance(found, int):
-        # As tables show it, with as many digits as it takes to see on which side of the bound it lies.
+        # As tables show it, with as many digits as it takes to see on which side of the bound it
+        # lies.
         shown = figure_text(found, "rank" if unit == "count" else unit or "share")
-        shown = f"{found:.10g}" if not passed and abs(float(shown) - found) >= abs(farthest) else shown
-    off = figure_text(farthest, "rank" if unit == "count" else unit or "share") if not isinstance(found, int) else str(farthest)
+        shown = (
+            f"{found:.10g}" if not passed and abs(float(shown) - found) >= abs(farthest) else shown
+        )
+    off = (
+        figure_text(farthest, "rank" if unit == "count" else unit or "share")
+        if not isinstance(found, int)
+        else str(farthest)
+    )
     off = off if float(off) else f"{farthest:.4g}"
-    missed = "" if passed else f": {off} too {'high' if above > 0 else 'low'}" if farthest else ": equal is not enough"
+    missed = (
+        ""
+        if passed
+        else f": {off} too {'high' if above > 0 else 'low'}"
+        if farthest
+        else ": equal is not enough"
+    )
     counted = "" if figure == "n" else f" {counted_text(unit, row['n'])}"
     subject = f"{about_row(row['run'], row['label'], part)}{_named(row, figure, results)}"
     about = f"{subject} is {shown}{counted}, required {bounds}{missed}"
-    return GateLine(passed, requirement.text, row["run"], row["label"], part, found, None, None, unit, row["n"], about)
+    return GateLine(
+        passed,
+        requirement.text,
+        row["run"],
+        row["label"],
+        part,
+        found,
+        None,
+        None,
+        unit,
+        row["n"],
+        about,
+    )
 
 
 def part_of_row(row: Row, results: SummaryFigures) -> str:
-    """The columns that distinguish a row from others of its run and measure (`t2v`), "" where there are none."""
+    """The columns that distinguish a row from others of its run and measure (`t2v`), "" where there
+    are none.
+    """
     columns = _differing_columns(results.of(row["measure"], row["run"]))
     return ", ".join(str(row[name]) for name in columns if row.get(name) is not None)
 
@@ -270,18 +373,31 @@ def about_row(run: str, measure: str, part: str) -> str:
 
 
 def _named(row: Row, figure: str, results: SummaryFigures) -> str:
-    """The name of a figure after its row; a percentile, as any figure of the whole, is not a mean of queries."""
-    is_of_queries = not results.values or values_behind(row, results.values, results.row_attributes) is not None
+    """The name of a figure after its row; a percentile, as any figure of the whole, is not a mean
+    of queries.
+    """
+    is_of_queries = (
+        not results.values or values_behind(row, results.values, results.row_attributes) is not None
+    )
     if figure == "mean":
         return ": mean" if is_of_queries else ""
-    return f": {figure} of the mean" if figure in ("ci_low", "ci_high") and is_of_queries else f": {figure}"
+    return (
+        f": {figure} of the mean"
+        if figure in ("ci_low", "ci_high") and is_of_queries
+        else f": {figure}"
+    )
 
 
 def _of_queries(row: Row, figure: str, results: SummaryFigures) -> float | None:
-    """A figure of the values of single queries; None where no query counts. Raises BadInput for rows without such values."""
+    """A figure of the values of single queries; None where no query counts. Raises BadInput for
+    rows without such values.
+    """
     found = values_behind(row, results.values, results.row_attributes)
     if found is None:
-        raise BadInput(f"{row['label']} of {row['run']} is a figure of the whole and has no values of queries for a {figure}.")
+        raise BadInput(
+            f"{row['label']} of {row['run']} is a figure of the whole and has no values of "
+            f"queries for a {figure}."
+        )
     counted = found.values[found.counted]
     return float(_OF_QUERIES[figure](counted)) if len(counted) else None
 
@@ -291,9 +407,14 @@ def _why(row: Row, figure: str, rules: Mapping[str, Any]) -> str:
     n = row["n"]
     if figure in ("ci_low", "ci_high"):
         if rules.get("intervals") == "none":
-            return f"it was evaluated with {flag('--intervals', 'none')}; evaluate it with intervals."
+            return (
+                f"it was evaluated with {flag('--intervals', 'none')}; evaluate it with intervals."
+            )
         if n < MIN_QUERIES:
-            return f"there is no interval below {MIN_QUERIES} counted queries (n = {n}); require the mean, or add queries."
+            return (
+                f"there is no interval below {MIN_QUERIES} counted queries (n = {n}); require the "
+                "mean, or add queries."
+            )
         if row["sd"] == 0:
             return "there is no interval where every query has the same value; require the mean."
     if n == 0:
@@ -303,27 +424,42 @@ def _why(row: Row, figure: str, rules: Mapping[str, Any]) -> str:
     return "it is undefined in summary.json; require another figure."
 
 
-def _bounds(requirement: Requirement, row: Row, figure: str, found: float, unit: str) -> tuple[float, float, str]:
+def _bounds(
+    requirement: Requirement, row: Row, figure: str, found: float, unit: str
+) -> tuple[float, float, str]:
     """The bounds of the figure in its unit, and in words."""
     number, scale = requirement.number, 1.0
     if requirement.percent:
         if unit not in ("share", "percent"):
-            raise BadUsage(f"{figure} of {row['label']} is not a share ({unit or 'a plain number'}); write {number:g} without %.")
+            raise BadUsage(
+                f"{figure} of {row['label']} is not a share ({unit or 'a plain number'}); "
+                f"write {number:g} without %."
+            )
         scale = 0.01 if unit == "share" else 1.0
     elif figure in _LEVELS and row.get("against") is None:
         # In the wrong unit the outcome would not depend on the results.
         what = f"{row['label']} of {row['run']}"
         if unit == "percent" and 0 < abs(number) <= 1:
             raise BadUsage(
-                f"{what} is in percent ({figure_text(found, unit)}); write {number:g}% if that is meant, or {100 * number:g}%."
+                f"{what} is in percent ({figure_text(found, unit)}); write {number:g}% if "
+                f"that is meant, or {100 * number:g}%."
             )
         if unit == "share" and abs(number) > 1 and abs(found) <= 1:
-            raise BadUsage(f"{what} is a share from 0 to 1 ({figure_text(found, unit)}); write {number:g}% or {number / 100:g}.")
+            raise BadUsage(
+                f"{what} is a share from 0 to 1 ({figure_text(found, unit)}); write "
+                f"{number:g}% or {number / 100:g}."
+            )
     number *= scale
     if requirement.operator == "within":
-        reach = abs(number) * requirement.reach / 100 if requirement.relative else requirement.reach * scale
+        reach = (
+            abs(number) * requirement.reach / 100
+            if requirement.relative
+            else requirement.reach * scale
+        )
         distance = f"{requirement.reach:g}{' %' if requirement.relative else ''}"
-        words = f"{number:.10g} within {distance}, from {number - reach:.10g} to {number + reach:.10g}"
+        words = (
+            f"{number:.10g} within {distance}, from {number - reach:.10g} to {number + reach:.10g}"
+        )
         return number - reach, number + reach, words
     low = number if requirement.operator in (">", ">=", "==") else -np.inf
     high = number if requirement.operator in ("<", "<=", "==") else np.inf
@@ -339,19 +475,24 @@ class Tolerance(NamedTuple):
 
     @classmethod
     def of(cls, text: str) -> "Tolerance":
-        """The tolerance that a text states. Raises BadUsage for anything but a number from 0, with or without %."""
+        """The tolerance that a text states. Raises BadUsage for anything but a number from 0, with
+        or without %.
+        """
         try:
             number = float(text.strip().removesuffix("%"))
         except ValueError:
             number = -1.0
         if not (isfinite(number) and number >= 0):
             raise BadUsage(
-                f"{flag('--tolerance')} {text!r}: expected a number from 0, such as 0.005, or 1% of the baseline's mean."
+                f"{flag('--tolerance')} {text!r}: expected a number from 0, such as 0.005, or "
+                "1% of the baseline's mean."
             )
         return cls(text.strip(), number, text.strip().endswith("%"))
 
     def check_units(self, units: Sequence[str]) -> None:
-        """Raises BadUsage for one that is of two units at once, or that no difference of shares can exceed."""
+        """Raises BadUsage for one that is of two units at once, or that no difference of shares can
+        exceed.
+        """
         if self.relative or not self.number:
             return
         if len(units) > 1:
@@ -359,7 +500,9 @@ class Tolerance(NamedTuple):
             raise BadUsage(f"{what}; choose by {flag('--measure')}, or write it in %.")
         if "share" in units and self.number >= 1:
             what = f"{flag('--tolerance', self.text)} is as much as a share from 0 to 1 can lose"
-            raise BadUsage(f"{what}; write {self.number / 100:g}, or {self.number:g}% of the baseline's mean.")
+            raise BadUsage(
+                f"{what}; write {self.number / 100:g}, or {self.number:g}% of the baseline's mean."
+            )
 
     def reach(self, row: Mapping[str, Any]) -> float:
         """The same in the unit of a difference's row."""

@@ -26,7 +26,9 @@ _PART = re.compile(r"""\s*([\w-]+|"[^"]*"|'[^']*')\s*\.?""")
 
 @dataclass(frozen=True)
 class TomlTable:
-    """A table of a file with the keys that lead to it, for messages. lines: of keys, as far as single lines show them."""
+    """A table of a file with the keys that lead to it, for messages. lines: of keys, as far as
+    single lines show them.
+    """
 
     file: str
     content: Mapping[str, Any]
@@ -41,9 +43,13 @@ class TomlTable:
         return cls(source.name, content, _lines(text))
 
     def at(self, *names: str) -> str:
-        """The place of a key below, or of the table itself, for messages; the nearest line that was found."""
+        """The place of a key below, or of the table itself, for messages; the nearest line that was
+        found.
+        """
         keys = (*self.path, *names)
-        line = next((self.lines[keys[:n]] for n in range(len(keys), 0, -1) if keys[:n] in self.lines), None)
+        line = next(
+            (self.lines[keys[:n]] for n in range(len(keys), 0, -1) if keys[:n] in self.lines), None
+        )
         place = self.file if line is None else f"{self.file}:{line}"
         words = ".".join(str(part) for part in keys if isinstance(part, str))
         return f"{place}: {': '.join((self.title, *names)) if self.title else words}"
@@ -59,7 +65,13 @@ class TomlTable:
         inner = self.content.get(name, {})
         if not isinstance(inner, dict):
             raise BadInput(f"{self.at(name)} is {inner!r}; expected a table.")
-        return TomlTable(self.file, inner, self.lines, (*self.path, name), f"{self.title}: {name}" if self.title else "")
+        return TomlTable(
+            self.file,
+            inner,
+            self.lines,
+            (*self.path, name),
+            f"{self.title}: {name}" if self.title else "",
+        )
 
     def named(self, kind: str) -> dict[str, "TomlTable"]:
         """The tables of an array by their names, which must be names of folders."""
@@ -75,11 +87,17 @@ class TomlTable:
             name = node.text("name", required=True)
             check_folder_name(name, node.at("name"))
             if name.casefold() in (known.casefold() for known in found):
-                raise BadInput(f"{node.at('name')}: a second {kind} named {name!r}; give each a name of its own.")
+                raise BadInput(
+                    f"{node.at('name')}: a second {kind} named {name!r}; give each a name of "
+                    "its own."
+                )
             found[name] = TomlTable(self.file, each, self.lines, (kind, place), f"{kind} {name!r}")
             title = node.text("title") or name
             if title in titles:
-                raise BadInput(f"{found[name].at('title')}: a second {kind} is shown as {title!r}; give each a title of its own.")
+                raise BadInput(
+                    f"{found[name].at('title')}: a second {kind} is shown as {title!r}; give "
+                    "each a title of its own."
+                )
             titles.add(title)
         return found
 
@@ -89,7 +107,10 @@ class TomlTable:
         if value is None and not required:
             return ""
         if not isinstance(value, str) or not value:
-            raise BadInput(f"{self.at(name)} is {'missing' if value is None else repr(value)}; expected a string.")
+            raise BadInput(
+                f"{self.at(name)} is {'missing' if value is None else repr(value)}; expected "
+                "a string."
+            )
         return value
 
     def texts(self, name: str, known: Mapping[str, Any], kind: str) -> list[str]:
@@ -101,11 +122,15 @@ class TomlTable:
             raise BadInput(f"{self.at(name)} is {value!r}; expected a list of {kind}s.")
         unknown = next((each for each in value if each not in known), None)
         if unknown is not None:
-            raise BadInput(f"{self.at(name)}: unknown {kind} {unknown!r}; {suggest(unknown, known)}")
+            raise BadInput(
+                f"{self.at(name)}: unknown {kind} {unknown!r}; {suggest(unknown, known)}"
+            )
         return value
 
     def settings(self, kinds: Mapping[str, Any]) -> dict[str, Any]:
-        """The values of keys of these types. Raises BadInput for an unknown key and for a value of another type."""
+        """The values of keys of these types. Raises BadInput for an unknown key and for a value of
+        another type.
+        """
         self.allow(kinds)
         for key, value in self.content.items():
             if not _fits(value, kinds[key]):
@@ -115,20 +140,31 @@ class TomlTable:
 
 def check_folder_name(name: str, where: str) -> None:
     """Raises BadInput for a name that cannot be that of a folder everywhere."""
-    if name.startswith(".") or name != name.strip() or not name.isprintable() or set(name) & set('/\\:*?"<>|'):
+    if (
+        name.startswith(".")
+        or name != name.strip()
+        or not name.isprintable()
+        or set(name) & set('/\\:*?"<>|')
+    ):
         raise BadInput(f"{where} is {name!r}, which cannot name a folder; use letters and digits.")
 
 
 def _fits(value: Any, kind: Any) -> bool:
     if isinstance(value, list):
-        return kind == list[str] and bool(value) and all(isinstance(each, str) and each for each in value)
+        return (
+            kind == list[str]
+            and bool(value)
+            and all(isinstance(each, str) and each for each in value)
+        )
     if isinstance(value, bool) or kind == list[str]:
         return kind is bool
     return isinstance(value, kind) or (isinstance(value, int) and isinstance(0.5, kind))
 
 
 def _lines(text: str) -> dict[Keys, int]:
-    """The lines of tables and keys, as far as single lines show them: the keys that lead there -> line, from 1."""
+    """The lines of tables and keys, as far as single lines show them: the keys that lead there ->
+    line, from 1.
+    """
     found: dict[Keys, int] = {}
     counts: dict[str, int] = {}
     path: Keys = ()

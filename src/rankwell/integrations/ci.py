@@ -1,4 +1,5 @@
-"""The gate of continuous integration: what action.yml and gitlab.yml run, `python -P -m rankwell.integrations.ci`.
+"""The gate of continuous integration: what action.yml and gitlab.yml run, `python -P -m
+rankwell.integrations.ci`.
 
 Every setting is an environment variable, so that no value passes through a shell.
 """
@@ -22,22 +23,36 @@ from rankwell.store import write_text
 def main(settings: Mapping[str, str] = os.environ) -> int:
     """Checks RANKWELL_RESULTS, a folder of results; the exit code is that of `rankwell gate`.
 
-    RANKWELL_REQUIRE: a requirement per line. RANKWELL_NO_REGRESSION, RANKWELL_TOLERANCE, RANKWELL_REQUIREMENTS: as the options of
-    `rankwell gate`. RANKWELL_SUMMARY: file of Markdown that is added to, by default GITHUB_STEP_SUMMARY. RANKWELL_JUNIT: file for
-    JUnit XML. What is empty is not set.
+    RANKWELL_REQUIRE: a requirement per line. RANKWELL_NO_REGRESSION, RANKWELL_TOLERANCE,
+    RANKWELL_REQUIREMENTS: as the options of `rankwell gate`. RANKWELL_SUMMARY: file of Markdown
+    that is added to, by default GITHUB_STEP_SUMMARY. RANKWELL_JUNIT: file for JUnit XML. What is
+    empty is not set.
     """
-    given = {name: settings.get(f"RANKWELL_{name}", "").strip() for name in ("RESULTS", *_OPTIONS, "SUMMARY", "JUNIT")}
+    given = {
+        name: settings.get(f"RANKWELL_{name}", "").strip()
+        for name in ("RESULTS", *_OPTIONS, "SUMMARY", "JUNIT")
+    }
     try:
         if not given["RESULTS"]:
             raise BadUsage("RANKWELL_RESULTS is not set; expected the folder of results to check.")
         folder, options = Path(given["RESULTS"]), _options(given)
         lines, notes = check_requirements(folder, options.required(), options)
         failed = [each for each in lines if not each.passed]
-        cases = [Case(each.case, f"gate.{each.run}", failure="" if each.passed else each.told) for each in lines]
-        log = [f"{'passed' if each.passed else 'FAILED'}  {report.visible(each.told)}" for each in lines] + notes
+        cases = [
+            Case(each.case, f"gate.{each.run}", failure="" if each.passed else each.told)
+            for each in lines
+        ]
+        log = [
+            f"{'passed' if each.passed else 'FAILED'}  {report.visible(each.told)}"
+            for each in lines
+        ] + notes
         code, text = GateFailed.exit_code if failed else 0, _summary(folder, lines, notes)
     except RankwellError as error:
-        cases, log, code = [Case("gate", "gate", error=str(error))], [f"rankwell: {report.visible(error)}"], error.exit_code
+        cases, log, code = (
+            [Case("gate", "gate", error=str(error))],
+            [f"rankwell: {report.visible(error)}"],
+            error.exit_code,
+        )
         text = f"### rankwell gate: could not be checked\n\n{markdown_text(str(error))}\n"
     if given["JUNIT"]:
         write_text(Path(given["JUNIT"]), junit_text("rankwell gate", cases))
@@ -62,20 +77,38 @@ def _options(given: Mapping[str, str]) -> GateOptions:
 
 
 def _summary(folder: Path, lines: Sequence[GateLine], notes: Sequence[str]) -> str:
-    """The outcome in Markdown: a sentence for each requirement, failures first, then the table of the results."""
+    """The outcome in Markdown: a sentence for each requirement, failures first, then the table of
+    the results.
+    """
     failed = sum(not each.passed for each in lines)
-    outcome = f"{failed} of {len(lines)} requirements failed" if failed else f"{len(lines)} of {len(lines)} requirements passed"
+    outcome = (
+        f"{failed} of {len(lines)} requirements failed"
+        if failed
+        else f"{len(lines)} of {len(lines)} requirements passed"
+    )
     ordered = sorted(lines, key=lambda each: each.passed)
-    sentences = [f"* {'passed' if each.passed else '**failed**'}: {markdown_text(each.told)}" for each in ordered]
+    sentences = [
+        f"* {'passed' if each.passed else '**failed**'}: {markdown_text(each.told)}"
+        for each in ordered
+    ]
     known = read_results(folder)
     table = report.render(read_summary(known), None, known.rules, (), "md")
     return "\n".join(
-        [f"### rankwell gate: {outcome}", "", *sentences, *(f"* note: {markdown_text(note)}" for note in notes), "", table]
+        [
+            f"### rankwell gate: {outcome}",
+            "",
+            *sentences,
+            *(f"* note: {markdown_text(note)}" for note in notes),
+            "",
+            table,
+        ]
     )
 
 
 def _log(lines: Sequence[str], settings: Mapping[str, str]) -> str:
-    """The lines of the log; on GitHub between marks that keep names in them from being read as commands of the workflow."""
+    """The lines of the log; on GitHub between marks that keep names in them from being read as
+    commands of the workflow.
+    """
     text = "".join(f"{line}\n" for line in lines)
     if settings.get("GITHUB_ACTIONS") != "true":
         return text

@@ -1,4 +1,6 @@
-"""Results in memory or in a folder, as the adapters of experiment trackers need them: figures, rules and files by name."""
+"""Results in memory or in a folder, as the adapters of experiment trackers need them: figures,
+rules and files by name.
+"""
 
 import re
 from collections.abc import Generator, Mapping
@@ -21,9 +23,10 @@ _FIGURES = ("mean", "ci_low", "ci_high", "n")
 class LoggedResults:
     """Results as an experiment tracker keeps them.
 
-    metrics: `RUN/MEASURE/FIGURE` -> number, for mean, ci_low, ci_high and n; undefined figures are left out. A name has only
-    letters, digits and ` _.-/`: `@` becomes `_at_`, everything else `_`; a name that is taken has a number behind it.
-    parameters: the rules by name, and `rules`, the whole line. folder: the files.
+    metrics: `RUN/MEASURE/FIGURE` -> number, for mean, ci_low, ci_high and n; undefined figures are
+    left out. A name has only letters, digits and ` _.-/`: `@` becomes `_at_`, everything else `_`;
+    a name that is taken has a number behind it. parameters: the rules by name, and `rules`, the
+    whole line. folder: the files.
     """
 
     metrics: Mapping[str, float]
@@ -33,7 +36,9 @@ class LoggedResults:
 
 @contextmanager
 def logged(results: Results | str | Path) -> Generator[LoggedResults]:
-    """Results, or a folder of results, as a tracker keeps them. Raises BadInput for a folder that does not hold results."""
+    """Results, or a folder of results, as a tracker keeps them. Raises BadInput for a folder that
+    does not hold results.
+    """
     with folder_of(results) as folder:
         known = read_results(folder)
         found = SummaryFigures(read_summary(known), known.values, known.row_attributes, known.rules)
@@ -45,20 +50,29 @@ def logged(results: Results | str | Path) -> Generator[LoggedResults]:
             while f"{name}/n" in metrics:
                 number += 1
                 name = f"{name.removesuffix(f' {number - 1}')} {number}"
-            metrics |= {f"{name}/{figure}": float(row[figure]) for figure in _FIGURES if row.get(figure) is not None}
+            metrics |= {
+                f"{name}/{figure}": float(row[figure])
+                for figure in _FIGURES
+                if row.get(figure) is not None
+            }
         rules = {_plain(name): value for name, value in rule_pairs(known.rules)}
-        yield LoggedResults(metrics=metrics, parameters={**rules, "rules": rules_line(known.rules)}, folder=folder)
+        yield LoggedResults(
+            metrics=metrics, parameters={**rules, "rules": rules_line(known.rules)}, folder=folder
+        )
 
 
 @contextmanager
 def folder_of(results: Results | str | Path) -> Generator[Path]:
-    """The folder of results; those in memory are written into a temporary one. Raises BadUsage for anything else."""
+    """The folder of results; those in memory are written into a temporary one. Raises BadUsage for
+    anything else.
+    """
     if isinstance(results, (str, Path)):
         yield Path(results)
         return
     if not isinstance(results, Results):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise BadUsage(
-            f"results are {kind_of(results)}; expected the results of an evaluation, or a folder that a command wrote with -o."
+            f"results are {kind_of(results)}; expected the results of an evaluation, or a "
+            "folder that a command wrote with -o."
         )
     with TemporaryDirectory() as place:
         folder = Path(place, "results")
@@ -67,6 +81,8 @@ def folder_of(results: Results | str | Path) -> Generator[Path]:
 
 
 def _plain(word: str) -> str:
-    """A word as part of a name that every tracker takes: no separators, and never dots alone, which would be a path."""
+    """A word as part of a name that every tracker takes: no separators, and never dots alone, which
+    would be a path.
+    """
     plain = re.sub(r"[^A-Za-z0-9_.\- ]", "_", word.replace("@", "_at_"))
     return re.sub(r"^\.+", lambda dots: "_" * len(dots[0]), plain)

@@ -1,4 +1,6 @@
-"""A note of a merge request from the Markdown summary of the gate: `python -P -m rankwell.integrations.gitlab_note`."""
+"""A note of a merge request from the Markdown summary of the gate: `python -P -m
+rankwell.integrations.gitlab_note`.
+"""
 
 import json
 import os
@@ -11,16 +13,28 @@ from urllib.parse import quote
 
 
 def main(settings: Mapping[str, str] = os.environ) -> int:
-    """Posts RANKWELL_SUMMARY to the merge request of GitLab's own variables with RANKWELL_GITLAB_TOKEN; 2 where it cannot."""
-    names = ("CI_API_V4_URL", "CI_PROJECT_ID", "CI_MERGE_REQUEST_IID", "RANKWELL_GITLAB_TOKEN", "RANKWELL_SUMMARY")
+    """Posts RANKWELL_SUMMARY to the merge request of GitLab's own variables with
+    RANKWELL_GITLAB_TOKEN; 2 where it cannot.
+    """
+    names = (
+        "CI_API_V4_URL",
+        "CI_PROJECT_ID",
+        "CI_MERGE_REQUEST_IID",
+        "RANKWELL_GITLAB_TOKEN",
+        "RANKWELL_SUMMARY",
+    )
     missing = [name for name in names if not settings.get(name)]
     if missing:
         sys.stderr.write(f"rankwell: {', '.join(missing)} not set; a note needs them.\n")
         return 2
     url, project, request, token, summary = (settings[name] for name in names)
-    place = f"{url}/projects/{quote(project, safe='')}/merge_requests/{quote(request, safe='')}/notes"
+    place = (
+        f"{url}/projects/{quote(project, safe='')}/merge_requests/{quote(request, safe='')}/notes"
+    )
     if not place.startswith(("https://", "http://127.0.0.1:")):
-        sys.stderr.write("rankwell: CI_API_V4_URL is not an https address; the token is not sent.\n")
+        sys.stderr.write(
+            "rankwell: CI_API_V4_URL is not an https address; the token is not sent.\n"
+        )
         return 2
     try:
         body = json.dumps({"body": Path(summary).read_text(encoding="utf-8")}).encode()

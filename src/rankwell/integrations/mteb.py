@@ -26,14 +26,16 @@ def write_task_result(
     languages: Sequence[str] = (),
     overwrite: bool = False,
 ) -> None:
-    """Writes the scores of one run as the result file of an MTEB task; MTEB keeps it as `MODEL/REVISION/TASK.json`.
+    """Writes the scores of one run as the result file of an MTEB task; MTEB keeps it as
+    `MODEL/REVISION/TASK.json`.
 
-    results: by the convention `mteb`, whose words are MTEB's, or a folder that a command wrote with -o. task, revision: the name
-    of the task and the revision of its data. main_score: the score that MTEB ranks by. run: where there are several. languages:
-    such as `eng-Latn`. overwrite: replace a file that is there. Scores are shares; times and the version of MTEB are left empty,
+    results: by the convention `mteb`, whose words are MTEB's, or a folder that a command wrote with
+    -o. task, revision: the name of the task and the revision of its data. main_score: the score
+    that MTEB ranks by. run: where there are several. languages: such as `eng-Latn`. overwrite:
+    replace a file that is there. Scores are shares; times and the version of MTEB are left empty,
     since MTEB has not measured them.
-    Raises UnknownName for an unknown run or main score, BadUsage where several runs are there and none is named and for a file
-    that is there, BadInput for a folder that does not hold results.
+    Raises UnknownName for an unknown run or main score, BadUsage where several runs are there and
+    none is named and for a file that is there, BadInput for a folder that does not hold results.
     """
     with folder_of(results) as folder:
         rows = read_summary(read_results(folder))
@@ -42,10 +44,20 @@ def write_task_result(
         raise BadUsage(f"the results have the runs {', '.join(runs)}; name one of them as run=…")
     if run is not None and run not in runs:
         raise UnknownName(f"the results have no run {run!r}; known are {', '.join(runs)}")
-    scores: dict[str, Any] = {row["label"]: _share(row) for row in rows if row["run"] == (run or runs[0])}
+    scores: dict[str, Any] = {
+        row["label"]: _share(row) for row in rows if row["run"] == (run or runs[0])
+    }
     if main_score not in scores:
-        raise UnknownName(f"the results have no score {main_score!r}; known are {', '.join(scores)}; name one as main_score.")
-    entry = {**scores, "main_score": scores[main_score], "hf_subset": subset, "languages": list(languages)}
+        raise UnknownName(
+            f"the results have no score {main_score!r}; known are {', '.join(scores)}; name "
+            "one as main_score."
+        )
+    entry = {
+        **scores,
+        "main_score": scores[main_score],
+        "hf_subset": subset,
+        "languages": list(languages),
+    }
     empty = dict.fromkeys(("mteb_version", "evaluation_time", "kg_co2_emissions", "date"))
     content = {"dataset_revision": revision, "task_name": task, **empty, "scores": {split: [entry]}}
     target = Path(path)
@@ -55,4 +67,6 @@ def write_task_result(
 
 def _share(row: Any) -> float | None:
     """The mean of a row, of percentages as a share."""
-    return row["mean"] / 100 if row["unit"] == "percent" and row["mean"] is not None else row["mean"]
+    return (
+        row["mean"] / 100 if row["unit"] == "percent" and row["mean"] is not None else row["mean"]
+    )

@@ -1,4 +1,6 @@
-"""The pytest plugin: the fixture `rankwell`, whose `gate` fails a test in a sentence and a table, without a traceback."""
+"""The pytest plugin: the fixture `rankwell`, whose `gate` fails a test in a sentence and a table,
+without a traceback.
+"""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -6,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-# pytest imports this file in every run: what it needs beyond pytest is imported when the fixture is used.
+# pytest imports this file in every run: what it needs beyond pytest is imported when the fixture is
+# used.
 if TYPE_CHECKING:
     from rankwell.evaluation.results import Results
 
@@ -20,17 +23,21 @@ class RankwellFixture:
         return getattr(rankwell, name)
 
     def evaluate(self, judgments: Any, runs: Any, *measures: Any, **options: Any) -> "Results":
-        """The results of `rankwell.evaluate`. Bad input fails the test with the sentence of the error."""
+        """The results of `rankwell.evaluate`. Bad input fails the test with the sentence of the
+        error.
+        """
         __tracebackhide__ = True
         import rankwell
 
         return _called(rankwell.evaluate, judgments, runs, *measures, **options)
 
     def gate(self, results: "Results | str | Path", *required: str, **options: Any) -> None:
-        """Fails the test where results do not meet the requirements, which it lists above the table of the results.
+        """Fails the test where results do not meet the requirements, which it lists above the table
+        of the results.
 
-        results: of any task, or a folder that a command wrote with -o. required: such as `nDCG@10 >= 0.38`. options: the fields
-        of `GateOptions`, such as `no_regression`. A requirement that is about nothing fails the test, too.
+        results: of any task, or a folder that a command wrote with -o. required: such as `nDCG@10
+        >= 0.38`. options: the fields of `GateOptions`, such as `no_regression`. A requirement that
+        is about nothing fails the test, too.
         """
         __tracebackhide__ = True
         sentences, n_lines, table = _called(_outcome, results, required, options)
@@ -39,8 +46,12 @@ class RankwellFixture:
             pytest.fail("\n".join([*sentences, total, "", table]), pytrace=False)
 
 
-def _outcome(results: Any, required: tuple[str, ...], options: dict[str, Any]) -> tuple[list[str], int, str]:
-    """The requirements that do not hold as sentences, how many there are, and the table of the results."""
+def _outcome(
+    results: Any, required: tuple[str, ...], options: dict[str, Any]
+) -> tuple[list[str], int, str]:
+    """The requirements that do not hold as sentences, how many there are, and the table of the
+    results.
+    """
     from rankwell.commands.gate import GateOptions, check_requirements
     from rankwell.core.options import with_options
     from rankwell.evaluation.results import Results
@@ -53,7 +64,11 @@ def _outcome(results: Any, required: tuple[str, ...], options: dict[str, Any]) -
     with folder_of(results) as folder:
         lines, _ = check_requirements(folder, chosen.required(), chosen)
         known = read_results(folder)
-        table = str(results) if isinstance(results, Results) else render(read_summary(known), None, known.rules, ())
+        table = (
+            str(results)
+            if isinstance(results, Results)
+            else render(read_summary(known), None, known.rules, ())
+        )
     return [visible(each.told) for each in lines if not each.passed], len(lines), table.rstrip("\n")
 
 
@@ -72,5 +87,7 @@ def _called(function: Callable[..., Any], *given: Any, **named: Any) -> Any:
 
 @pytest.fixture(scope="session")
 def rankwell() -> RankwellFixture:
-    """Retrieval quality as a test: `rankwell.gate(rankwell.evaluate(judgments, run), "nDCG@10 >= 0.38")`."""
+    """Retrieval quality as a test: `rankwell.gate(rankwell.evaluate(judgments, run), "nDCG@10 >=
+    0.38")`.
+    """
     return RankwellFixture()

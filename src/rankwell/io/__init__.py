@@ -1,4 +1,6 @@
-"""Formats, one subject a file: bytes to tables and back, `files` in any of them; and the one place that opens DuckDB."""
+"""Formats, one subject a file: bytes to tables and back, `files` in any of them; and the one place
+that opens DuckDB.
+"""
 
 import os
 import re
@@ -26,18 +28,23 @@ def _database(threads: int | None) -> Any:
         "python_enable_replacements": False,
         # With a sample, DuckDB guesses the type of text columns from their first cells.
         "pandas_analyze_sample": 0,
-        # With statistics, DuckDB decides `id = ''` by the bounds that a Parquet file states, which may be wrong.
+        # With statistics, DuckDB decides `id = ''` by the bounds that a Parquet file states, which
+        # may be wrong.
         "disabled_optimizers": "statistics_propagation",
         # DuckDB makes the folder where it has to spill, and removes it.
         "temp_directory": str(Path(tempfile.gettempdir(), f"rankwell-{os.urandom(8).hex()}")),
     }
-    return duckdb.connect(":memory:", config=safe if threads is None else {**safe, "threads": threads})
+    return duckdb.connect(
+        ":memory:", config=safe if threads is None else {**safe, "threads": threads}
+    )
 
 
 def connected(threads: int | None = None) -> Any:
-    """A session in memory that keeps the order of rows, reaches no network and spills into the system's folder.
+    """A session in memory that keeps the order of rows, reaches no network and spills into the
+    system's folder.
 
-    Its temporary tables are its own, and end with it. threads: one writes the same bytes on every machine.
+    Its temporary tables are its own, and end with it. threads: one writes the same bytes on every
+    machine.
     """
     import duckdb
 
@@ -56,7 +63,9 @@ def connected(threads: int | None = None) -> Any:
 
 @cache
 def remote_tables(threads: int | None = None) -> bool:
-    """Lets DuckDB read objects of remote places by the names that `store.file_system.file_name` gives them."""
+    """Lets DuckDB read objects of remote places by the names that `store.file_system.file_name`
+    gives them.
+    """
     from rankwell.store.file_system import remote_files
 
     _database(threads).register_filesystem(remote_files())
@@ -76,10 +85,14 @@ def undamaged(where: str = "", advice: str = "fetch it again") -> Generator[None
 
             if (reason := failure()) is not None:
                 raise reason from error
-        raise BadInput(f"{where}the Parquet data is damaged or ends early ({first_line(error)}); {advice}.") from error
+        raise BadInput(
+            f"{where}the Parquet data is damaged or ends early ({first_line(error)}); {advice}."
+        ) from error
 
 
 def first_line(message: Exception | str) -> str:
-    """The first line of a message, without its explanations; of an error that ended DuckDB's database, the first line of that."""
+    """The first line of a message, without its explanations; of an error that ended DuckDB's
+    database, the first line of that.
+    """
     original = re.search(r'^Original error: "(.*)', str(message), re.MULTILINE)
     return (original[1].rstrip('"') if original else str(message)).split("\n")[0]

@@ -1,4 +1,6 @@
-"""Any data frame, through narwhals: pandas, Polars, PyArrow and what else offers Arrow; columns go by many names."""
+"""Any data frame, through narwhals: pandas, Polars, PyArrow and what else offers Arrow; columns go
+by many names.
+"""
 
 from contextlib import suppress
 from importlib.util import find_spec
@@ -27,14 +29,24 @@ from rankwell.io.formats import Request, Texts, file_format
 
 def _is_frame(thing: Any) -> bool:
     made_by = type(thing).__module__.partition(".")[0]
-    return hasattr(thing, "__arrow_c_stream__") or hasattr(thing, "__dataframe__") or made_by in ("pandas", "polars", "pyarrow")
+    return (
+        hasattr(thing, "__arrow_c_stream__")
+        or hasattr(thing, "__dataframe__")
+        or made_by in ("pandas", "polars", "pyarrow")
+    )
 
 
 @file_format("python dataframe", "run", accepts=_is_frame, columns=True)
 def read_run(frame: Any, request: Request) -> Ranking:
-    """The ranking in a data frame; text or whole-number ids, a finite score in every row, or else a distance or rank."""
+    """The ranking in a data frame; text or whole-number ids, a finite score in every row, or else a
+    distance or rank.
+    """
     table, columns = _columns(frame, "run", request)
-    queries, items, numbers = _ids(table, columns.owner), _ids(table, columns.item), _numbers(table, columns.value)
+    queries, items, numbers = (
+        _ids(table, columns.owner),
+        _ids(table, columns.item),
+        _numbers(table, columns.value),
+    )
     if columns.by_rank and not (fit := are_ranks(numbers)).all():
         row = int(fit.argmin())
         what = f"row {row + 1}, column {columns.value!r}: {numbers[row]:g}"
@@ -44,14 +56,20 @@ def read_run(frame: Any, request: Request) -> Ranking:
     return request.ranking(queries, items, scores)
 
 
-def _refuse_contradicting(table: Any, columns: Columns, queries: list[str], scores: list[float]) -> None:
-    """Raises BadInput where another column that could order a run orders the items of a query in another way."""
+def _refuse_contradicting(
+    table: Any, columns: Columns, queries: list[str], scores: list[float]
+) -> None:
+    """Raises BadInput where another column that could order a run orders the items of a query in
+    another way.
+    """
     for name in columns.rivals:
         sign = -1.0 if is_falling(name) else 1.0
         others = [sign * _number(value) for value in table[name].head(ROWS_COMPARED).to_list()]
         last: tuple[str, float] = "", 0.0
         rows = zip(queries, scores, others, strict=False)
-        for query, _, other in sorted((row for row in rows if row[2] == row[2]), key=lambda row: (row[0], -row[1], -row[2])):
+        for query, _, other in sorted(
+            (row for row in rows if row[2] == row[2]), key=lambda row: (row[0], -row[1], -row[2])
+        ):
             if last[0] == query and other > last[1]:
                 raise contradicting(columns, name, query)
             last = query, other
@@ -75,11 +93,17 @@ def read_texts(frame: Any, request: Request) -> Texts:
     names = _ids(table, columns.owner)
     if len(set(names)) < len(names):
         raise BadInput(f"column {columns.owner!r} has an id twice; every text needs its own id.")
-    others = [] if request.ids_only else [name for name in table.columns if name not in (columns.owner, columns.value)]
+    others = (
+        []
+        if request.ids_only
+        else [name for name in table.columns if name not in (columns.owner, columns.value)]
+    )
     cells = [table[name].to_list() for name in others]
     rows = zip(*cells, strict=True) if cells else ((),) * len(names)
     attributes = {
-        name: {key: str(value) for key, value in zip(others, row, strict=True) if not is_missing(value)}
+        name: {
+            key: str(value) for key, value in zip(others, row, strict=True) if not is_missing(value)
+        }
         for name, row in zip(names, rows, strict=True)
     }
     texts = ["" if is_missing(text) else str(text) for text in table[columns.value].to_list()]
@@ -87,7 +111,9 @@ def read_texts(frame: Any, request: Request) -> Texts:
 
 
 def kept_rows(frame: Any) -> Any:
-    """The frame of the rows of anything that offers them, such as a stream of Arrow, which can be read only once."""
+    """The frame of the rows of anything that offers them, such as a stream of Arrow, which can be
+    read only once.
+    """
     return _frame(frame)[0].to_native()
 
 
@@ -104,10 +130,13 @@ def _frame(frame: Any) -> tuple[Any, list[str]]:
             backend: Any = next(filter(find_spec, ("pyarrow", "polars")), "pandas")
             table = nw.from_arrow(frame, backend=backend)
         return table, list(table.columns)
-    except Exception as error:  # whatever narwhals and the packages below it raise: two columns of a name, a single column
+    # Whatever narwhals and the packages below it raise: two columns of a name, a single column.
+    except Exception as error:
         reason = " ".join(str(error).split())[:120]
         what = f"{kind_of(frame)} cannot be read as a data frame ({reason})"
-        raise BadInput(f"{what}; give one with columns for query, item and number, each of its own name.") from error
+        raise BadInput(
+            f"{what}; give one with columns for query, item and number, each of its own name."
+        ) from error
 
 
 def _columns(frame: Any, holds: Holds, request: Request) -> tuple[Any, Columns]:
@@ -116,15 +145,24 @@ def _columns(frame: Any, holds: Holds, request: Request) -> tuple[Any, Columns]:
     refuse_wide(len(names))
     odd = next((name for name in list[Any](names) if not isinstance(name, str)), None)
     if odd is not None:
-        raise BadInput(f"the data frame has a column {shown(odd)}, {kind_of(odd)}; expected strings as names of columns.")
-    rules: dict[str, Any] = {"aspects": request.aspects != "none", "chosen": request.columns, "ungraded": request.ungraded}
+        raise BadInput(
+            f"the data frame has a column {shown(odd)}, {kind_of(odd)}; expected strings as "
+            "names of columns."
+        )
+    rules: dict[str, Any] = {
+        "aspects": request.aspects != "none",
+        "chosen": request.columns,
+        "ungraded": request.ungraded,
+    }
     columns = choose_columns(names, holds, **rules)
     request.notes.extend(columns.notes)
     return table, columns
 
 
 def _ids(table: Any, name: str) -> list[str]:
-    """The ids of a column as text. Raises BadInput naming the first row that has none, and for columns of other types."""
+    """The ids of a column as text. Raises BadInput naming the first row that has none, and for
+    columns of other types.
+    """
     import narwhals as nw
 
     column = table[name]
@@ -133,40 +171,64 @@ def _ids(table: Any, name: str) -> list[str]:
         column, kind = column.cast(nw.String), nw.String()
     values: list[Any] = column.to_list()
     if not isinstance(kind, (nw.String, nw.Object, nw.Unknown)) and not kind.is_integer():
-        raise BadInput(f"column {name!r} holds {kind}; expected strings or integers as ids. Convert the column.")
+        raise BadInput(
+            f"column {name!r} holds {kind}; expected strings or integers as ids. Convert the "
+            "column."
+        )
     ids: list[Any] = values if set(map(type, values)) <= {str} else list(map(id_text, values))
     if None in ids:
         row = ids.index(None)
-        what = f"row {row + 1}, column {name!r}: {'nothing' if is_missing(values[row]) else shown(values[row])}"
+        what = (
+            f"row {row + 1}, column {name!r}: "
+            f"{'nothing' if is_missing(values[row]) else shown(values[row])}"
+        )
         raise BadInput(f"{what}; expected an id, a string or an integer. Correct or drop the row.")
     if "" in ids:
-        raise BadInput(f"row {ids.index('') + 1}, column {name!r}: empty; expected an id. Correct or drop the row.")
+        raise BadInput(
+            f"row {ids.index('') + 1}, column {name!r}: empty; expected an id. Correct or "
+            "drop the row."
+        )
     return ids
 
 
 def _numbers(table: Any, name: str) -> Floats:
-    """(rows,) the numbers of a column. Raises BadScore naming the first row without a finite one."""
+    """(rows,) the numbers of a column. Raises BadScore naming the first row without a finite
+    one.
+    """
     import narwhals as nw
 
     column = table[name]
     plain = column.dtype.is_numeric()
     if not plain and not isinstance(column.dtype, (nw.Object, nw.Unknown)):
-        raise BadInput(f"column {name!r} holds {column.dtype}; expected numbers. Convert the column.")
+        raise BadInput(
+            f"column {name!r} holds {column.dtype}; expected numbers. Convert the column."
+        )
     found = None
     if plain and not column.null_count():
-        with suppress(ValueError):  # Arrow refuses integers above 2**53, which the other packages round
+        with suppress(
+            ValueError
+        ):  # Arrow refuses integers above 2**53, which the other packages round
             found = column.cast(nw.Float64).to_numpy()
-    values = np.asarray([_number(value) for value in column.to_list()] if found is None else found, dtype=np.float64)
+    values = np.asarray(
+        [_number(value) for value in column.to_list()] if found is None else found, dtype=np.float64
+    )
     wrong = np.flatnonzero(~np.isfinite(values))
     if len(wrong):
         value = column.to_list()[int(wrong[0])]
         text = "nothing" if value is None else shown(value)
-        raise BadScore(f"row {int(wrong[0]) + 1}, column {name!r}: {text}; expected a finite number. Correct or drop the row.")
+        raise BadScore(
+            f"row {int(wrong[0]) + 1}, column {name!r}: {text}; expected a finite number. "
+            "Correct or drop the row."
+        )
     return values
 
 
 def _number(value: Any) -> float:
     try:
-        return float("nan") if value is None or isinstance(value, (str, bool, np.bool_)) else float(value)
+        return (
+            float("nan")
+            if value is None or isinstance(value, (str, bool, np.bool_))
+            else float(value)
+        )
     except (TypeError, ValueError, OverflowError):
         return float("nan")

@@ -48,7 +48,8 @@ class FoundJudgments(NamedTuple):
 class CheckedRanking(NamedTuple):
     """A whole run with its oddities, the format that it had, and what its reader noted.
 
-    table: the ranking, of an item that a query lists twice the first. duplicated: queries with such items.
+    table: the ranking, of an item that a query lists twice the first. duplicated: queries with such
+    items.
     contradicting: queries in which a better rank has a lower score, where the file gives both.
     """
 
@@ -64,7 +65,7 @@ def find_hits(
     place: Any,
     judgments: Judgments,
     *,
-    format: str | None = None,  # noqa: A002 - the word that users know
+    format: str | None = None,
     ties: str = "id-desc",
     single_precision: bool = False,
     keep: int = 0,
@@ -73,18 +74,28 @@ def find_hits(
     columns: ColumnChoice | None = None,
     progress: Progress | None = None,
 ) -> FoundHits:
-    """The judged items that a run retrieved, with the counts that place them; the rest is only counted.
+    """The judged items that a run retrieved, with the counts that place them; the rest is only
+    counted.
 
-    place: a path, `-`, a mapping query -> item -> score or query -> list, any data frame, a Ranking. judgments: with one row per
-    query and item. format: a name from `formats('run')`; None recognises it by content. keep: number of first items to return as
-    `hits.top`. columns: which hold query, item, and score or rank, by name or number (`query=1,item=2,score=3`).
+    place: a path, `-`, a mapping query -> item -> score or query -> list, any data frame, a
+    Ranking. judgments: with one row per query and item. format: a name from `formats('run')`; None
+    recognises it by content. keep: number of first items to return as `hits.top`. columns: which
+    hold query, item, and score or rank, by name or number (`query=1,item=2,score=3`).
     Raises BadInput that names file, place and text; NothingToEvaluate where a valid run is empty.
     """
     if judgments.aspects is not None:
-        raise BadUsage("hits are found in judgments with one row per query and item; take `judgments.flat`.")
+        raise BadUsage(
+            "hits are found in judgments with one row per query and item; take `judgments.flat`."
+        )
     chosen = chosen_columns(columns, "run")
     request = Request(
-        tie_rule(ties), single_precision, keep, comments, _duplicates(duplicates), columns=chosen, progress=progress
+        tie_rule(ties),
+        single_precision,
+        keep,
+        comments,
+        _duplicates(duplicates),
+        columns=chosen,
+        progress=progress,
     )
     if isinstance(place, Ranking):
         refuse_choice(chosen, "run", kind_of(place))
@@ -102,7 +113,7 @@ def find_hits(
 def find_judgments(
     place: Any,
     *,
-    format: str | None = None,  # noqa: A002
+    format: str | None = None,
     aspects: Aspects = "none",
     qrels_columns: ColumnChoice | None = None,
     comments: bool = False,
@@ -111,11 +122,12 @@ def find_judgments(
 ) -> FoundJudgments:
     """Judgments with the name of the format they had.
 
-    place: a path, `-`, a mapping query -> item -> grade or query -> list or set of ids, any data frame, Judgments. aspects:
-    whether the second field of a qrels file, or the column `aspect` of a table, names judgment groups or intents. qrels_columns:
-    which hold query, item and grade, by name or number (`query=1,item=2,grade=3`). ungraded: whether a table needs no grade, so
-    that each row counts 1. The folder of a data set stands for its split `test`, `FOLDER:dev` for another; `irds:ID` for one of
-    ir_datasets.
+    place: a path, `-`, a mapping query -> item -> grade or query -> list or set of ids, any data
+    frame, Judgments. aspects: whether the second field of a qrels file, or the column `aspect` of a
+    table, names judgment groups or intents. qrels_columns: which hold query, item and grade, by
+    name or number (`query=1,item=2,grade=3`). ungraded: whether a table needs no grade, so that
+    each row counts 1. The folder of a data set stands for its split `test`, `FOLDER:dev` for
+    another; `irds:ID` for one of ir_datasets.
     Raises BadInput that names file, place and text.
     """
     chosen = chosen_columns(qrels_columns, "judgments")
@@ -128,7 +140,10 @@ def find_judgments(
     request = Request(comments=comments, duplicates=_duplicates(duplicates), **rules)
     table, name = read_as(judgments_file(place), "judgments", format, request)
     if grade := chosen.get("grade"):
-        request.notes.append(f"the grade of a judgment is its {f'column {grade}' if place_of(grade) else repr(grade)}")
+        request.notes.append(
+            "the grade of a judgment is its "
+            f"{f'column {grade}' if place_of(grade) else repr(grade)}"
+        )
     return FoundJudgments(table, name, tuple(request.notes))
 
 
@@ -136,7 +151,7 @@ def find_judgments(
 def read_judgments(
     place: Any,
     *,
-    format: str | None = None,  # noqa: A002
+    format: str | None = None,
     aspects: Aspects = "none",
     qrels_columns: ColumnChoice | None = None,
     comments: bool = False,
@@ -147,43 +162,63 @@ def read_judgments(
     >>> read_judgments({"q1": ["a", "b"], "q2": {"c": 2}}).to_dict()
     {'q1': {'a': 1.0, 'b': 1.0}, 'q2': {'c': 2.0}}
     """
-    options: dict[str, Any] = {"aspects": aspects, "qrels_columns": qrels_columns, "comments": comments, "duplicates": duplicates}
+    options: dict[str, Any] = {
+        "aspects": aspects,
+        "qrels_columns": qrels_columns,
+        "comments": comments,
+        "duplicates": duplicates,
+    }
     return find_judgments(place, format=format, **options).table
 
 
 def judgments_file(place: Any, split: str | None = None) -> Any:
-    """The file of a split in the folder of a data set (`FOLDER`, `FOLDER:dev`), `test` by default, or what describes a folder of
-    another format (`FOLDER`, `FOLDER:part`); another place as it is.
+    """The file of a split in the folder of a data set (`FOLDER`, `FOLDER:dev`), `test` by default,
+    or what describes a folder of another format (`FOLDER`, `FOLDER:part`); another place as it is.
 
-    Raises BadInput for a split that is not there, listing those that are, and BadUsage for a split of anything but a folder.
+    Raises BadInput for a split that is not there, listing those that are, and BadUsage for a split
+    of anything but a folder.
     """
     path, part = split_part(place) if isinstance(place, (str, Path)) else ("", "")
     if not exists(path) or not Path(path).is_dir():
         if split is not None:
-            raise BadUsage(f"{flag('--split', split)}: {shown(place)} is not a folder with qrels/{split}.tsv; leave it out.")
+            raise BadUsage(
+                f"{flag('--split', split)}: {shown(place)} is not a folder with "
+                f"qrels/{split}.tsv; leave it out."
+            )
         return place
-    described = [entry.folder for entry in formats("judgments") if entry.folder and Path(path, entry.folder).is_file()]
+    described = [
+        entry.folder
+        for entry in formats("judgments")
+        if entry.folder and Path(path, entry.folder).is_file()
+    ]
     if described and split is None and not qrels_splits(Path(path)):
         return f"{path}/{described[0]}" + (f":{part}" if part else "")
     return qrels_file(path, split or part)
 
 
-def read_preferences(place: Any, *, format: str | None = None, qrels_columns: ColumnChoice | None = None) -> Any:  # noqa: A002
-    """Preference judgments from a path or `-`; see the reader of the format for what they are. They have no columns to choose."""
-    return read_as(place, "preferences", format, Request(columns=chosen_columns(qrels_columns, "judgments")))[0]
+def read_preferences(
+    place: Any, *, format: str | None = None, qrels_columns: ColumnChoice | None = None
+) -> Any:
+    """Preference judgments from a path or `-`; see the reader of the format for what they are. They
+    have no columns to choose.
+    """
+    return read_as(
+        place, "preferences", format, Request(columns=chosen_columns(qrels_columns, "judgments"))
+    )[0]
 
 
 @own_arithmetic
 def read_ranking(
     place: Any,
     *,
-    format: str | None = None,  # noqa: A002
+    format: str | None = None,
     comments: bool = False,
     duplicates: Duplicates = "error",
     columns: ColumnChoice | None = None,
     notes: list[str] | None = None,
 ) -> Ranking:
-    """A whole run in the order of its rows, from a path, `-`, a mapping or any data frame; `notes` receives the reader's.
+    """A whole run in the order of its rows, from a path, `-`, a mapping or any data frame; `notes`
+    receives the reader's.
 
     >>> read_ranking({"q1": [("a", 2.5), ("b", 1.5)]}).to_columns()
     {'query': ['q1', 'q1'], 'item': ['a', 'b'], 'score': [2.5, 1.5]}
@@ -192,45 +227,63 @@ def read_ranking(
     if isinstance(place, Ranking):
         refuse_choice(chosen, "run", kind_of(place))
         return place
-    request = Request(comments=comments, duplicates=_duplicates(duplicates), columns=chosen, notes=[] if notes is None else notes)
+    request = Request(
+        comments=comments,
+        duplicates=_duplicates(duplicates),
+        columns=chosen,
+        notes=[] if notes is None else notes,
+    )
     return read_as(place, "run", format, request)[0]
 
 
 def check_ranking(
     place: Any,
     *,
-    format: str | None = None,  # noqa: A002
+    format: str | None = None,
     comments: bool = False,
     repeats: Repeats = "first",
     columns: ColumnChoice | None = None,
 ) -> CheckedRanking:
-    """A whole run as `read_ranking` reads it; repeated items and ranks that contradict scores are reported, not refused."""
+    """A whole run as `read_ranking` reads it; repeated items and ranks that contradict scores are
+    reported, not refused.
+    """
     chosen = chosen_columns(columns, "run")
-    request = Request(comments=comments, duplicates=repeats, columns=chosen, warnings=ReadWarnings(set(), set()))
+    request = Request(
+        comments=comments, duplicates=repeats, columns=chosen, warnings=ReadWarnings(set(), set())
+    )
     if isinstance(place, Ranking):
         refuse_choice(chosen, "run", kind_of(place))
         table, name = place, "table"
     else:
         table, name = read_as(place, "run", format, request)
     odd = request.warnings or ReadWarnings(set(), set())
-    return CheckedRanking(table, sort_ids(odd.duplicated), sort_ids(odd.contradicting), name, tuple(request.notes))
+    return CheckedRanking(
+        table, sort_ids(odd.duplicated), sort_ids(odd.contradicting), name, tuple(request.notes)
+    )
 
 
-def read_texts(place: Any, *, format: str | None = None) -> Texts:  # noqa: A002
-    """Texts by id with their attributes: a corpus or queries as JSON lines, CSV, TSV or Parquet, a mapping, a data frame."""
+def read_texts(place: Any, *, format: str | None = None) -> Texts:
+    """Texts by id with their attributes: a corpus or queries as JSON lines, CSV, TSV or Parquet, a
+    mapping, a data frame.
+    """
     return _texts(place, format, Request())
 
 
-def read_ids(place: Any, *, format: str | None = None) -> set[str]:  # noqa: A002
+def read_ids(place: Any, *, format: str | None = None) -> set[str]:
     """The ids that a corpus or a file of queries has, with less memory than its texts."""
     return set(_texts(place, format, Request(ids_only=True)).texts)
 
 
 def refuse_foreign_texts(texts: Texts, ids: Collection[str], place: Any, what: str) -> None:
-    """Raises BadInput where no text has one of the ids. what: those that the ids are of, in the plural."""
+    """Raises BadInput where no text has one of the ids. what: those that the ids are of, in the
+    plural.
+    """
     if ids and texts.texts.keys().isdisjoint(ids):
         name = place if isinstance(place, (str, Path)) else "the texts"
-        known = f"none of its {len(texts.texts)} ids, such as {next(iter(texts.texts))!r}, is one of the {len(ids)} {what}"
+        known = (
+            f"none of its {len(texts.texts)} ids, such as {next(iter(texts.texts))!r}, is one of "
+            f"the {len(ids)} {what}"
+        )
         raise BadInput(f"{name}: {known}, such as {min(ids)!r}; give the texts of the {what}.")
 
 
@@ -238,7 +291,9 @@ def note_lacking_texts(texts: Texts, ids: Collection[str], place: Any, what: str
     """A note that some of the ids have no text; none where all have one."""
     lacking = [each for each in ids if each not in texts.texts]
     name = place if isinstance(place, (str, Path)) else "the texts"
-    counted = f"{len(lacking)} of the {len(ids)} {what} {'has' if len(lacking) == 1 else 'have'} no text"
+    counted = (
+        f"{len(lacking)} of the {len(ids)} {what} {'has' if len(lacking) == 1 else 'have'} no text"
+    )
     return [f"{name}: {counted}, such as {min(lacking)!r}"] if lacking else []
 
 
@@ -258,14 +313,19 @@ def _texts(place: Any, name: str | None, request: Request) -> Texts:
         found.attributes.update(more.attributes)
     if not request.ids_only and not any(map(str.strip, found.texts.values())):
         where = place if isinstance(place, (str, Path)) else "the texts"
-        raise BadInput(f"{where}: each of the {len(found.texts)} texts is empty, read as {format_of}; name a file that has them.")
+        raise BadInput(
+            f"{where}: each of the {len(found.texts)} texts is empty, read as {format_of}; "
+            "name a file that has them."
+        )
     return found._replace(format=format_of)
 
 
-def read_column(place: Place, *, format: str | None = None) -> list[str | None]:  # noqa: A002
-    """One column of text, in order: a file of lines, a JSON list, or a table's column (`items.csv:id`; without a name its ids).
+def read_column(place: Place, *, format: str | None = None) -> list[str | None]:
+    """One column of text, in order: a file of lines, a JSON list, or a table's column
+    (`items.csv:id`; without a name its ids).
 
-    None for an empty cell, and for one that is neither a string nor an integer. Raises BadInput for an unknown column.
+    None for an empty cell, and for one that is neither a string nor an integer. Raises BadInput for
+    an unknown column.
     """
     path, part = split_part(place)
     source = Source(path)
@@ -285,15 +345,20 @@ def read_as(place: Any, holds: Holds, name: str | None, request: Request) -> tup
         return entry.read(thing, request), entry.name
 
 
-def write_run(ranking: Ranking, path: Place, *, format: str | None = None) -> str:  # noqa: A002
-    """Writes a run whole or not at all; returns the format's name, which the suffix decides (`.gz` and `.zst` compress)."""
+def write_run(ranking: Ranking, path: Place, *, format: str | None = None) -> str:
+    """Writes a run whole or not at all; returns the format's name, which the suffix decides (`.gz`
+    and `.zst` compress).
+    """
     return _write(ranking, Path(path), "run", format)
 
 
-def write_judgments(judgments: Judgments, path: Place, *, format: str | None = None) -> str:  # noqa: A002
+def write_judgments(judgments: Judgments, path: Place, *, format: str | None = None) -> str:
     """Writes judgments whole or not at all; returns the format's name, which the suffix decides."""
     if judgments.junk is not None and judgments.junk.any():
-        raise BadInput("no format holds items that are excluded from a query (junk); write the judgments before excluding.")
+        raise BadInput(
+            "no format holds items that are excluded from a query (junk); write the judgments "
+            "before excluding."
+        )
     return _write(judgments, Path(path), "judgments", format)
 
 

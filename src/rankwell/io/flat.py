@@ -1,4 +1,6 @@
-"""Files whose vectors lie one after the other: those of benchmarks, mapped, and ranges of these and `.npy` at remote places."""
+"""Files whose vectors lie one after the other: those of benchmarks, mapped, and ranges of these and
+`.npy` at remote places.
+"""
 
 import io
 import struct
@@ -23,24 +25,48 @@ _ONE_HEADER = {
     "i8bin": ("|i1", (".i8bin",)),
     "ibin": ("<i4", (".ibin",)),
 }
-_HEADER_EACH = {"fvecs": ("<f4", (".fvecs",)), "bvecs": ("|u1", (".bvecs",)), "ivecs": ("<i4", (".ivecs",))}
+_HEADER_EACH = {
+    "fvecs": ("<f4", (".fvecs",)),
+    "bvecs": ("|u1", (".bvecs",)),
+    "ivecs": ("<i4", (".ivecs",)),
+}
 _HEADER = 1 << 10
 
 
 def _bin_layout(raw: bytes, size: int, kind: np.dtype[Any]) -> ArrayLayout:
-    """One header: rows and dimension as two uint32, or as two uint64 (cuVS); the file's size decides which."""
-    headers = [struct.unpack_from(form, raw) for form in ("<II", "<QQ") if len(raw) >= struct.calcsize(form)]
+    """One header: rows and dimension as two uint32, or as two uint64 (cuVS); the file's size
+    decides which.
+    """
+    headers = [
+        struct.unpack_from(form, raw)
+        for form in ("<II", "<QQ")
+        if len(raw) >= struct.calcsize(form)
+    ]
     for offset, (rows, dimension) in zip((8, 16), headers, strict=False):
         if size == offset + rows * dimension * kind.itemsize:
             if not rows * dimension:
-                raise BadInput(f"its header says {rows} vectors of {dimension} numbers; expected at least one of each.")
+                raise BadInput(
+                    f"its header says {rows} vectors of {dimension} numbers; expected at "
+                    "least one of each."
+                )
             return ArrayLayout(kind, (rows, dimension), offset)
     if not headers:
-        raise BadInput(f"{size} bytes are too few for a header; expected two counts, rows and dimension, then the numbers.")
+        raise BadInput(
+            f"{size} bytes are too few for a header; expected two counts, rows and dimension, "
+            "then the numbers."
+        )
     rows, dimension = headers[0]
-    what = f"its header says {rows} vectors of {dimension} {kind.name}, {8 + rows * dimension * kind.itemsize} bytes"
-    long = "" if len(headers) == 1 else f" (read as 64-bit counts: {headers[1][0]} of {headers[1][1]})"
-    raise BadInput(f"{what}{long}; the file has {size}. Does it end early, or does its suffix name the wrong kind of number?")
+    what = (
+        f"its header says {rows} vectors of {dimension} {kind.name}, "
+        f"{8 + rows * dimension * kind.itemsize} bytes"
+    )
+    long = (
+        "" if len(headers) == 1 else f" (read as 64-bit counts: {headers[1][0]} of {headers[1][1]})"
+    )
+    raise BadInput(
+        f"{what}{long}; the file has {size}. Does it end early, or does its suffix name the "
+        "wrong kind of number?"
+    )
 
 
 def _vecs_layout(raw: bytes, size: int, kind: np.dtype[Any]) -> ArrayLayout:
@@ -48,23 +74,37 @@ def _vecs_layout(raw: bytes, size: int, kind: np.dtype[Any]) -> ArrayLayout:
     raw = raw[:4]
     dimension: int = struct.unpack("<i", raw)[0] if len(raw) == 4 else 0
     if dimension < 1:
-        raise BadInput(f"it begins with {raw!r}; expected the dimension of the first vector, an int32 from 1.")
+        raise BadInput(
+            f"it begins with {raw!r}; expected the dimension of the first vector, an int32 from 1."
+        )
     width = 4 + dimension * kind.itemsize
     if size % width or width >= 1 << 31:  # NumPy's records are shorter
-        what = f"vectors of {dimension} {kind.name} need {width} bytes each, the file has {size}, which is not a multiple"
-        raise BadInput(f"{what}; does it end early, or does its suffix name the wrong kind of number?")
-    return ArrayLayout(np.dtype([("dimension", "<i4"), ("vector", kind, (dimension,))]), (size // width,), 0)
+        what = (
+            f"vectors of {dimension} {kind.name} need {width} bytes each, the file has {size}, "
+            "which is not a multiple"
+        )
+        raise BadInput(
+            f"{what}; does it end early, or does its suffix name the wrong kind of number?"
+        )
+    return ArrayLayout(
+        np.dtype([("dimension", "<i4"), ("vector", kind, (dimension,))]), (size // width,), 0
+    )
 
 
 def _vectors(found: NDArray[Any], first: int = 0) -> Vectors:
-    """The vectors in rows of a layout. first: the number of the first row. Raises BadInput for a record of another dimension."""
+    """The vectors in rows of a layout. first: the number of the first row. Raises BadInput for a
+    record of another dimension.
+    """
     if found.dtype.names is None:
         return as_real(found)
     dimension = found["vector"].shape[1]
     wrong = np.flatnonzero(found["dimension"] != dimension)
     if len(wrong):
         row = int(wrong[0])
-        what = f"row {first + row} has the dimension {int(found['dimension'][row])}, row 0 has {dimension}"
+        what = (
+            f"row {first + row} has the dimension {int(found['dimension'][row])}, row 0 has "
+            f"{dimension}"
+        )
         raise BadInput(f"{what}; vectors have one length.")
     return as_real(found["vector"])
 
@@ -79,13 +119,19 @@ _LAYOUTS = {
 
 def _read(source: Source, request: Request, *, suffix: str) -> Embeddings:  # noqa: ARG001 - one array has no options
     path = source.file or Path()
-    return Embeddings(None, _vectors(map_layout(path, _LAYOUTS[suffix](source.packed(16), path.stat().st_size))))
+    return Embeddings(
+        None, _vectors(map_layout(path, _LAYOUTS[suffix](source.packed(16), path.stat().st_size)))
+    )
 
 
 for _name, (_, _suffixes) in (_ONE_HEADER | _HEADER_EACH).items():
-    # Flat files have no magic number: the suffix determines the kind of number, and the size confirms the header.
+    # Flat files have no magic number: the suffix determines the kind of number, and the size
+    # confirms the header.
     file_format(
-        _name, "embeddings", sniff=lambda head, ends=_suffixes: 0.95 * head.name.lower().endswith(ends), suffixes=_suffixes
+        _name,
+        "embeddings",
+        sniff=lambda head, ends=_suffixes: 0.95 * head.name.lower().endswith(ends),
+        suffixes=_suffixes,
     )(partial(_read, suffix=_suffixes[0]))
 
 
@@ -100,7 +146,8 @@ def _layout(name: str, stream: IO[bytes], size: int) -> ArrayLayout | None:
 
 
 class RemoteVectors:
-    """The vectors of an object, `.npy` or a flat file, of which only the requested rows are read, by ranges.
+    """The vectors of an object, `.npy` or a flat file, of which only the requested rows are read,
+    by ranges.
 
     Raises BadInput for a damaged one, and for one that can only be read whole.
     """
@@ -109,11 +156,18 @@ class RemoteVectors:
         self._seen = seen = existing(url)
         with naming(url):
             layout = _layout(url, io.BufferedReader(RangeStream(seen), _HEADER), seen.size)
-            if layout is None or (layout.is_fortran and len(layout.shape) == 2 and layout.shape[1] != 1):
-                raise BadInput(f"{url} can only be read whole; save its vectors as .npy, row by row, to work on it in parts.")
+            if layout is None or (
+                layout.is_fortran and len(layout.shape) == 2 and layout.shape[1] != 1
+            ):
+                raise BadInput(
+                    f"{url} can only be read whole; save its vectors as .npy, row by row, to "
+                    "work on it in parts."
+                )
             layout.refuse_other_size(seen.size)
             # Whatever an array of such a kind and shape is refused for.
-            empty = Embeddings(None, _vectors(np.empty((0, *layout.shape[1:]), dtype=layout.kind))).vectors
+            empty = Embeddings(
+                None, _vectors(np.empty((0, *layout.shape[1:]), dtype=layout.kind))
+            ).vectors
         self._layout, self.dtype = layout, empty.dtype
         self.shape = (layout.shape[0], empty.shape[1])
 

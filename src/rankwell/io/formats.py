@@ -11,7 +11,13 @@ from rankwell.core.tables.columns import UNKNOWN, Holds, Repeats, unique_rows
 from rankwell.core.tables.ranking import Hits, Ranking, hits_of_ranking
 from rankwell.core.tables.shared_hits import SharedCounts, SharedQueries
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, UnknownName, kind_of
-from rankwell.io.reader.columns import option_of, refuse_columns, refuse_missing, refuse_returns, separation_of
+from rankwell.io.reader.columns import (
+    option_of,
+    refuse_columns,
+    refuse_missing,
+    refuse_returns,
+    separation_of,
+)
 from rankwell.io.reader.lines import Progress, ReadOptions, RunRows, repeated
 from rankwell.io.reader.lists import NumberedLists
 from rankwell.store import Head, Source, line_starts, naming, refuse_blocked, split_part
@@ -21,7 +27,9 @@ Place = str | Path
 Aspects = Literal["none", "groups", "intents"]
 Read = TypeVar("Read", bound=Callable[..., Any])
 _MEANT: dict[str, str] = (
-    {each: each for each in get_args(Holds)} | {"run": "a run", "column": "a column"} | {"scores": "a matrix of scores"}
+    {each: each for each in get_args(Holds)}
+    | {"run": "a run", "column": "a column"}
+    | {"scores": "a matrix of scores"}
 )
 SURE = 0.9  # of content that no other format claims
 _OF_LINES = ("trec", "msmarco", "headerless", "letor")
@@ -29,7 +37,9 @@ LIKELY = 0.8  # of content that hardly any other format claims
 
 
 class ReadWarnings(NamedTuple):
-    """Queries that list an item twice, and queries whose ranks do not follow their scores; a reader adds to both."""
+    """Queries that list an item twice, and queries whose ranks do not follow their scores; a reader
+    adds to both.
+    """
 
     duplicated: set[str]
     contradicting: set[str]
@@ -37,12 +47,15 @@ class ReadWarnings(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """The options of reading a file, the same for every format; a format uses those that apply to it.
+    """The options of reading a file, the same for every format; a format uses those that apply to
+    it.
 
-    part: the name of one of several things in a file. columns: chosen ones, by what they hold. recognised: whether the first
-    lines alone say what the columns are, which later ones may contradict. ungraded: whether judgments in a table need no grades;
-    each row then counts 1. by_text: whether the queries of judgments are texts, which may have several lines. graded_by: people,
-    or a model where a format has both. ids_only: texts need not be kept. warnings, notes: filled by the reader.
+    part: the name of one of several things in a file. columns: chosen ones, by what they hold.
+    recognised: whether the first lines alone say what the columns are, which later ones may
+    contradict. ungraded: whether judgments in a table need no grades; each row then counts 1.
+    by_text: whether the queries of judgments are texts, which may have several lines. graded_by:
+    people, or a model where a format has both. ids_only: texts need not be kept. warnings, notes:
+    filled by the reader.
     """
 
     ties: TieRule = "id-desc"
@@ -67,26 +80,44 @@ class Request:
         """The options of the readers of runs."""
         return ReadOptions(self.ties, self.single_precision, self.keep, self.comments)
 
-    def ranking(self, queries: Sequence[str], items: Sequence[str], scores: Sequence[float], **others: Any) -> Ranking:
-        """The ranking of rows, of repeated items those that the options keep. Raises DuplicateItem as `Ranking.from_rows`."""
-        unique = unique_rows(queries, items, scores, self.duplicates, self.warnings and self.warnings.duplicated)
+    def ranking(
+        self, queries: Sequence[str], items: Sequence[str], scores: Sequence[float], **others: Any
+    ) -> Ranking:
+        """The ranking of rows, of repeated items those that the options keep. Raises DuplicateItem
+        as `Ranking.from_rows`.
+        """
+        unique = unique_rows(
+            queries, items, scores, self.duplicates, self.warnings and self.warnings.duplicated
+        )
         return Ranking.from_rows(*unique, repeated=self.duplicates == "keep", **others)
 
     def ranking_of(self, rows: RunRows, source: Source) -> Ranking:
-        """The ranking of rows that have lines, which are named where an item is repeated. Raises DuplicateItem."""
+        """The ranking of rows that have lines, which are named where an item is repeated. Raises
+        DuplicateItem.
+        """
         try:
             return self.ranking(rows.queries, rows.items, rows.scores.tolist())
         except DuplicateItem as error:
-            pairs = zip(zip(rows.queries, rows.items, strict=True), rows.lines.tolist(), strict=True)
+            pairs = zip(
+                zip(rows.queries, rows.items, strict=True), rows.lines.tolist(), strict=True
+            )
             raise repeated(source.name, "lists", pairs) or error from error
 
     def hits(self, ranking: Ranking, judgments: Judgments) -> Hits:
         """The hits of a ranking under these options."""
-        return hits_of_ranking(ranking, judgments, ties=self.ties, single_precision=self.single_precision, keep=self.keep)
+        return hits_of_ranking(
+            ranking,
+            judgments,
+            ties=self.ties,
+            single_precision=self.single_precision,
+            keep=self.keep,
+        )
 
 
 class Cuts(NamedTuple):
-    """Beginnings of ranges of a file, one for each place requested, and its end: bytes of a text, rows of a Parquet file."""
+    """Beginnings of ranges of a file, one for each place requested, and its end: bytes of a text,
+    rows of a Parquet file.
+    """
 
     starts: Sequence[int]
     end: int
@@ -103,18 +134,24 @@ def line_cuts(source: Source, places: Sequence[int]) -> Cuts:
 class Format(NamedTuple):
     """One way to hold a run, judgments, texts or numbers.
 
-    read: (source or object, request) -> table. magic: first bytes that all its files have, and no file of another format.
-    sniff: confidence that content has this form, from 0 to 1; below 0.5 it is tried only when nothing else fits, for its message.
-    None where the magic bytes suffice. accepts: whether a Python object has it. find_hits: (source or object, judgments, request)
-    -> Hits, where there is a faster way than the table. count_shared: (source, judgments, shared queries, request) ->
-    SharedCounts, likewise, or None where it cannot. write: (table, path). suffixes: names of files that are written in it.
-    parts: whether a file may hold several, of which the format's name (`mteb:en/test`) or the file's (`gt.hdf5:10`) selects one.
-    columns: whether they may be chosen. settle: raises for a file recognised by its first lines whose columns have two meanings;
-    confirm: the same of the whole file, where its parts are read. kind_of: a format whose reader gives the same table.
-    cut: (plain file, places in it in bytes) -> where ranges of it begin that can be read by themselves. lists: (files of one run,
-    items, request) -> the first items of every query, some queries at a time; it may raise Irregular. folder: the file in which
-    a folder of this format is described. by_text: whether queries go by their texts and not by ids. models: whether it may hold
-    grades of a model beside those of people. presumed: whether `convert` takes content that may as well be a run as judgments.
+    read: (source or object, request) -> table. magic: first bytes that all its files have, and no
+    file of another format.
+    sniff: confidence that content has this form, from 0 to 1; below 0.5 it is tried only when
+    nothing else fits, for its message. None where the magic bytes suffice. accepts: whether a
+    Python object has it. find_hits: (source or object, judgments, request) -> Hits, where there is
+    a faster way than the table. count_shared: (source, judgments, shared queries, request) ->
+    SharedCounts, likewise, or None where it cannot. write: (table, path). suffixes: names of files
+    that are written in it. parts: whether a file may hold several, of which the format's name
+    (`mteb:en/test`) or the file's (`gt.hdf5:10`) selects one. columns: whether they may be chosen.
+    settle: raises for a file recognised by its first lines whose columns have two meanings;
+    confirm: the same of the whole file, where its parts are read. kind_of: a format whose reader
+    gives the same table.
+    cut: (plain file, places in it in bytes) -> where ranges of it begin that can be read by
+    themselves. lists: (files of one run, items, request) -> the first items of every query, some
+    queries at a time; it may raise Irregular. folder: the file in which a folder of this format is
+    described. by_text: whether queries go by their texts and not by ids. models: whether it may
+    hold grades of a model beside those of people. presumed: whether `convert` takes content that
+    may as well be a run as judgments.
     """
 
     name: str
@@ -124,7 +161,9 @@ class Format(NamedTuple):
     sniff: Callable[[Head], float] | None = None
     accepts: Callable[[Any], bool] = lambda _: False
     find_hits: Callable[[Any, Judgments, Request], Hits] | None = None
-    count_shared: Callable[[Source, Judgments, SharedQueries, Request], SharedCounts | None] | None = None
+    count_shared: (
+        Callable[[Source, Judgments, SharedQueries, Request], SharedCounts | None] | None
+    ) = None
     write: Callable[[Any, Path], None] | None = None
     suffixes: tuple[str, ...] = ()
     parts: bool = False
@@ -133,7 +172,9 @@ class Format(NamedTuple):
     confirm: Callable[[Source], None] | None = None
     kind_of: str = ""
     cut: Callable[[Source, Sequence[int]], Cuts] | None = None
-    lists: Callable[[Sequence[Source], Sequence[str], Request], Iterator[NumberedLists]] | None = None
+    lists: Callable[[Sequence[Source], Sequence[str], Request], Iterator[NumberedLists]] | None = (
+        None
+    )
     folder: str = ""
     by_text: bool = False
     models: bool = False
@@ -149,13 +190,21 @@ class Format(NamedTuple):
 FORMATS: Catalogue[Format] = Catalogue("io", "format", "rankwell.formats")
 
 
-def file_format(name: str, holds: Holds, *, sniff: Callable[[Head], float] | None = None, **parts: Any) -> Callable[[Read], Read]:
-    """Registers the function that reads a format and returns it unchanged. parts: the other fields of `Format`."""
-    return FORMATS.register(f"{name} {holds}", lambda read: Format(name, holds, read, sniff=sniff, **parts))
+def file_format(
+    name: str, holds: Holds, *, sniff: Callable[[Head], float] | None = None, **parts: Any
+) -> Callable[[Read], Read]:
+    """Registers the function that reads a format and returns it unchanged. parts: the other fields
+    of `Format`.
+    """
+    return FORMATS.register(
+        f"{name} {holds}", lambda read: Format(name, holds, read, sniff=sniff, **parts)
+    )
 
 
 class Texts(NamedTuple):
-    """Texts by id, their other columns (title, attributes to group by), and the format that they had."""
+    """Texts by id, their other columns (title, attributes to group by), and the format that they
+    had.
+    """
 
     texts: dict[str, str]
     attributes: dict[str, dict[str, str]]
@@ -173,11 +222,19 @@ def _names(holds: Holds) -> list[str]:
 
 
 def scored(head: Head, holds: Holds | None = None) -> list[tuple[float, Format]]:
-    """The formats that content may have, the surest first; those of other packages only where no own one is likely."""
+    """The formats that content may have, the surest first; those of other packages only where no
+    own one is likely.
+    """
 
     def _scored(names: Iterable[str]) -> list[tuple[float, Format]]:
-        entries = [FORMATS[name] for name in sorted(names) if holds is None or name.endswith(f" {holds}")]
-        certain = [entry for entry in entries if entry.sniff is None and entry.magic and head.raw.startswith(entry.magic)]
+        entries = [
+            FORMATS[name] for name in sorted(names) if holds is None or name.endswith(f" {holds}")
+        ]
+        certain = [
+            entry
+            for entry in entries
+            if entry.sniff is None and entry.magic and head.raw.startswith(entry.magic)
+        ]
         return [(entry.confidence(head), entry) for entry in certain or entries]
 
     found = _scored(FORMATS.own)
@@ -185,11 +242,15 @@ def scored(head: Head, holds: Holds | None = None) -> list[tuple[float, Format]]
         return scored(head.with_record, holds)
     if not any(sure >= 0.5 for sure, _ in found):
         found += _scored(FORMATS.foreign)
-    return sorted((each for each in found if each[0] > 0), key=lambda each: (-each[0], each[1].name))
+    return sorted(
+        (each for each in found if each[0] > 0), key=lambda each: (-each[0], each[1].name)
+    )
 
 
 def _usual(head: Head, holds: Holds) -> Format | None:
-    """The usual format where it is sure of the content, which then is in no other: their files need not be imported."""
+    """The usual format where it is sure of the content, which then is in no other: their files need
+    not be imported.
+    """
     name = {"run": "trec run", "judgments": "trec judgments", "column": "lines column"}.get(holds)
     return FORMATS[name] if name and FORMATS[name].confidence(head) >= SURE else None
 
@@ -198,12 +259,17 @@ def named_format(name: str, holds: Holds) -> Format:
     """The format of this name, without the part that it may carry. Raises UnknownName."""
     bare = name.partition(":")[0]
     if bare.startswith("python") or f"{bare} {holds}" not in FORMATS:
-        raise UnknownName(f"unknown format of {'runs' if holds == 'run' else holds} {bare!r}; {suggest(bare, _names(holds))}")
+        raise UnknownName(
+            f"unknown format of {'runs' if holds == 'run' else holds} {bare!r}; "
+            f"{suggest(bare, _names(holds))}"
+        )
     return FORMATS[f"{bare} {holds}"]
 
 
 def choose_format(head: Head, holds: Holds, name: str | None, part: str) -> Format:
-    """The named format, or the one that the content has. Raises UnknownName or BadInput, also for a part of what has none."""
+    """The named format, or the one that the content has. Raises UnknownName or BadInput, also for a
+    part of what has none.
+    """
     if name is not None:
         entry = named_format(name, holds)
     elif (entry := None if part else _usual(head, holds)) is None:
@@ -211,15 +277,22 @@ def choose_format(head: Head, holds: Holds, name: str | None, part: str) -> Form
         if not likely:
             head.refuse_foreign(binary=holds in ("embeddings", "scores"))
             known = ", ".join(_names(holds))
-            raise BadInput(f"{head.seen}: no known form of {_MEANT[holds]}; known are {known}; convert it, or name the format.")
+            raise BadInput(
+                f"{head.seen}: no known form of {_MEANT[holds]}; known are {known}; convert "
+                "it, or name the format."
+            )
         entry = likely[0][1]
     if part and not entry.parts:
-        raise BadInput(f"a file of the format {entry.name} holds one thing, {part!r} names nothing in it; leave :{part} out.")
+        raise BadInput(
+            f"a file of the format {entry.name} holds one thing, {part!r} names nothing in "
+            f"it; leave :{part} out."
+        )
     return entry
 
 
 def written_format(path: Place, holds: Holds, name: str | None = None, *, also: str = "") -> Format:
-    """The format in which a file is written: the named one, or that of its suffix. Raises UnknownName where there is none.
+    """The format in which a file is written: the named one, or that of its suffix. Raises
+    UnknownName where there is none.
 
     also: what the caller writes besides, for the error.
     """
@@ -228,13 +301,25 @@ def written_format(path: Place, holds: Holds, name: str | None = None, *, also: 
     for entry in able:
         if plain.endswith(entry.suffixes) if name is None else name == entry.name:
             return entry
-    known = "; ".join([*(f"{entry.name} ({', '.join(entry.suffixes) or 'by name'})" for entry in able), *filter(None, [also])])
+    known = "; ".join(
+        [
+            *(f"{entry.name} ({', '.join(entry.suffixes) or 'by name'})" for entry in able),
+            *filter(None, [also]),
+        ]
+    )
     refuse_blocked(Path(path))
-    raise UnknownName(f"{Path(path).name if name is None else name!r} names no format that can be written; known are {known}.")
+    raise UnknownName(
+        f"{Path(path).name if name is None else name!r} names no format that can be written; "
+        f"known are {known}."
+    )
 
 
-def identify(place: Any, holds: Holds, name: str | None, request: Request) -> tuple[Any, Format, Request]:
-    """The source or object to read, its format, and the request with the part in the format's name: `mteb:en/test`."""
+def identify(
+    place: Any, holds: Holds, name: str | None, request: Request
+) -> tuple[Any, Format, Request]:
+    """The source or object to read, its format, and the request with the part in the format's name:
+    `mteb:en/test`.
+    """
     if (is_id := is_data_set_id(place)) or not isinstance(place, (str, Path, Source)):
         what = str(place) if is_id else kind_of(place)
         for entry in formats(holds):
@@ -247,17 +332,24 @@ def identify(place: Any, holds: Holds, name: str | None, request: Request) -> tu
     path, part = ("", "") if isinstance(place, Source) else split_part(place)
     source = place if isinstance(place, Source) else Source(path)
     if source.marked:
-        request.notes.append(f"{source.name}: its byte order mark is not read as part of the first id.")
+        request.notes.append(
+            f"{source.name}: its byte order mark is not read as part of the first id."
+        )
     with naming(source.name):
         head = Head.of(source)
         entry = _recognised(head, holds, request) if name is None else named_format(name, holds)
         if entry.name in _OF_LINES and holds in ("run", "judgments", "texts"):
             refuse_returns(head)
-        if (recognised := name is None and not request.columns and not request.ungraded) and entry.settle is not None:
+        if (
+            recognised := name is None and not request.columns and not request.ungraded
+        ) and entry.settle is not None:
             entry.settle(source, head)
     part = part or (name or "").partition(":")[2]
     if part and not entry.parts:
-        raise UnknownName(f"the format {entry.name!r} has no parts, so {part!r} names nothing in {source.name}; leave it out.")
+        raise UnknownName(
+            f"the format {entry.name!r} has no parts, so {part!r} names nothing in "
+            f"{source.name}; leave it out."
+        )
     if request.columns and not entry.columns:
         if name is None:
             refuse_missing(head, holds, request.columns)
@@ -267,17 +359,24 @@ def identify(place: Any, holds: Holds, name: str | None, request: Request) -> tu
 
 
 def refuse_choice(columns: Mapping[str, str], holds: Holds, what: str) -> None:
-    """Raises BadUsage where columns are chosen of data in memory that have none. what: the kind of data."""
+    """Raises BadUsage where columns are chosen of data in memory that have none. what: the kind of
+    data.
+    """
     if columns:
         raise BadUsage(_no_columns(columns, holds, f"the data are {what}"))
 
 
 def _no_columns(columns: Mapping[str, str], holds: Holds, found: str) -> str:
-    return f"{option_of(holds, columns)}: {found}, which has no columns to choose; leave it out, or name a table."
+    return (
+        f"{option_of(holds, columns)}: {found}, which has no columns to choose; leave it out, or "
+        "name a table."
+    )
 
 
 def _table_of(head: Head, holds: Holds, columns: Mapping[str, str]) -> Format | None:
-    """The format in which chosen columns are read: a table, or lines without a header; None where there are no such columns."""
+    """The format in which chosen columns are read: a table, or lines without a header; None where
+    there are no such columns.
+    """
     if head.raw.startswith(b"PAR1") or head.text.startswith(("{", "[")):
         return FORMATS[f"{'jsonl' if head.text.startswith(('{', '[')) else 'parquet'} {holds}"]
     separated = separation_of(head, columns)
@@ -285,14 +384,19 @@ def _table_of(head: Head, holds: Holds, columns: Mapping[str, str]) -> Format | 
 
 
 def refuse_foreign(head: Head, *holds: Holds) -> None:
-    """Raises BadInput for content of another kind than the formats of these, of which some are not text."""
+    """Raises BadInput for content of another kind than the formats of these, of which some are not
+    text.
+    """
     known = (each.magic for kind in holds for each in formats(kind))
-    if b"\0" not in head.raw[:4096] or not any(magic and head.raw.startswith(magic) for magic in known):
+    if b"\0" not in head.raw[:4096] or not any(
+        magic and head.raw.startswith(magic) for magic in known
+    ):
         head.refuse_foreign()
 
 
 def _recognised(head: Head, holds: Holds, request: Request) -> Format:
-    """The format that the content has, a table where a column is named; a doubt about it is added to the notes.
+    """The format that the content has, a table where a column is named; a doubt about it is added
+    to the notes.
 
     Raises BadInput for content of another kind.
     """
@@ -303,16 +407,21 @@ def _recognised(head: Head, holds: Holds, request: Request) -> Format:
     fitting = [(sure, entry) for sure, entry in every if entry.holds == holds]
     if usual is not None or (fitting and fitting[0][0] >= 0.5):
         entry = usual or fitting[0][1]
-        others = [each.name for sure, each in fitting[1:] if sure >= 0.5 and each.name != entry.kind_of]
+        others = [
+            each.name for sure, each in fitting[1:] if sure >= 0.5 and each.name != entry.kind_of
+        ]
         if others and holds in ("run", "judgments"):
             doubt = f"read as {entry.name}, although {' or '.join(others)} would fit, too"
             request.notes.append(f"{head.name}: {doubt}; if that is wrong, name the format.")
         return entry
-    if request.ungraded and (table := next((each for sure, each in fitting if each.columns and sure > UNKNOWN), None)):
+    if request.ungraded and (
+        table := next((each for sure, each in fitting if each.columns and sure > UNKNOWN), None)
+    ):
         return table
     line = head.lines[0][:60].decode("utf-8", "replace") if head.lines else head.text[:60]
     where = head.name if head.raw.startswith(b"PAR1") else f"{head.name}:1: {line!r}"
-    likely = next((entry for sure, entry in every if sure >= 0.5 and entry.holds != "column"), None)  # every table has columns
+    # Every table has columns.
+    likely = next((entry for sure, entry in every if sure >= 0.5 and entry.holds != "column"), None)
     table = next((entry for sure, entry in fitting if entry.columns and sure >= UNKNOWN), None)
     if table is not None and (likely is None or likely.holds in ("run", "judgments")):
         return table  # its reader names the column that is missing
@@ -322,8 +431,13 @@ def _recognised(head: Head, holds: Holds, request: Request) -> Format:
         advice = "name another file"
         if {holds, likely.holds} == {"run", "judgments"}:
             option = f" ({option_of(holds)})"
-            advice = "exchange the two files" + f", choose the columns of this one{option}" * (likely.name == "trec")
-        what = f"{where}: this looks like {_MEANT[likely.holds]} ({likely.name}); expected {_MEANT[holds]}"
+            advice = "exchange the two files" + f", choose the columns of this one{option}" * (
+                likely.name == "trec"
+            )
+        what = (
+            f"{where}: this looks like {_MEANT[likely.holds]} ({likely.name}); expected "
+            f"{_MEANT[holds]}"
+        )
         raise BadInput(f"{what}; {advice}, or name the format of this one.")
     if fitting:
         return fitting[0][1]
@@ -331,4 +445,7 @@ def _recognised(head: Head, holds: Holds, request: Request) -> Format:
     if head.ends_within_object() and head.with_record is head:
         what = f"{where}: the first object of JSON is not complete, or longer than 32 MiB"
         raise BadInput(f"{what}; correct or shorten it.")
-    raise BadInput(f"{head.name}: {line!r}: no known form of {_MEANT[holds]}; known are {known}; convert it, or name the format.")
+    raise BadInput(
+        f"{head.name}: {line!r}: no known form of {_MEANT[holds]}; known are {known}; convert "
+        "it, or name the format."
+    )

@@ -1,4 +1,6 @@
-"""Lines without a header, whose columns are chosen (`--columns query=1,item=2,score=3`) or can be nothing else."""
+"""Lines without a header, whose columns are chosen (`--columns query=1,item=2,score=3`) or can be
+nothing else.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -52,7 +54,9 @@ def _first_rows(head: Head) -> list[list[bytes]]:
     return rows if all(len(row) == 3 for row in rows) and are_numbers(rows, 2) else []
 
 
-def _form(source: Source, request: Request, usual: Mapping[str, str]) -> tuple[dict[str, str], bytes | None, int]:
+def _form(
+    source: Source, request: Request, usual: Mapping[str, str]
+) -> tuple[dict[str, str], bytes | None, int]:
     """The numbers of the columns, what separates them, and how many a line has.
 
     Raises BadUsage where some are not chosen, or not there.
@@ -60,8 +64,12 @@ def _form(source: Source, request: Request, usual: Mapping[str, str]) -> tuple[d
     choice, holds = dict(request.columns or usual), "judgments" if "grade" in usual else "run"
     missing = {"query", "item"} - choice.keys()
     if missing or len(choice) < len(usual):
-        lacking = " and ".join(sorted(missing)) or ("grade" if "grade" in usual else "score or rank")
-        raise BadUsage(f"{source.name} has no header; choose its {lacking} with {option_of(holds)}, too.")
+        lacking = " and ".join(sorted(missing)) or (
+            "grade" if "grade" in usual else "score or rank"
+        )
+        raise BadUsage(
+            f"{source.name} has no header; choose its {lacking} with {option_of(holds)}, too."
+        )
     head = Head.of(source)
     separation = separation_of(head, choice)
     if separation is not None and separation.format == "headerless":
@@ -85,15 +93,27 @@ def _find_hits(source: Source, judgments: Judgments, request: Request) -> Hits:
     layout = _layout(source, request)
     if layout is None:
         return request.hits(read_run(source, request), judgments)
-    return scan(source, judgments, layout, request.options._replace(comments=False), progress=request.progress)
+    return scan(
+        source,
+        judgments,
+        layout,
+        request.options._replace(comments=False),
+        progress=request.progress,
+    )
 
 
-def _count_shared(source: Source, judgments: Judgments, shared: SharedQueries, request: Request) -> SharedCounts | None:
+def _count_shared(
+    source: Source, judgments: Judgments, shared: SharedQueries, request: Request
+) -> SharedCounts | None:
     layout = _layout(source, request)
-    return layout and count_lines(source, judgments, shared, layout, request.options._replace(comments=False))
+    return layout and count_lines(
+        source, judgments, shared, layout, request.options._replace(comments=False)
+    )
 
 
-def _lists(sources: Sequence[Source], items: Sequence[str], request: Request) -> Iterator[NumberedLists]:
+def _lists(
+    sources: Sequence[Source], items: Sequence[str], request: Request
+) -> Iterator[NumberedLists]:
     layout = _layout(sources[0], request)
     if layout is None:
         raise Irregular
@@ -114,7 +134,8 @@ def _lists(sources: Sequence[Source], items: Sequence[str], request: Request) ->
     columns=True,
 )
 def read_run(source: Source, request: Request) -> Ranking:
-    """The ranking in lines without a header: `query item score` between white space, unless columns are chosen.
+    """The ranking in lines without a header: `query item score` between white space, unless columns
+    are chosen.
 
     Raises BadLine for a line of another form, DuplicateItem naming both lines.
     """
@@ -122,7 +143,9 @@ def read_run(source: Source, request: Request) -> Ranking:
     layout = layout_of(choice, width)
     if delimiter is None:
         options = request.options._replace(comments=False)
-        return request.ranking_of(read_rows(source, options, layout, progress=request.progress), source)
+        return request.ranking_of(
+            read_rows(source, options, layout, progress=request.progress), source
+        )
     value = "rank" if layout.by_rank else "score"
     rows = list(_rows(source, delimiter, width, (layout.query, layout.item, layout.value), value))
     queries, items, numbers, lines = (list(column) for column in zip(*rows, strict=True))
@@ -132,13 +155,16 @@ def read_run(source: Source, request: Request) -> Ranking:
 
 @file_format("headerless", "judgments", sniff=_sniff_judgments, columns=True)
 def read_judgments(source: Source, request: Request) -> Judgments:
-    """The judgments in lines without a header: `query item grade` between white space, unless columns are chosen.
+    """The judgments in lines without a header: `query item grade` between white space, unless
+    columns are chosen.
 
-    Raises BadLine for a line of another form, DuplicateItem naming both lines, and BadInput where their meaning is not certain.
+    Raises BadLine for a line of another form, DuplicateItem naming both lines, and BadInput where
+    their meaning is not certain.
     """
     if request.aspects != "none":
         raise BadUsage(
-            f"{source.name} has no header; groups and intents are read from tables that name them, and from TREC's qrels."
+            f"{source.name} has no header; groups and intents are read from tables that name "
+            "them, and from TREC's qrels."
         )
     choice, delimiter, width = _form(source, request, GRADED)
     places = tuple(int(choice[key]) - 1 for key in ("query", "item", "grade"))
@@ -155,7 +181,9 @@ def read_judgments(source: Source, request: Request) -> Judgments:
         raise repeated(source.name, "judges", pairs) or error from error
 
 
-def _refuse_other(source: Source, queries: Sequence[str], items: Sequence[str], grades: Sequence[float]) -> None:
+def _refuse_other(
+    source: Source, queries: Sequence[str], items: Sequence[str], grades: Sequence[float]
+) -> None:
     """Raises BadInput where three columns may be other than query, item and grade."""
     refuse_large_grades(source.name, grades)
     reason = ""
@@ -177,13 +205,16 @@ def _rows(
         fields = line.rstrip(b"\r\n").split(delimiter)
         where = f"{source.name}:{line_number}: {shorten(line)}"
         if len(fields) != width:
-            raise BadLine(f"{where} has {len(fields)} columns, the first line has {width}; correct the line.")
+            raise BadLine(
+                f"{where} has {len(fields)} columns, the first line has {width}; correct the line."
+            )
         query, item, text = (fields[place].strip() for place in places)
         number = number_of(text)
         if number is None or (value == "rank" and (number < 0 or number % 1)):
             kind = "an integer from 0" if value == "rank" else "a finite number"
             raise BadScore(
-                f"{where}: the {value} is {shorten(text)}; expected {kind}. Correct the line, or choose other columns."
+                f"{where}: the {value} is {shorten(text)}; expected {kind}. Correct the line, "
+                "or choose other columns."
             )
         if not query or not item:
             raise BadLine(f"{where} has no {'item' if query else 'query'}; correct the line.")

@@ -1,4 +1,6 @@
-"""ir_datasets: judgments and queries of a data set by its id, `irds:beir/scifact/test`; the package fetches the data."""
+"""ir_datasets: judgments and queries of a data set by its id, `irds:beir/scifact/test`; the package
+fetches the data.
+"""
 
 import logging
 from collections.abc import Generator
@@ -15,10 +17,12 @@ from rankwell.store.data_sets import is_data_set_id
 
 @file_format("python ir_datasets", "judgments", accepts=is_data_set_id)
 def read_judgments(place: Any, request: Request) -> Judgments:
-    """The qrels of a data set; groups and intents are its subtopics, or else the iteration of TREC's qrels.
+    """The qrels of a data set; groups and intents are its subtopics, or else the iteration of
+    TREC's qrels.
 
-    Raises MissingExtra without ir_datasets, UnknownName for an unknown id, BadInput for a data set without qrels or with qrels
-    that have no grade, and where the data is neither on this machine nor can be fetched.
+    Raises MissingExtra without ir_datasets, UnknownName for an unknown id, BadInput for a data set
+    without qrels or with qrels that have no grade, and where the data is neither on this machine
+    nor can be fetched.
     Source: MacAvaney et al. 2021, Simplified Data Wrangling with ir_datasets.
     """
     data = _data_set(place, "qrels")
@@ -27,20 +31,29 @@ def read_judgments(place: Any, request: Request) -> Judgments:
         grades = [float(getattr(row, "relevance", 0)) for row in rows]
     fields = rows[0]._fields if rows else ()
     if "relevance" not in fields:
-        raise BadInput(f"{place}: its qrels have no relevance, only {', '.join(fields) or 'no row'}; name other judgments.")
+        raise BadInput(
+            f"{place}: its qrels have no relevance, only {', '.join(fields) or 'no row'}; "
+            "name other judgments."
+        )
     request.notes.append(f"judgments: {place}")
     queries, items = [row.query_id for row in rows], [row.doc_id for row in rows]
     if request.aspects == "none":
         return Judgments.from_rows(*unique_rows(queries, items, grades, request.duplicates))
     aspect = next((name for name in ("subtopic_id", "iteration") if name in fields), None)
     if aspect is None:
-        raise BadInput(f"{place}: its qrels have no {request.aspects}, only {', '.join(fields)}; name other judgments.")
-    return Judgments.from_rows(queries, items, grades, aspects=[str(getattr(row, aspect)) for row in rows])
+        raise BadInput(
+            f"{place}: its qrels have no {request.aspects}, only {', '.join(fields)}; name "
+            "other judgments."
+        )
+    return Judgments.from_rows(
+        queries, items, grades, aspects=[str(getattr(row, aspect)) for row in rows]
+    )
 
 
 @file_format("python ir_datasets", "texts", accepts=is_data_set_id)
 def read_texts(place: Any, request: Request) -> Texts:  # noqa: ARG001 - texts are small
-    """The queries of a data set: the text that ir_datasets calls the default, and every other field as an attribute.
+    """The queries of a data set: the text that ir_datasets calls the default, and every other field
+    as an attribute.
 
     Raises what the judgments raise.
     """
@@ -51,7 +64,11 @@ def read_texts(place: Any, request: Request) -> Texts:  # noqa: ARG001 - texts a
     if len(rows) < len(listed):
         raise BadInput(f"{place}: its queries have an id twice; name a file of queries.")
     others = {
-        name: {field: str(value) for field, value in row._asdict().items() if field not in ("query_id", "text") and value}
+        name: {
+            field: str(value)
+            for field, value in row._asdict().items()
+            if field not in ("query_id", "text") and value
+        }
         for name, row in rows.items()
     }
     return Texts({name: row.default_text() for name, row in rows.items()}, others)
@@ -62,15 +79,27 @@ def _data_set(place: Any, part: str) -> Any:
     try:
         import ir_datasets
     except ImportError as error:
-        raise MissingExtra(f"{place} needs ir_datasets: pip install 'rankwell[ir-datasets]'.") from error
+        raise MissingExtra(
+            f"{place} needs ir_datasets: pip install 'rankwell[ir-datasets]'."
+        ) from error
     name = str(place).partition(":")[2]
     try:
         found = ir_datasets.load(name)
     except KeyError as error:
-        raise UnknownName(f"ir_datasets has no data set {name!r}; {_near(name, list(ir_datasets.registry))}") from error
+        raise UnknownName(
+            f"ir_datasets has no data set {name!r}; {_near(name, list(ir_datasets.registry))}"
+        ) from error
     if not found.has(part):
-        others = [each for each in ir_datasets.registry if each.startswith(f"{name}/") and ir_datasets.load(each).has(part)]
-        hint = f"those of {', '.join(f'irds:{each}' for each in others[:5])} are there" if others else "name another data set"
+        others = [
+            each
+            for each in ir_datasets.registry
+            if each.startswith(f"{name}/") and ir_datasets.load(each).has(part)
+        ]
+        hint = (
+            f"those of {', '.join(f'irds:{each}' for each in others[:5])} are there"
+            if others
+            else "name another data set"
+        )
         raise BadInput(f"{place} has no {part}; {hint}.")
     return found
 
@@ -82,7 +111,8 @@ def _near(name: str, known: list[str]) -> str:
 
 @contextmanager
 def _fetched(place: Any) -> Generator[None]:
-    """Raises BadInput where ir_datasets fails: each data set and each download has errors of its own.
+    """Raises BadInput where ir_datasets fails: each data set and each download has errors of its
+    own.
 
     Its log is silent, for the error has the reason; its bars of progress are not.
     """
@@ -94,7 +124,12 @@ def _fetched(place: Any) -> Generator[None]:
         yield
     except Exception as error:
         reason = " ".join(f"{type(error).__name__}: {error}".split())
-        what = f"{place}: the data is not in {home_path()} or damaged, and cannot be fetched ({reason})"
-        raise BadInput(f"{what}; go online, or copy the folder from a machine that has it.") from error
+        what = (
+            f"{place}: the data is not in {home_path()} or damaged, and cannot be fetched "
+            f"({reason})"
+        )
+        raise BadInput(
+            f"{what}; go online, or copy the folder from a machine that has it."
+        ) from error
     finally:
         logging.disable(before)

@@ -1,4 +1,6 @@
-"""Runs, judgments and texts in JSON: `{query: {item: number}}`, `{id: text}`, MTEB's and sentence-transformers' predictions."""
+"""Runs, judgments and texts in JSON: `{query: {item: number}}`, `{id: text}`, MTEB's and
+sentence-transformers' predictions.
+"""
 
 import json
 import re
@@ -14,9 +16,13 @@ from rankwell.io.formats import FORMATS, Request, Texts, file_format
 from rankwell.store import Head, Source, encode_id
 
 _STRING = r'"(?:[^"\\]|\\.)*"'
-_SHAPE = re.compile(rf"\{{\s*(?:{_STRING}\s*:\s*(?:\{{\s*(?:{_STRING}\s*:\s*[-+\dNI]|\}})|\[)|\}})", re.DOTALL)
+_SHAPE = re.compile(
+    rf"\{{\s*(?:{_STRING}\s*:\s*(?:\{{\s*(?:{_STRING}\s*:\s*[-+\dNI]|\}})|\[)|\}})", re.DOTALL
+)
 _TEXTS = re.compile(rf'\{{\s*{_STRING}\s*:\s*"')
-_KEYS = "a query (query_id, qid), an item (doc_id, docno) and a number (score, rank; relevance, grade)"
+_KEYS = (
+    "a query (query_id, qid), an item (doc_id, docno) and a number (score, rank; relevance, grade)"
+)
 Mapped = dict[str, Any]
 
 
@@ -35,7 +41,10 @@ def _write(table: Ranking | Judgments, path: Path) -> None:
     if isinstance(table, Ranking):
         numbers: list[float] = table.scores.tolist()
     elif table.aspects is not None:
-        raise BadInput("JSON {query: {item: number}} cannot hold groups or intents; write TREC, CSV or Parquet.")
+        raise BadInput(
+            "JSON {query: {item: number}} cannot hold groups or intents; write TREC, CSV or "
+            "Parquet."
+        )
     else:
         numbers = [int(grade) if grade.is_integer() else grade for grade in table.grades.tolist()]
     bounds = table.offsets.tolist()
@@ -50,7 +59,8 @@ def _write(table: Ranking | Judgments, path: Path) -> None:
 
 @file_format("json", "run", sniff=_sniff, find_hits=_find_hits, write=_write, suffixes=(".json",))
 def read_run(source: Source, request: Request) -> Ranking:
-    """The ranking in `{query: {item: score}}`, or in `{query: [...]}` of ids, of pairs or of results.
+    """The ranking in `{query: {item: score}}`, or in `{query: [...]}` of ids, of pairs or of
+    results.
 
     An item twice in one query is an error unless the request says which to keep.
     """
@@ -59,21 +69,28 @@ def read_run(source: Source, request: Request) -> Ranking:
 
 @file_format("json", "judgments", sniff=_sniff, write=_write, suffixes=(".json",))
 def read_judgments(source: Source, request: Request) -> Judgments:
-    """The judgments in `{query: {item: grade}}`, or in `{query: [...]}` of ids or of pairs; grades may be fractions."""
+    """The judgments in `{query: {item: grade}}`, or in `{query: [...]}` of ids or of pairs; grades
+    may be fractions.
+    """
     return FORMATS["python mapping judgments"].read(load_mapping(source, request), request)
 
 
 def _sniff_texts(head: Head) -> float:
-    # A record of JSON lines begins in the same way; those with other columns than id and text are named with --column.
+    # A record of JSON lines begins in the same way; those with other columns than id and text are
+    # named with --column.
     is_lines = ".jsonl" in head.name or "\n{" in head.text
     return 0.3 if not is_lines and _TEXTS.match(head.text) else 0.0
 
 
 @file_format("json", "texts", sniff=_sniff_texts, suffixes=(".json",))
 def read_texts(source: Source, request: Request) -> Texts:
-    """The texts in `{id: text}`. Raises BadInput for an id that appears twice, and for a text that is not a string."""
+    """The texts in `{id: text}`. Raises BadInput for an id that appears twice, and for a text that
+    is not a string.
+    """
     found = read_json(
-        source, pairs=unique_keys, keys_of_lines="an id (id, _id, query_id, doc_id) and a text (text, query, contents)"
+        source,
+        pairs=unique_keys,
+        keys_of_lines="an id (id, _id, query_id, doc_id) and a text (text, query, contents)",
     )
     expected = "expected {id: text}"
     if not isinstance(found, dict):
@@ -103,16 +120,24 @@ def load_mapping(source: Source, request: Request) -> Mapped:
         if not set(map(type, scored.values())) <= {int, float}:
             item = next(item for item, number in scored.items() if type(number) not in (int, float))
             what = f"{source.name}: $[{query!r}][{item!r}] is {_seen(scored[item])}"
-            raise BadInput(f"{what}; {wanted}.") if isinstance(scored[item], (dict, list)) else BadScore(f"{what}; {wanted}.")
+            raise (
+                BadInput(f"{what}; {wanted}.")
+                if isinstance(scored[item], (dict, list))
+                else BadScore(f"{what}; {wanted}.")
+            )
     return found
 
 
 def _refuse_bad_results(name: str, path: str, listed: list[Any]) -> None:
-    """Raises DuplicateItem for a key that a result has twice, which a mapping cannot show, and BadScore for true and false."""
+    """Raises DuplicateItem for a key that a result has twice, which a mapping cannot show, and
+    BadScore for true and false.
+    """
     for place, each in enumerate(listed):
         _refuse_repeated(name, f"{path}[{place}]", each)
         if isinstance(each, list) and any(isinstance(number, bool) for number in each):
-            raise BadScore(f"{name}: {path}[{place}] is {_seen(each)}; expected a number, not true or false.")
+            raise BadScore(
+                f"{name}: {path}[{place}] is {_seen(each)}; expected a number, not true or false."
+            )
 
 
 class _Repeated(dict[str, Any]):
@@ -130,7 +155,9 @@ def _parse(source: Source, duplicates: Repeats) -> Any:
         known: dict[str, int] = {}
         for place, (key, value) in enumerate(pairs):
             first = known.setdefault(key, place)
-            if first != place and (duplicates in ("error", "keep") or not isinstance(value, (int, float))):
+            if first != place and (
+                duplicates in ("error", "keep") or not isinstance(value, (int, float))
+            ):
                 repeated = _Repeated(whole)
                 repeated.key, repeated.places = key, (first + 1, place + 1)
                 return repeated
@@ -145,11 +172,14 @@ def _refuse_repeated(name: str, path: str, thing: dict[str, Any]) -> None:
     if isinstance(thing, _Repeated):
         first, second = thing.places
         what = f"{name}: {path} has the key {thing.key!r} twice, as entries {first} and {second}"
-        raise DuplicateItem(f"{what}; keep one of them, or, of a run, say which to keep (first, best).")
+        raise DuplicateItem(
+            f"{what}; keep one of them, or, of a run, say which to keep (first, best)."
+        )
 
 
 def _seen(thing: Any) -> str:
-    return f"{shown(encode_id(thing) if isinstance(thing, str) and not thing.isprintable() else thing)} ({kind_of(thing)})"
+    is_unprintable = isinstance(thing, str) and not thing.isprintable()
+    return f"{shown(encode_id(thing) if is_unprintable else thing)} ({kind_of(thing)})"
 
 
 _META = "mteb_model_meta"
@@ -164,7 +194,8 @@ _MTEB = re.compile(rf'\{{\s*"{_META}"\s*:')
     parts=True,
 )
 def read_mteb(source: Source, request: Request) -> Ranking:
-    """The ranking of one subset and split; the format's name carries them, `mteb:en/test`, where the file has several.
+    """The ranking of one subset and split; the format's name carries them, `mteb:en/test`, where
+    the file has several.
 
     Source: MTEB 2.20, `save_retrieval_predictions`.
     """
@@ -174,30 +205,46 @@ def read_mteb(source: Source, request: Request) -> Ranking:
 def _load_mteb(source: Source, request: Request) -> Any:
     found = read_json(source, pairs=unique_keys)
     if not isinstance(found, dict):
-        raise BadInput(f"{source.name}: $ is {_seen(found)}; expected {{subset: {{split: {{query: …}}}}}}.")
+        raise BadInput(
+            f"{source.name}: $ is {_seen(found)}; expected {{subset: {{split: {{query: …}}}}}}."
+        )
     parts: dict[str, Any] = {}
     for subset, splits in found.items():
         if subset == _META:
             continue
         if not isinstance(splits, dict):
-            raise BadInput(f"{source.name}: $[{subset!r}] is {kind_of(splits)}; expected {{split: {{query: …}}}}.")
+            raise BadInput(
+                f"{source.name}: $[{subset!r}] is {kind_of(splits)}; expected {{split: "
+                f"{{query: …}}}}."
+            )
         parts.update({f"{subset}/{split}": scored for split, scored in splits.items()})
     if not parts:
-        raise BadInput(f"{source.name} holds no predictions beside {_META!r}; was the run saved whole?")
+        raise BadInput(
+            f"{source.name} holds no predictions beside {_META!r}; was the run saved whole?"
+        )
     names = ", ".join(parts)
     if not request.part and len(parts) > 1:
-        raise BadInput(f"{source.name} holds several rankings: {names}; name one, as in format 'mteb:{next(iter(parts))}'.")
+        raise BadInput(
+            f"{source.name} holds several rankings: {names}; name one, as in format "
+            f"'mteb:{next(iter(parts))}'."
+        )
     if request.part and request.part not in parts:
         raise UnknownName(f"{source.name} holds no part {request.part!r}; it has {names}.")
     chosen = request.part or names
     request.notes.append(f"{source.name}: MTEB predictions of {chosen}.")
     if not isinstance(parts[chosen], dict):
-        raise BadInput(f"{source.name}: {chosen} is {kind_of(parts[chosen])}; expected {{query: {{item: score}}}}.")
+        raise BadInput(
+            f"{source.name}: {chosen} is {kind_of(parts[chosen])}; expected {{query: {{item: "
+            f"score}}}}."
+        )
     if not parts[chosen]:
         raise BadInput(f"{source.name}: {chosen} is empty; expected {{query: {{item: score}}}}.")
     for query, scored in parts[chosen].items():
         if not isinstance(scored, dict):
-            raise BadInput(f"{source.name}: $[{chosen!r}][{query!r}] is {_seen(scored)}; expected {{item: score}}.")
+            raise BadInput(
+                f"{source.name}: $[{chosen!r}][{query!r}] is {_seen(scored)}; expected "
+                f"{{item: score}}."
+            )
         for item, score in scored.items():
             if isinstance(score, bool):
                 where = f"{source.name}: $[{chosen!r}][{query!r}][{item!r}]"
@@ -208,40 +255,64 @@ def _load_mteb(source: Source, request: Request) -> Any:
 def _sniff_predictions(head: Head) -> float:
     start = re.match(r'\{\s*"(?:query_id|query|results)"\s*:', head.text)
     keys = all(re.search(rf'"{key}"\s*:', head.text) for key in ("query_id", "results"))
-    named = re.search(r'"corpus_id"\s*:', head.text) or not re.search(r'"results"\s*:\s*\[\s*[^\s\]]', head.text)
+    named = re.search(r'"corpus_id"\s*:', head.text) or not re.search(
+        r'"results"\s*:\s*\[\s*[^\s\]]', head.text
+    )
     return 0.95 if start and keys and named else 0.0
 
 
 @file_format("sentence-transformers", "run", sniff=_sniff_predictions, kind_of="results")
 def read_predictions(source: Source, request: Request) -> Ranking:
-    """The ranking in the predictions of an `InformationRetrievalEvaluator` with `write_predictions`.
+    """The ranking in the predictions of an `InformationRetrievalEvaluator` with
+    `write_predictions`.
 
-    A query without results is kept. Raises BadLine for a line of another form, BadScore and DuplicateItem as for any run.
-    Source: sentence-transformers 5 and 6, InformationRetrievalEvaluator.
+    A query without results is kept. Raises BadLine for a line of another form, BadScore and
+    DuplicateItem as for any run. Source: sentence-transformers 5 and 6,
+    InformationRetrievalEvaluator.
     """
     queries, rows = dict[str, int](), list[tuple[str, str, Any]]()
     for number, line in source.lines():
-        entry = parse_json(line, source.name, "a JSON object per line", line=number, pairs=unique_keys)
+        entry = parse_json(
+            line, source.name, "a JSON object per line", line=number, pairs=unique_keys
+        )
         if not isinstance(entry, dict):
-            raise BadLine(f"{source.name}:{number}: {line[:60]!r}; expected an object with query_id and results.")
+            raise BadLine(
+                f"{source.name}:{number}: {line[:60]!r}; expected an object with query_id and "
+                "results."
+            )
         query = _id(source, number, entry, "query_id")
         if query in queries:
-            raise BadLine(f"{source.name}:{number}: query {query!r} already appears in line {queries[query]}; keep one of them.")
+            raise BadLine(
+                f"{source.name}:{number}: query {query!r} already appears in line "
+                f"{queries[query]}; keep one of them."
+            )
         queries[query] = number
         results = entry.get("results")
         if not isinstance(results, list):
-            raise BadLine(f"{source.name}:{number}: 'results' is {shown(results)}; expected a list of corpus_id and score.")
+            raise BadLine(
+                f"{source.name}:{number}: 'results' is {shown(results)}; expected a list of "
+                "corpus_id and score."
+            )
         for each in results:
             if not isinstance(each, dict) or type(each.get("score")) not in (int, float):
                 what = f"{source.name}:{number}: {shown(each, 60)}"
-                raise BadLine(f"{what}; a result is {{corpus_id, score}} with a number for a score.")
+                raise BadLine(
+                    f"{what}; a result is {{corpus_id, score}} with a number for a score."
+                )
             rows.append((query, _id(source, number, each, "corpus_id"), each["score"]))
-    owners, items, scores = [row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows]
+    owners, items, scores = (
+        [row[0] for row in rows],
+        [row[1] for row in rows],
+        [row[2] for row in rows],
+    )
     return request.ranking(owners, items, scores, all_queries=queries)
 
 
 def _id(source: Source, number: int, entry: dict[str, Any], key: str) -> str:
     text = id_text(entry.get(key))
     if not text:
-        raise BadInput(f"{source.name}:{number}: {key} is {shown(entry.get(key))}; expected an id, a string or an integer.")
+        raise BadInput(
+            f"{source.name}:{number}: {key} is {shown(entry.get(key))}; expected an id, a "
+            "string or an integer."
+        )
     return text

@@ -1,4 +1,6 @@
-"""LETOR files of learning to rank, as of SVMrank, RankLib and LightGBM: `grade qid:query 1:value 2:value … # docid = item`."""
+"""LETOR files of learning to rank, as of SVMrank, RankLib and LightGBM: `grade qid:query 1:value
+2:value … # docid = item`.
+"""
 
 import math
 import re
@@ -17,7 +19,9 @@ from rankwell.store import Head, Source, decode_id
 
 # Possessive: no feature is tried again, which makes it as fast as a pattern of any letters.
 _FEATURES = re.compile(
-    rb"(?:[ \t]++[0-9]++:[-+]?+(?:(?:[0-9]++\.?+[0-9]*+|\.[0-9]++)(?:[eE][-+]?+[0-9]++)?+|(?i:nan|inf(?:inity)?+)))*+[ \t\r]*+"
+    rb"(?:[ "
+    rb"\t]++[0-9]++:[-+]?+(?:(?:[0-9]++\.?+[0-9]*+|\.[0-9]++)(?:[eE][-+]?+[0-9]++)?+|(?i:nan|inf(?:inity)?+)))*+[ "  # noqa: E501
+    rb"\t\r]*+"
 )
 _NUMBER = re.compile(rb"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
 _ITEM = re.compile(rb"(?:^|[\s#])docid[ \t]*=[ \t]*(\S+)")
@@ -37,11 +41,15 @@ class LetorRow(NamedTuple):
 def _sniff(head: Head) -> float:
     """The second field of each line begins with `qid:`, which no other format has."""
     rows = head.fields
-    return 0.95 if rows and all(len(row) > 1 and row[1].startswith(b"qid:") for row in rows) else 0.0
+    return (
+        0.95 if rows and all(len(row) > 1 and row[1].startswith(b"qid:") for row in rows) else 0.0
+    )
 
 
 def _rows(source: Source) -> Iterator[LetorRow]:
-    """The rows; an item without a docid is called by its place in the query, from 0. Raises BadLine."""
+    """The rows; an item without a docid is called by its place in the query, from 0. Raises
+    BadLine.
+    """
     places, named = dict[str, int](), None
     for number, line in source.lines():
         body, _, comment = line.partition(b"#")
@@ -50,18 +58,31 @@ def _rows(source: Source) -> Iterator[LetorRow]:
             continue
         where = f"{source.name}:{number}: {shorten(line)}"
         if len(head) < 2 or not head[1].startswith(b"qid:") or head[1] == b"qid:":
-            raise BadLine(f"{where}; a LETOR line is `{_FORM}`; correct the line, or name another format.")
+            raise BadLine(
+                f"{where}; a LETOR line is `{_FORM}`; correct the line, or name another format."
+            )
         features = b" " + head[2] if len(head) > 2 else b""
         if not _FEATURES.fullmatch(features.rstrip()):
-            raise BadLine(f"{where}: a feature is not a number, a colon and a number; correct it, as in 3:0.5.")
+            raise BadLine(
+                f"{where}: a feature is not a number, a colon and a number; correct it, as in "
+                "3:0.5."
+            )
         grade = float(head[0]) if _NUMBER.fullmatch(head[0]) else math.nan
         if not math.isfinite(grade):
-            raise BadLine(f"{where}: the grade {shorten(head[0])} is not a finite number; correct it.")
+            raise BadLine(
+                f"{where}: the grade {shorten(head[0])} is not a finite number; correct it."
+            )
         found, query = _ITEM.search(comment), decode_id(head[1][4:])
         if not found and b"docid" in comment:
-            raise BadLine(f"{where}: the comment names no item; write `docid = item` behind a blank.")
+            raise BadLine(
+                f"{where}: the comment names no item; write `docid = item` behind a blank."
+            )
         if named is not None and named != bool(found):
-            has = "has a docid, and earlier lines have none" if found else "has no docid, and earlier lines have one"
+            has = (
+                "has a docid, and earlier lines have none"
+                if found
+                else "has no docid, and earlier lines have one"
+            )
             raise BadLine(f"{where} {has}; give all lines one, or none.")
         named, place = bool(found), places.get(query, 0)
         places[query] = place + 1
@@ -77,48 +98,74 @@ def _columns(source: Source) -> list[LetorRow]:
 
 @file_format("letor", "judgments", sniff=_sniff)
 def read_judgments(source: Source, request: Request) -> Judgments:
-    """The grades of a LETOR file; an item is the docid of its comment, else its place among the lines of its query, from 0.
+    """The grades of a LETOR file; an item is the docid of its comment, else its place among the
+    lines of its query, from 0.
 
-    Raises BadLine for another line, DuplicateItem naming both lines. Source: Qin and Liu 2013, Introducing LETOR 4.0 datasets.
+    Raises BadLine for another line, DuplicateItem naming both lines. Source: Qin and Liu 2013,
+    Introducing LETOR 4.0 datasets.
     """
     rows = _columns(source)
-    columns = [each.query for each in rows], [each.item for each in rows], [each.grade for each in rows]
+    columns = (
+        [each.query for each in rows],
+        [each.item for each in rows],
+        [each.grade for each in rows],
+    )
     try:
         return Judgments.from_rows(*unique_rows(*columns, request.duplicates))
     except DuplicateItem as error:
-        raise repeated(source.name, "judges", (((each.query, each.item), each.line) for each in rows)) or error from error
+        raise (
+            repeated(source.name, "judges", (((each.query, each.item), each.line) for each in rows))
+            or error
+        ) from error
 
 
 @file_format("letor", "run", sniff=_sniff, parts=True)
 def read_run(source: Source, request: Request) -> Ranking:
-    """The ranking by one feature, `letor:25`, as a baseline; a line without the feature has 0. Items are those of the judgments.
+    """The ranking by one feature, `letor:25`, as a baseline; a line without the feature has 0.
+    Items are those of the judgments.
 
-    Without a number the file has to have a single feature. Raises BadLine, BadScore for a value that is not finite, BadInput
-    where no line has the feature, DuplicateItem naming both lines.
+    Without a number the file has to have a single feature. Raises BadLine, BadScore for a value
+    that is not finite, BadInput where no line has the feature, DuplicateItem naming both lines.
     """
     rows = _columns(source)
     wanted = request.part.encode() or _only_feature(source, rows)
     scores, found = list[float](), False
     for row in rows:
-        values = [value for name, _, value in (each.partition(b":") for each in row.features.split()) if name == wanted]
+        values = [
+            value
+            for name, _, value in (each.partition(b":") for each in row.features.split())
+            if name == wanted
+        ]
         if len(values) > 1:
-            raise BadLine(f"{source.name}:{row.line}: the feature {wanted.decode()} appears twice; keep one of them.")
+            raise BadLine(
+                f"{source.name}:{row.line}: the feature {wanted.decode()} appears twice; keep "
+                "one of them."
+            )
         text = values[0] if values else b"0"
         scores.append(float(text) if _NUMBER.fullmatch(text) else math.nan)
         found = found or bool(values)
         if not math.isfinite(scores[-1]):
-            raise BadScore(f"{source.name}:{row.line}: the feature {wanted.decode()} is {shorten(text)}, not a finite number.")
+            raise BadScore(
+                f"{source.name}:{row.line}: the feature {wanted.decode()} is {shorten(text)}, "
+                "not a finite number."
+            )
     if not found:
-        raise BadInput(f"{source.name}: no line has the feature {request.part}; name one that is there.")
+        raise BadInput(
+            f"{source.name}: no line has the feature {request.part}; name one that is there."
+        )
     names = [each.query for each in rows], [each.item for each in rows]
     lines = np.array([each.line for each in rows], dtype=np.int64)
-    return request.ranking_of(RunRows(*names, np.array(scores), np.full(len(rows), np.nan), lines), source)
+    return request.ranking_of(
+        RunRows(*names, np.array(scores), np.full(len(rows), np.nan), lines), source
+    )
 
 
 def _only_feature(source: Source, rows: list[LetorRow]) -> bytes:
     """The feature of a file that has one. Raises BadInput."""
     names = dict.fromkeys(each.partition(b":")[0] for row in rows for each in row.features.split())
     if len(names) != 1:
-        example = f"; name one in the format, as in letor:{next(iter(names)).decode()}" if names else ""
+        example = (
+            f"; name one in the format, as in letor:{next(iter(names)).decode()}" if names else ""
+        )
         raise BadInput(f"{source.name}: {len(names)} features, and a run has one score{example}.")
     return next(iter(names))

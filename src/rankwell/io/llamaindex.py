@@ -1,4 +1,6 @@
-"""LlamaIndex: `EmbeddingQAFinetuneDataset` as JSON, its dictionary or the object, with queries, corpus and relevant_docs."""
+"""LlamaIndex: `EmbeddingQAFinetuneDataset` as JSON, its dictionary or the object, with queries,
+corpus and relevant_docs.
+"""
 
 import re
 from collections.abc import Mapping
@@ -12,7 +14,9 @@ from rankwell.store import Head, Source
 
 _TEXTS = ("queries", "corpus")
 _PARTS = (*_TEXTS, "relevant_docs")
-_START = re.compile(r'\{\s*"(?:queries|corpus|relevant_docs)"\s*:\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*["\[]')
+_START = re.compile(
+    r'\{\s*"(?:queries|corpus|relevant_docs)"\s*:\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*["\[]'
+)
 
 
 def _sniff(head: Head) -> float:
@@ -21,12 +25,16 @@ def _sniff(head: Head) -> float:
 
 def _accepts(thing: Any) -> bool:
     if isinstance(thing, Mapping):
-        return all(isinstance(thing.get(name), Mapping) for name in _PARTS) and _is_of_texts(thing["queries"])
+        return all(isinstance(thing.get(name), Mapping) for name in _PARTS) and _is_of_texts(
+            thing["queries"]
+        )
     return all(hasattr(thing, name) for name in _PARTS)
 
 
 def _is_of_texts(queries: Mapping[Any, Any]) -> bool:
-    """Whether the values are strings, as those of judgments of a query that is named `queries` are not."""
+    """Whether the values are strings, as those of judgments of a query that is named `queries` are
+    not.
+    """
     return all(isinstance(text, str) for text in queries.values())
 
 
@@ -38,7 +46,10 @@ def _part(thing: Any, name: str) -> Any:
         return getattr(thing, name)
     found = read_json(thing, pairs=unique_keys)
     if not isinstance(found, dict) or not isinstance(found.get(name), dict):
-        raise BadInput(f"{thing.name}: $[{name!r}] is not an object; expected one with queries, corpus and relevant_docs.")
+        raise BadInput(
+            f"{thing.name}: $[{name!r}] is not an object; expected one with queries, corpus "
+            "and relevant_docs."
+        )
     return found[name]
 
 
@@ -53,20 +64,29 @@ def read_judgments(thing: Any, request: Request) -> Judgments:
 
 @file_format("llamaindex", "texts", sniff=_sniff, accepts=_accepts, parts=True)
 def read_texts(thing: Any, request: Request) -> Texts:
-    """The texts of `queries` or `corpus`, whichever is named (`data.json:corpus`); of both where neither is.
+    """The texts of `queries` or `corpus`, whichever is named (`data.json:corpus`); of both where
+    neither is.
 
     Raises BadInput for an id that both have, and for a text that is not a string.
     """
     if request.part and request.part not in _TEXTS:
-        raise UnknownName(f"the part {request.part!r} of a LlamaIndex data set has no texts; name {' or '.join(_TEXTS)}.")
+        raise UnknownName(
+            f"the part {request.part!r} of a LlamaIndex data set has no texts; name "
+            f"{' or '.join(_TEXTS)}."
+        )
     texts = dict[str, str]()
     for name in (request.part,) if request.part else _TEXTS:
         own = FORMATS["python mapping texts"]
         mapping = _part(thing, name)
         if not own.accepts(mapping):
-            raise BadInput(f"$[{name!r}] has a value that is not a string; expected an object id -> text.")
+            raise BadInput(
+                f"$[{name!r}] has a value that is not a string; expected an object id -> text."
+            )
         found = own.read(mapping, request).texts
         if both := sorted(texts.keys() & found):
-            raise BadInput(f"the id {both[0]!r} is of a query and of a document; name the part, {' or '.join(_TEXTS)}.")
+            raise BadInput(
+                f"the id {both[0]!r} is of a query and of a document; name the part, "
+                f"{' or '.join(_TEXTS)}."
+            )
         texts |= found
     return Texts(texts, {name: {} for name in texts})

@@ -1,4 +1,6 @@
-"""Judgments and runs that are already Python mappings: query -> item -> grade or score, or query -> list."""
+"""Judgments and runs that are already Python mappings: query -> item -> grade or score, or query ->
+list.
+"""
 
 import struct
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,19 +26,29 @@ from rankwell.store import encode_id
 
 # So few scores are each compared with every value; where there are more, the values are sorted.
 _FEW = 16
-# Mappings whose values are unpacked together: enough to spread NumPy's cost per call, few enough to stay in the cache.
+# Mappings whose values are unpacked together: enough to spread NumPy's cost per call, few enough to
+# stay in the cache.
 _BLOCK = 64
-_EMPTY = "an id is empty; what has no id would match what has none: write one, or leave the entry out."
-_SAME = "two ids are the same once numbers are read as text, such as 7 and '7'; give ids of one type."
+_EMPTY = (
+    "an id is empty; what has no id would match what has none: write one, or leave the entry out."
+)
+_SAME = (
+    "two ids are the same once numbers are read as text, such as 7 and '7'; give ids of one type."
+)
 
 
 Numbers = Mapping[str, Any]
-"""Query -> item -> number, or query -> list of ids or of pairs of id and number; of judgments also a set of ids."""
+"""Query -> item -> number, or query -> list of ids or of pairs of id and number; of judgments also
+a set of ids.
+"""
 
 
 @own_arithmetic
-def judged_rankings(judgments: Numbers | Judgments, run: Numbers, *, ties: TieRule = "id-desc") -> JudgedRankings:
-    """The judged rankings of a run under a truth, both given as mappings query -> item -> number, or query -> list of ids.
+def judged_rankings(
+    judgments: Numbers | Judgments, run: Numbers, *, ties: TieRule = "id-desc"
+) -> JudgedRankings:
+    """The judged rankings of a run under a truth, both given as mappings query -> item -> number,
+    or query -> list of ids.
 
     >>> judged_rankings({"q": {"d1"}}, {"q": ["d2", "d1"]}).ranks
     array([2])
@@ -58,22 +70,31 @@ Aspects = Mapping[str, Mapping[str, Any]]
 
 def _with_aspects(judgments: Aspects) -> Judgments:
     plain = {
-        query: {aspect: dict(_pairs(query, items)) for aspect, items in aspects.items()} for query, aspects in judgments.items()
+        query: {aspect: dict(_pairs(query, items)) for aspect, items in aspects.items()}
+        for query, aspects in judgments.items()
     }
     queries, aspects, items, grades = nested_columns(plain, 3)
     return Judgments.from_rows(queries, items, grades, aspects=aspects, all_queries=judgments)
 
 
 @own_arithmetic
-def group_rankings(judgments: Aspects | Judgments, run: Numbers, *, ties: TieRule = "id-desc") -> GroupRankings:
-    """The rankings of a run under the judgments of several groups, given as a mapping query -> group -> item -> grade."""
+def group_rankings(
+    judgments: Aspects | Judgments, run: Numbers, *, ties: TieRule = "id-desc"
+) -> GroupRankings:
+    """The rankings of a run under the judgments of several groups, given as a mapping query ->
+    group -> item -> grade.
+    """
     truth = judgments if isinstance(judgments, Judgments) else _with_aspects(judgments)
     return GroupRankings.join(truth, _hits(run, truth.flat, ties))
 
 
 @own_arithmetic
-def intent_rankings(judgments: Aspects | Judgments, run: Numbers, *, ties: TieRule = "id-desc") -> IntentRankings:
-    """The rankings of a run under judgments for several intents, given as a mapping query -> intent -> item -> grade."""
+def intent_rankings(
+    judgments: Aspects | Judgments, run: Numbers, *, ties: TieRule = "id-desc"
+) -> IntentRankings:
+    """The rankings of a run under judgments for several intents, given as a mapping query -> intent
+    -> item -> grade.
+    """
     truth = judgments if isinstance(judgments, Judgments) else _with_aspects(judgments)
     return IntentRankings.join(truth, _hits(run, truth.flat, ties))
 
@@ -85,23 +106,31 @@ def preference_rankings(
     *,
     ties: TieRule = "id-asc",
 ) -> PreferenceRankings:
-    """The rankings of a run under preferences, given as a mapping query -> group -> subgroup -> item -> level.
+    """The rankings of a run under preferences, given as a mapping query -> group -> subgroup ->
+    item -> level.
 
     ties: trec_eval breaks them by id ascending here, and descending for all other measures.
     """
-    stated = preferences if isinstance(preferences, Preferences) else Preferences.from_dict(preferences)
+    stated = (
+        preferences if isinstance(preferences, Preferences) else Preferences.from_dict(preferences)
+    )
     return PreferenceRankings.join(stated, _hits(run, stated.judgments, ties))
 
 
 @own_arithmetic
-def ranking_pairs(reference: Any, candidate: Any, *, depth: int | None = None, n_candidates: int | None = None) -> RankingPairs:
-    """Two models' lists side by side, each given as a list of ids, or as a mapping query -> list of ids.
+def ranking_pairs(
+    reference: Any, candidate: Any, *, depth: int | None = None, n_candidates: int | None = None
+) -> RankingPairs:
+    """Two models' lists side by side, each given as a list of ids, or as a mapping query -> list of
+    ids.
 
-    A list may also be a mapping item -> similarity: highest first, ties by id descending by bytes. A single list is of the query
-    "query"; a query that only one side has is empty on the other.
-    depth: only so many first items are the list; what follows is known by its rank and similarity, and not listed.
+    A list may also be a mapping item -> similarity: highest first, ties by id descending by bytes.
+    A single list is of the query "query"; a query that only one side has is empty on the other.
+    depth: only so many first items are the list; what follows is known by its rank and similarity,
+    and not listed.
     n_candidates: how many items could have been listed; by default those that either side names.
-    Raises DuplicateItem for an item that stands in a list twice, BadScore for a similarity that is not a finite number.
+    Raises DuplicateItem for an item that stands in a list twice, BadScore for a similarity that is
+    not a finite number.
     """
     sides = [_listings(side) for side in (reference, candidate)]
     queries = sort_ids({*sides[0], *sides[1]})
@@ -109,9 +138,14 @@ def ranking_pairs(reference: Any, candidate: Any, *, depth: int | None = None, n
     numbers: dict[str, int] = {}
     for item in (item for side in named for listing in side for item in listing):
         numbers.setdefault(item, len(numbers))
-    counts = [len({*first, *second}) if n_candidates is None else n_candidates for first, second in zip(*named, strict=True)]
+    counts = [
+        len({*first, *second}) if n_candidates is None else n_candidates
+        for first, second in zip(*named, strict=True)
+    ]
     first, second = (_listed(mine, theirs, numbers, depth) for mine, theirs in (named, named[::-1]))
-    return RankingPairs.from_top_k(queries, first, second, n_candidates=np.array(counts, dtype=np.int64))
+    return RankingPairs.from_top_k(
+        queries, first, second, n_candidates=np.array(counts, dtype=np.int64)
+    )
 
 
 def _listings(side: Any) -> dict[str, dict[str, float]]:
@@ -123,7 +157,10 @@ def _listings(side: Any) -> dict[str, dict[str, float]]:
 
 def _listing(query: str, given: Any) -> dict[str, float]:
     if isinstance(given, str) or not isinstance(given, Iterable):
-        raise BadInput(f"query {query!r} has {shown(given)}; expected a list of ids or a mapping item -> similarity.")
+        raise BadInput(
+            f"query {query!r} has {shown(given)}; expected a list of ids or a mapping item -> "
+            "similarity."
+        )
     items = [_text_id(item) for item in given]
     if len(set(items)) < len(items):
         twice = next(item for item in items if items.count(item) > 1)
@@ -137,12 +174,20 @@ def _listing(query: str, given: Any) -> dict[str, float]:
 
 
 def _listed(
-    mine: Sequence[Mapping[str, float]], theirs: Sequence[Mapping[str, float]], numbers: Mapping[str, int], depth: int | None
+    mine: Sequence[Mapping[str, float]],
+    theirs: Sequence[Mapping[str, float]],
+    numbers: Mapping[str, int],
+    depth: int | None,
 ) -> Listed:
     """The table of one side's lists, with what the other side says of every item that it names."""
     lists = [list(each)[:depth] for each in mine]
     shape = (len(lists), max(map(len, lists), default=0))
-    columns = np.full(shape, -1), np.full(shape, np.nan), np.zeros(shape, dtype=np.int64), np.full(shape, np.nan)
+    columns = (
+        np.full(shape, -1),
+        np.full(shape, np.nan),
+        np.zeros(shape, dtype=np.int64),
+        np.full(shape, np.nan),
+    )
     for row, (items, own, other) in enumerate(zip(lists, mine, theirs, strict=True)):
         ranks = {item: rank for rank, item in enumerate(other, 1)}
         for place, item in enumerate(items):
@@ -153,11 +198,17 @@ def _listed(
 
 
 def find_hits(
-    run: Mapping[str, Mapping[str, float]], judgments: Judgments, *, ties: TieRule = "id-desc", single_precision: bool = False
+    run: Mapping[str, Mapping[str, float]],
+    judgments: Judgments,
+    *,
+    ties: TieRule = "id-desc",
+    single_precision: bool = False,
 ) -> Hits:
-    """The hits of a mapping query -> item -> score; only judged items are looked up, the rest is counted.
+    """The hits of a mapping query -> item -> score; only judged items are looked up, the rest is
+    counted.
 
-    Raises BadScore for a score that is not a number, NaN or infinite, BadInput where only some of a query's ids are strings.
+    Raises BadScore for a score that is not a number, NaN or infinite, BadInput where only some of a
+    query's ids are strings.
     """
     shared = list[_SharedQuery]()
     positions, rows = list[int](), list[int]()
@@ -169,7 +220,9 @@ def find_hits(
         scored = run.get(query)
         if scored is not None:
             present[position], retrieved[position] = True, len(scored)
-            own = [row for row in range(bounds[position], bounds[position + 1]) if items[row] in scored]
+            own = [
+                row for row in range(bounds[position], bounds[position + 1]) if items[row] in scored
+            ]
             rows += own
             positions += [position] * len(own)
             shared.append(_SharedQuery(query, scored, [items[row] for row in own]))
@@ -181,7 +234,9 @@ def find_hits(
             with np.errstate(over="ignore"):
                 kind = np.float32 if single_precision else np.float64
                 scores = np.array(list(scored.values()), dtype=np.float64).astype(kind).tolist()
-            place = places_in_ties(scored, scores, counts.scores[first:last].tolist(), ties, encode_id)
+            place = places_in_ties(
+                scored, scores, counts.scores[first:last].tolist(), ties, encode_id
+            )
             before[first:last] = [place[item] for item in listed]
         first = last
     unknown = {query: len(scored) for query, scored in run.items() if query not in judgments.index}
@@ -198,12 +253,19 @@ class _SharedQuery(NamedTuple):
 
 
 def _place(shared: Sequence[_SharedQuery], *, single: bool = False) -> RankCounts:
-    """Rank counts of the judged items by their scores. Raises BadScore for any that is not a finite number, _MixedIds."""
-    placed = place_scores([each.scored for each in shared], [each.items for each in shared], single=single)
+    """Rank counts of the judged items by their scores. Raises BadScore for any that is not a finite
+    number, _MixedIds.
+    """
+    placed = place_scores(
+        [each.scored for each in shared], [each.items for each in shared], single=single
+    )
     for query, scored, _ in shared if placed is None else ():
         for item, score in scored.items():
             if not _is_finite(score):
-                raise BadScore(f"query {query!r}, item {item!r}: the score is {shown(score)}; scores are finite numbers.")
+                raise BadScore(
+                    f"query {query!r}, item {item!r}: the score is {shown(score)}; scores are "
+                    "finite numbers."
+                )
     if placed is None:
         raise _MixedIds("the ids of items are of several types; give strings.")
     return placed
@@ -225,20 +287,28 @@ def _has_lists(mapping: Mapping[Any, Any]) -> bool:
     return not all(isinstance(each, Mapping) for each in mapping.values())
 
 
-def _pairs(query: Any, given: Any, *, ordered: bool = False, duplicates: Repeats = "error") -> list[tuple[str, Any]]:
-    """The items of a query with their numbers: a mapping, pairs of both, or ids alone, which have grade 1.
+def _pairs(
+    query: Any, given: Any, *, ordered: bool = False, duplicates: Repeats = "error"
+) -> list[tuple[str, Any]]:
+    """The items of a query with their numbers: a mapping, pairs of both, or ids alone, which have
+    grade 1.
 
-    ordered: ids alone are a ranking, whose score is the rank with its sign turned; a set is refused, as it has no order. Results
-    may then be mappings, too, with any common name for id and score.
+    ordered: ids alone are a ranking, whose score is the rank with its sign turned; a set is
+    refused, as it has no order. Results may then be mappings, too, with any common name for id and
+    score.
     Raises BadInput and DuplicateItem naming the query.
     """
     values: Any = given.tolist() if hasattr(given, "tolist") else given
     if ordered and isinstance(values, (set, frozenset)):
         what = f"query {query!r} has a set, which has no order; expected a ranking"
-        raise BadInput(f"{what}. Give a list of ids from the first rank on, or a mapping item -> score.")
+        raise BadInput(
+            f"{what}. Give a list of ids from the first rank on, or a mapping item -> score."
+        )
     if not isinstance(values, (Mapping, list, tuple, set, frozenset)):
         what = f"query {query!r} has {shown(given)}, {kind_of(given)}"
-        raise BadInput(f"{what}; expected a mapping query -> item -> number, or query -> list of ids.")
+        raise BadInput(
+            f"{what}; expected a mapping query -> item -> number, or query -> list of ids."
+        )
     listed: list[Any] = list(values.items() if isinstance(values, Mapping) else values)
     if ordered and any(isinstance(each, Mapping) for each in listed):
         listed = [result_pair(query, each) for each in listed]
@@ -246,11 +316,20 @@ def _pairs(query: Any, given: Any, *, ordered: bool = False, duplicates: Repeats
             listed = [item for item, _ in listed]
     n_pairs = sum(isinstance(each, (list, tuple)) and len(each) == 2 for each in listed)
     if 0 < n_pairs < len(listed):
-        raise BadInput(f"query {query!r} lists ids and pairs of id and number; expected one or the other.")
+        raise BadInput(
+            f"query {query!r} lists ids and pairs of id and number; expected one or the other."
+        )
     if not n_pairs:
         listed = [(item, -float(rank) if ordered else 1.0) for rank, item in enumerate(listed, 1)]
     where = f"query {query!r}: "
-    doubtful = next((each for each in listed if isinstance(each, list) and {type(part) for part in each} == {int}), None)
+    doubtful = next(
+        (
+            each
+            for each in listed
+            if isinstance(each, list) and {type(part) for part in each} == {int}
+        ),
+        None,
+    )
     if doubtful is not None:
         number = "score" if ordered else "grade"
         what = f"{where}{doubtful} may be an item and its {number}, or two items"
@@ -263,8 +342,12 @@ def _pairs(query: Any, given: Any, *, ordered: bool = False, duplicates: Repeats
     return pairs
 
 
-def _rows(mapping: Mapping[Any, Any], request: Request, *, ordered: bool) -> tuple[list[str], list[str], list[Any]]:
-    """The columns query, item and number of lists. Raises BadScore for a number that is not finite, and as `_pairs`."""
+def _rows(
+    mapping: Mapping[Any, Any], request: Request, *, ordered: bool
+) -> tuple[list[str], list[str], list[Any]]:
+    """The columns query, item and number of lists. Raises BadScore for a number that is not finite,
+    and as `_pairs`.
+    """
     rows = [
         (_text_id(query), item, number)
         for query, given in mapping.items()
@@ -275,7 +358,10 @@ def _rows(mapping: Mapping[Any, Any], request: Request, *, ordered: bool) -> tup
     what = "score" if ordered else "grade"
     for query, item, number in rows:
         if not _is_finite(number):
-            raise BadScore(f"query {query!r}, item {item!r}: the {what} is {shown(number)}; {what}s are finite numbers.")
+            raise BadScore(
+                f"query {query!r}, item {item!r}: the {what} is {shown(number)}; {what}s are "
+                "finite numbers."
+            )
     return [row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows]
 
 
@@ -283,15 +369,29 @@ def _requested_hits(run: Any, judgments: Judgments, request: Request) -> Hits:
     if request.keep or _has_lists(run):
         return request.hits(read_ranking(run, request), judgments)
     try:
-        return find_hits(with_text_ids(run), judgments, ties=request.ties, single_precision=request.single_precision)
+        return find_hits(
+            with_text_ids(run),
+            judgments,
+            ties=request.ties,
+            single_precision=request.single_precision,
+        )
     except _MixedIds:
         clean = with_text_ids(run, each=True)
-        return find_hits(clean, judgments, ties=request.ties, single_precision=request.single_precision)
+        return find_hits(
+            clean, judgments, ties=request.ties, single_precision=request.single_precision
+        )
 
 
-@file_format("python mapping", "run", accepts=lambda thing: isinstance(thing, Mapping), find_hits=_requested_hits)
+@file_format(
+    "python mapping",
+    "run",
+    accepts=lambda thing: isinstance(thing, Mapping),
+    find_hits=_requested_hits,
+)
 def read_ranking(run: Any, request: Request) -> Ranking:
-    """The ranking in a mapping query -> item -> score, or query -> list: ids in order, pairs of id and score, or results."""
+    """The ranking in a mapping query -> item -> score, or query -> list: ids in order, pairs of id
+    and score, or results.
+    """
     if _has_lists(run):
         rows = _rows(run, request, ordered=True)
         request.notes.extend(distance_notes(run.values()))
@@ -303,9 +403,14 @@ def read_ranking(run: Any, request: Request) -> Ranking:
 
 @file_format("python mapping", "judgments", accepts=lambda thing: isinstance(thing, Mapping))
 def read_judgments(judgments: Any, request: Request) -> Judgments:
-    """The judgments in a mapping query -> item -> grade, or query -> list or set of ids, which have grade 1."""
+    """The judgments in a mapping query -> item -> grade, or query -> list or set of ids, which have
+    grade 1.
+    """
     if request.aspects != "none":
-        raise BadInput("a mapping query -> item -> grade has no groups or intents; use a qrels file or a table.")
+        raise BadInput(
+            "a mapping query -> item -> grade has no groups or intents; use a qrels file or a "
+            "table."
+        )
     if _has_lists(judgments):
         rows = unique_rows(*_rows(judgments, request, ordered=False), request.duplicates)
         return Judgments.from_rows(*rows, all_queries=map(_text_id, judgments))
@@ -313,31 +418,52 @@ def read_judgments(judgments: Any, request: Request) -> Judgments:
     for query, graded in clean.items():
         for item, grade in graded.items():
             if not _is_finite(grade):
-                raise BadScore(f"query {query!r}, item {item!r}: the grade is {shown(grade)}; grades are finite numbers.")
+                raise BadScore(
+                    f"query {query!r}, item {item!r}: the grade is {shown(grade)}; grades are "
+                    "finite numbers."
+                )
     return Judgments.from_dict(clean)
 
 
 @file_format(
     "python mapping",
     "texts",
-    accepts=lambda thing: isinstance(thing, Mapping) and all(isinstance(text, str) for text in thing.values()),
+    accepts=lambda thing: (
+        isinstance(thing, Mapping) and all(isinstance(text, str) for text in thing.values())
+    ),
 )
 def read_texts(texts: Any, request: Request) -> Texts:  # noqa: ARG001 - a mapping has no options
     """The texts in a mapping id -> text."""
-    return Texts({_text_id(name): text for name, text in texts.items()}, {_text_id(name): {} for name in texts})
+    return Texts(
+        {_text_id(name): text for name, text in texts.items()},
+        {_text_id(name): {} for name in texts},
+    )
 
 
-def with_text_ids(mapping: Mapping[Any, Any], *, each: bool = False) -> Mapping[str, Mapping[str, float]]:
+def with_text_ids(
+    mapping: Mapping[Any, Any], *, each: bool = False
+) -> Mapping[str, Mapping[str, float]]:
     """The mapping with whole-number ids as text; the mapping itself where its ids are text.
 
-    each: whether every item is looked at, as a table of them needs, or the first of a query, where a reader checks the others.
-    Raises BadInput for ids that are neither, for empty ones, and for half a character.
+    each: whether every item is looked at, as a table of them needs, or the first of a query, where
+    a reader checks the others. Raises BadInput for ids that are neither, for empty ones, and for
+    half a character.
     """
     clean = mapping
-    is_text = all(type(query) is str and (not scored or type(next(iter(scored))) is str) for query, scored in mapping.items())
-    if not is_text or (each and not all(set(map(type, scored)) <= {str} for scored in mapping.values())):
-        clean = {_text_id(query): {_text_id(item): score for item, score in scored.items()} for query, scored in mapping.items()}
-        if len(clean) < len(mapping) or any(len(clean[_text_id(query)]) < len(scored) for query, scored in mapping.items()):
+    is_text = all(
+        type(query) is str and (not scored or type(next(iter(scored))) is str)
+        for query, scored in mapping.items()
+    )
+    if not is_text or (
+        each and not all(set(map(type, scored)) <= {str} for scored in mapping.values())
+    ):
+        clean = {
+            _text_id(query): {_text_id(item): score for item, score in scored.items()}
+            for query, scored in mapping.items()
+        }
+        if len(clean) < len(mapping) or any(
+            len(clean[_text_id(query)]) < len(scored) for query, scored in mapping.items()
+        ):
             raise BadInput(_SAME)
     empty = next((query for query, scored in clean.items() if not query or "" in scored), None)
     if empty is not None:
@@ -351,24 +477,31 @@ def with_text_ids(mapping: Mapping[Any, Any], *, each: bool = False) -> Mapping[
 def _text_id(thing: Any, where: str = "") -> str:
     text = id_text(thing)
     if text is None:
-        raise BadInput(f"{where}the id {shown(thing)} is {kind_of(thing)}; expected a string or an integer.")
+        raise BadInput(
+            f"{where}the id {shown(thing)} is {kind_of(thing)}; expected a string or an integer."
+        )
     if not text:
         raise BadInput(f"{where}{_EMPTY}")
     encode_id(text)
     return text
 
 
-def place_scores(mappings: Sequence[Mapping[Any, Any]], items: Sequence[Sequence[Any]], *, single: bool) -> RankCounts | None:
+def place_scores(
+    mappings: Sequence[Mapping[Any, Any]], items: Sequence[Sequence[Any]], *, single: bool
+) -> RankCounts | None:
     """The counts for the values of some items of each mapping, `before` unset.
 
-    None where a value is not a finite number, which a string never is, or where only some keys of a mapping are strings.
+    None where a value is not a finite number, which a string never is, or where only some keys of a
+    mapping are strings.
     single: values are rounded to 32 bits first.
     """
     kind = np.float32 if single else np.float64
     with np.errstate(over="ignore"):
         try:
             pairs = zip(mappings, items, strict=True)
-            own = np.array([mapping[item] for mapping, wanted in pairs for item in wanted], dtype=np.float64)
+            own = np.array(
+                [mapping[item] for mapping, wanted in pairs for item in wanted], dtype=np.float64
+            )
         except (TypeError, ValueError, OverflowError):
             return None
         own = own.astype(kind).astype(np.float64)
@@ -376,26 +509,46 @@ def place_scores(mappings: Sequence[Mapping[Any, Any]], items: Sequence[Sequence
     placed = RankCounts(own, above, tied, before)
     first = 0
     for start in range(0, len(mappings), _BLOCK):
-        block, sizes = mappings[start : start + _BLOCK], [len(wanted) for wanted in items[start : start + _BLOCK]]
-        few, checked = max(sizes) <= _FEW, native.library is not None and all(type(each) is dict for each in block)
+        block, sizes = (
+            mappings[start : start + _BLOCK],
+            [len(wanted) for wanted in items[start : start + _BLOCK]],
+        )
+        few, checked = (
+            max(sizes) <= _FEW,
+            native.library is not None and all(type(each) is dict for each in block),
+        )
         place = first
         for mapping, size in zip(list[Any](block), sizes, strict=True) if checked else ():
             # The kernel reads Python's own numbers only; NumPy may read others.
             counted = placed.scores, placed.above, placed.tied, place, size if few else 0, single
             checked = checked and native.library.mapping_counts(mapping, *counted)
             place += size
-        if not (few and checked) and not _count(block, sizes, placed, first, single=single, checked=checked):
+        if not (few and checked) and not _count(
+            block, sizes, placed, first, single=single, checked=checked
+        ):
             return None
         first += sum(sizes)
     return placed
 
 
-def _count(block: Sequence[Any], sizes: Sequence[int], placed: RankCounts, first: int, *, single: bool, checked: bool) -> bool:
-    if not checked and any(len({issubclass(kind, str) for kind in set(map(type, each))}) > 1 for each in block):
+def _count(
+    block: Sequence[Any],
+    sizes: Sequence[int],
+    placed: RankCounts,
+    first: int,
+    *,
+    single: bool,
+    checked: bool,
+) -> bool:
+    if not checked and any(
+        len({issubclass(kind, str) for kind in set(map(type, each))}) > 1 for each in block
+    ):
         return False
     try:
         # Twice as fast as np.fromiter.
-        values = np.frombuffer(b"".join([struct.pack(f"{len(each)}d", *each.values()) for each in block]))
+        values = np.frombuffer(
+            b"".join([struct.pack(f"{len(each)}d", *each.values()) for each in block])
+        )
     except (struct.error, TypeError, OverflowError):
         return False
     if not np.isfinite(values).all():

@@ -1,4 +1,6 @@
-"""Embeddings and matrices of scores from any file or array, mapped into memory where the layout allows it."""
+"""Embeddings and matrices of scores from any file or array, mapped into memory where the layout
+allows it.
+"""
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -18,38 +20,55 @@ from rankwell.core.tables.shards import join_shards
 from rankwell.errors import BadInput, kind_of
 from rankwell.io.files import read_column
 from rankwell.io.formats import Request, choose_format, file_format
-from rankwell.store import Head, Source, exists, first_bytes, naming, remote_url, shard_files, split_part, write_text
+from rankwell.store import (
+    Head,
+    Source,
+    exists,
+    first_bytes,
+    naming,
+    remote_url,
+    shard_files,
+    split_part,
+    write_text,
+)
 
 _SAMPLED, _LEAST_OF_RANKS, _MOST_OF_COLUMNS = 16, 2, 1 << 24
-"""Rows that are looked at for ranks; fewer ranks are chance; a larger matrix is not read by columns."""
+"""Rows that are looked at for ranks; fewer ranks are chance; a larger matrix is not read by
+columns.
+"""
 IDS_BESIDE = (".ids.txt", ".ids.json")
-"""Suffixes of files of ids that are read without being named: `base.npy` has its ids in `base.ids.txt`."""
+"""Suffixes of files of ids that are read without being named: `base.npy` has its ids in
+`base.ids.txt`.
+"""
 
 
 def read_embeddings(
-    place: Any,
-    *,
-    ids: Any = None,
-    format: str | None = None,  # noqa: A002 - the word that users know
-    check: bool = True,
+    place: Any, *, ids: Any = None, format: str | None = None, check: bool = True
 ) -> Embeddings:
     """Vectors in rows, with their ids.
 
-    place: a path (`data.npz:train` names one array of several, `data.parquet:emb` a column), a folder with MTEB's `vectors.npy`
-    or with shards (`part-0.npy`, …), an address (`s3://`, `gs://`, `az://`, `hf://`) of a file or of such a folder, any array
-    (NumPy, PyTorch, what else offers `__array__` or DLPack), lists of numbers, a mapping id -> vector, Embeddings.
-    ids: a file of ids (one a line, a JSON list, a column of a table: `items.csv:id`), a sequence of them, or False for positions;
-    None takes those in the file, else those in `NAME.ids.txt` or `NAME.ids.json` beside it, else positions. Rows count from 0.
-    Integers of more than 8 bits, as in `.ivecs`, become float64.
-    format: a name from `formats('embeddings')`; None reads it from the content. check: whether to look for NaN and infinity now.
-    Raises BadInput that names file and row; BadScore for a number that is not finite; DuplicateItem for an id that appears twice.
+    place: a path (`data.npz:train` names one array of several, `data.parquet:emb` a column), a
+    folder with MTEB's `vectors.npy` or with shards (`part-0.npy`, …), an address (`s3://`, `gs://`,
+    `az://`, `hf://`) of a file or of such a folder, any array (NumPy, PyTorch, what else offers
+    `__array__` or DLPack), lists of numbers, a mapping id -> vector, Embeddings.
+    ids: a file of ids (one a line, a JSON list, a column of a table: `items.csv:id`), a sequence of
+    them, or False for positions; None takes those in the file, else those in `NAME.ids.txt` or
+    `NAME.ids.json` beside it, else positions. Rows count from 0. Integers of more than 8 bits, as
+    in `.ivecs`, become float64.
+    format: a name from `formats('embeddings')`; None reads it from the content. check: whether to
+    look for NaN and infinity now. Raises BadInput that names file and row; BadScore for a number
+    that is not finite; DuplicateItem for an id that appears twice.
     """
     name = str(place) if isinstance(place, (str, Path)) else ""
     with naming(name):
         if name:
             text, part = split_part(name)
             shards = [] if part else shard_files(text)
-            table = join_shards(shards, _read_shard(ids, format)) if shards else read_vectors(text, part, format)
+            table = (
+                join_shards(shards, _read_shard(ids, format))
+                if shards
+                else read_vectors(text, part, format)
+            )
         else:
             table = place if isinstance(place, Embeddings) else read_array(place)
             shards = []
@@ -67,7 +86,9 @@ def read_embeddings(
 
 
 def read_vectors(text: str, part: str, name: str | None = None) -> Embeddings:
-    """The vectors of one file, or of MTEB's folder, with the ids in it; there may be none. Raises as `read_embeddings`."""
+    """The vectors of one file, or of MTEB's folder, with the ids in it; there may be none. Raises
+    as `read_embeddings`.
+    """
     beside = Path(text) / "vectors.npy"
     whole = beside if remote_url(text) is None and beside.is_file() else text
     return _read(whole, part or (name or "").partition(":")[2], "embeddings", name)
@@ -79,7 +100,11 @@ def _read_shard(ids: Any, name: str | None) -> Callable[[str], Embeddings]:
     def _one(file: str) -> Embeddings:
         with naming(file):
             table = read_vectors(file, "", name)
-            return replace(table, ids=_ids_beside(file)) if table.ids is None and ids is None else table
+            return (
+                replace(table, ids=_ids_beside(file))
+                if table.ids is None and ids is None
+                else table
+            )
 
     return _one
 
@@ -100,34 +125,54 @@ def read_scores(
     *,
     query_ids: Sequence[Any] | None = None,
     item_ids: Sequence[Any] | None = None,
-    format: str | None = None,  # noqa: A002 - the word that users know
+    format: str | None = None,
 ) -> Scores:
     """A score for every query (row) and item (column).
 
-    place: a path to `.npy` (mapped into memory), `.npz`, HDF5 or safetensors (`data.npz:t2v` names one of several arrays), to
-    CSV, TSV or Parquet with a column per item, whose name is the item's id, after one for the queries' ids, to CSV or TSV of
-    plain numbers, or to Parquet with a column of lists; any array (NumPy, PyTorch), lists of numbers, Scores. query_ids,
-    item_ids: names of rows and columns, in place of those in the file. format: a name from `formats('scores')`; None reads it
-    from the content.
-    Raises BadInput that names file, row and column; NaN and infinity are looked for when the scores are counted.
+    place: a path to `.npy` (mapped into memory), `.npz`, HDF5 or safetensors (`data.npz:t2v` names
+    one of several arrays), to CSV, TSV or Parquet with a column per item, whose name is the item's
+    id, after one for the queries' ids, to CSV or TSV of plain numbers, or to Parquet with a column
+    of lists; any array (NumPy, PyTorch), lists of numbers, Scores. query_ids, item_ids: names of
+    rows and columns, in place of those in the file. format: a name from `formats('scores')`; None
+    reads it from the content.
+    Raises BadInput that names file, row and column; NaN and infinity are looked for when the scores
+    are counted.
     """
     name = str(place) if isinstance(place, (str, Path)) else ""
     with naming(split_part(name)[0] if name else ""):
-        found = place if isinstance(place, Scores) else _read(*split_part(name), "scores", format) if name else _of_array(place)
+        found = (
+            place
+            if isinstance(place, Scores)
+            else _read(*split_part(name), "scores", format)
+            if name
+            else _of_array(place)
+        )
         rows = found.query_ids if query_ids is None else as_ids(_listed(query_ids))
         columns = found.item_ids if item_ids is None else as_ids(_listed(item_ids))
         return Scores(found.matrix, rows, columns)
 
 
 def note_on_ranks(name: str, table: Scores) -> list[str]:
-    """A note on a matrix whose rows, or columns, are the integers from 0 or 1 on in some order, as ranks are; none for others."""
+    """A note on a matrix whose rows, or columns, are the integers from 0 or 1 on in some order, as
+    ranks are; none for others.
+    """
     columns = [table.matrix[:, :_SAMPLED].T] if table.matrix.size <= _MOST_OF_COLUMNS else []
     for sample in (table.matrix[:_SAMPLED], *columns):
         ordered = np.sort(as_real(np.asarray(sample)), axis=1)
         is_large = len(ordered) > 1 and ordered.shape[1] > _LEAST_OF_RANKS
-        if is_large and ordered[0, 0] in (0, 1) and (ordered == ordered[0, 0] + np.arange(ordered.shape[1])).all():
-            what = f"{name}: every row or column holds each integer from {ordered[0, 0]:g} on once, like a list of ranks"
-            return [f"{what}; the highest number counts as the best: if these are ranks, give the scores"]
+        if (
+            is_large
+            and ordered[0, 0] in (0, 1)
+            and (ordered == ordered[0, 0] + np.arange(ordered.shape[1])).all()
+        ):
+            what = (
+                f"{name}: every row or column holds each integer from {ordered[0, 0]:g} on once, "
+                "like a list of ranks"
+            )
+            return [
+                f"{what}; the highest number counts as the best: if these are ranks, give the "
+                "scores"
+            ]
     return []
 
 
@@ -140,16 +185,24 @@ def _read(path: str | Path, part: str, holds: Holds, name: str | None) -> Any:
     source = Source(path)
     if source.file is None:
         raise BadInput("vectors and scores are read in place; save them to a file and name it.")
-    # Not decompressed: the first bytes of a file without magic are counts of rows, which may be those of a compressed file.
+    # Not decompressed: the first bytes of a file without magic are counts of rows, which may be
+    # those of a compressed file.
     raw, whole = first_bytes(source.packed)
     if not raw:
         raise BadInput("the file is empty; expected vectors or scores.")
-    head = Head(source.name, raw, whole=whole, path=lambda: source.path if holds == "scores" else source.file)
+    head = Head(
+        source.name,
+        raw,
+        whole=whole,
+        path=lambda: source.path if holds == "scores" else source.file,
+    )
     return choose_format(head, holds, name, part).read(source, Request(part=part))
 
 
 def ids_content(ids: Sequence[str] | None) -> dict[str, str]:
-    """The content of the file of ids beside vectors, by its suffix: one id a line, a JSON list where one has a line break."""
+    """The content of the file of ids beside vectors, by its suffix: one id a line, a JSON list
+    where one has a line break.
+    """
     lines, listed = IDS_BESIDE
     if ids is None:
         return {}
@@ -175,18 +228,26 @@ def _ids(ids: Any) -> list[str]:
 
 
 def _is_array(thing: Any) -> bool:
-    return any(hasattr(thing, name) for name in ("__array__", "__dlpack__")) or isinstance(thing, (list, tuple, Mapping))
+    return any(hasattr(thing, name) for name in ("__array__", "__dlpack__")) or isinstance(
+        thing, (list, tuple, Mapping)
+    )
 
 
 @file_format("python array", "embeddings", accepts=_is_array)
 def read_array(thing: Any, request: Request | None = None) -> Embeddings:  # noqa: ARG001 - an array has no options
-    """The vectors in an array of any library, a tensor on any device, lists of numbers, or a mapping id -> vector."""
+    """The vectors in an array of any library, a tensor on any device, lists of numbers, or a
+    mapping id -> vector.
+    """
     if isinstance(thing, Mapping):
         mapping: Mapping[Any, Any] = thing
         return Embeddings(as_ids(mapping), as_real(_array(list(mapping.values()))))
     if not _is_array(thing):
-        what = f"embeddings cannot be read from a {type(thing).__module__}.{type(thing).__qualname__}"
-        raise BadInput(f"{what}; give a path, an array of shape (rows, dimension) or lists of numbers.")
+        what = (
+            f"embeddings cannot be read from a {type(thing).__module__}.{type(thing).__qualname__}"
+        )
+        raise BadInput(
+            f"{what}; give a path, an array of shape (rows, dimension) or lists of numbers."
+        )
     return Embeddings(None, as_real(_array(thing)))
 
 
@@ -202,8 +263,12 @@ def read_npy_scores(source: Source, request: Request) -> Scores:  # noqa: ARG001
     return Scores(map_npy(source.file or Path()))
 
 
-def _array(thing: Any, numbers: str = "numbers", rule: str = "vectors have one length") -> NDArray[Any]:
-    """The thing as an array, without a copy where it can be. Raises BadInput for ragged lists and for what is not numbers."""
+def _array(
+    thing: Any, numbers: str = "numbers", rule: str = "vectors have one length"
+) -> NDArray[Any]:
+    """The thing as an array, without a copy where it can be. Raises BadInput for ragged lists and
+    for what is not numbers.
+    """
     if isinstance(thing, (list, tuple)):
         thing = list[Any](thing)
         lengths = [length_hint(row, -1) for row in thing]
@@ -218,15 +283,21 @@ def _array(thing: Any, numbers: str = "numbers", rule: str = "vectors have one l
     refuse_masked(thing)
     try:
         found: NDArray[Any] = (
-            np.asarray(thing) if hasattr(thing, "__array__") or isinstance(thing, list) else np.from_dlpack(thing)
+            np.asarray(thing)
+            if hasattr(thing, "__array__") or isinstance(thing, list)
+            else np.from_dlpack(thing)
         )
     except (TypeError, ValueError, RuntimeError, BufferError) as error:
-        raise BadInput(f"expected an array of numbers, found {kind_of(thing)} ({str(error).splitlines()[0]}).") from error
+        raise BadInput(
+            f"expected an array of numbers, found {kind_of(thing)} ({str(error).splitlines()[0]})."
+        ) from error
     return found
 
 
 def _of_array(thing: Any) -> Scores:
-    """Scores in an array of any library or in lists of numbers; a pandas frame's labels are ids unless they are positions."""
+    """Scores in an array of any library or in lists of numbers; a pandas frame's labels are ids
+    unless they are positions.
+    """
     if all(hasattr(thing, name) for name in ("index", "columns", "to_numpy")):
         return Scores(thing.to_numpy(), _labels(thing.index), _labels(thing.columns))
     if isinstance(thing, np.ndarray):

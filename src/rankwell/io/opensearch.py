@@ -1,4 +1,6 @@
-"""OpenSearch: judgments as the Search Relevance Workbench imports them, in which a query is its text."""
+"""OpenSearch: judgments as the Search Relevance Workbench imports them, in which a query is its
+text.
+"""
 
 import json
 import re
@@ -18,25 +20,42 @@ _NUMBER = re.compile(r"-?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
 
 
 def _sniff(head: Head) -> float:
-    return 0.95 if head.text.startswith("{") and re.search(rf'"(?:{_LISTS}|{_KIND})"', head.text) else 0.0
+    return (
+        0.95
+        if head.text.startswith("{") and re.search(rf'"(?:{_LISTS}|{_KIND})"', head.text)
+        else 0.0
+    )
 
 
 def _write(table: Judgments, path: Path) -> None:
     if table.aspects is not None:
-        raise BadInput("OpenSearch's judgments cannot hold groups or intents; write TREC, CSV or Parquet.")
+        raise BadInput(
+            "OpenSearch's judgments cannot hold groups or intents; write TREC, CSV or Parquet."
+        )
     bounds, grades = table.offsets.tolist(), table.grades.tolist()
     lists = list[dict[str, Any]]()
     for query, start, stop in zip(table.queries, bounds, bounds[1:], strict=False):
         pairs = zip(table.items[start:stop], grades[start:stop], strict=True)
-        ratings = [{"docId": item, "rating": f"{int(grade) if grade.is_integer() else grade}"} for item, grade in pairs]
+        ratings = [
+            {"docId": item, "rating": f"{int(grade) if grade.is_integer() else grade}"}
+            for item, grade in pairs
+        ]
         lists.append({"query": query, "ratings": ratings})
-    found = {"name": "judgments", "description": "Judgments from rankwell", "type": _KIND, _LISTS: lists}
-    path.write_text(json.dumps(found, ensure_ascii=False, indent=1) + "\n", encoding="utf-8", newline="\n")
+    found = {
+        "name": "judgments",
+        "description": "Judgments from rankwell",
+        "type": _KIND,
+        _LISTS: lists,
+    }
+    path.write_text(
+        json.dumps(found, ensure_ascii=False, indent=1) + "\n", encoding="utf-8", newline="\n"
+    )
 
 
 @file_format("opensearch", "judgments", sniff=_sniff, write=_write, by_text=True)
 def read_judgments(source: Source, request: Request) -> Judgments:
-    """The ratings of `PUT _plugins/_search_relevance/judgments`; queries go by their texts, ratings may be strings.
+    """The ratings of `PUT _plugins/_search_relevance/judgments`; queries go by their texts, ratings
+    may be strings.
 
     Raises BadInput that names the place by a JSON path, also for a rating that is not a number.
     Source: OpenSearch 3, Search Relevance Workbench, importing judgments.
@@ -48,22 +67,45 @@ def read_judgments(source: Source, request: Request) -> Judgments:
     texts, rows = dict[str, None](), list[tuple[str, str, float]]()
     for place, each in enumerate(lists):
         where = f"{source.name}: $[{_LISTS!r}][{place}]"
-        query, ratings = (id_text(each.get("query")), each.get("ratings")) if isinstance(each, dict) else (None, None)
+        query, ratings = (
+            (id_text(each.get("query")), each.get("ratings"))
+            if isinstance(each, dict)
+            else (None, None)
+        )
         if not query or not isinstance(ratings, list):
             raise BadInput(f"{where} is {shown(each, 60)}; {_EXPECTED}.")
         if query in texts:
-            raise BadInput(f"{where}: the query {shown(query, 60)} is there twice; keep one of them.")
+            raise BadInput(
+                f"{where}: the query {shown(query, 60)} is there twice; keep one of them."
+            )
         texts[query] = None
-        rows += [(query, *_rating(rating, f"{where}['ratings'][{number}]")) for number, rating in enumerate(ratings)]
-    queries, items, grades = [row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows]
-    return Judgments.from_rows(*unique_rows(queries, items, grades, request.duplicates), all_queries=texts)
+        rows += [
+            (query, *_rating(rating, f"{where}['ratings'][{number}]"))
+            for number, rating in enumerate(ratings)
+        ]
+    queries, items, grades = (
+        [row[0] for row in rows],
+        [row[1] for row in rows],
+        [row[2] for row in rows],
+    )
+    return Judgments.from_rows(
+        *unique_rows(queries, items, grades, request.duplicates), all_queries=texts
+    )
 
 
 def _rating(thing: Any, where: str) -> tuple[str, float]:
     """The item and its grade. Raises BadInput for anything else."""
-    item, rating = (id_text(thing.get("docId")), thing.get("rating")) if isinstance(thing, dict) else (None, None)
+    item, rating = (
+        (id_text(thing.get("docId")), thing.get("rating"))
+        if isinstance(thing, dict)
+        else (None, None)
+    )
     if not item:
         raise BadInput(f"{where} is {shown(thing, 60)}; {_EXPECTED}.")
-    if isinstance(rating, bool) or not isinstance(rating, (int, float, str)) or not _NUMBER.fullmatch(str(rating)):
+    if (
+        isinstance(rating, bool)
+        or not isinstance(rating, (int, float, str))
+        or not _NUMBER.fullmatch(str(rating))
+    ):
         raise BadInput(f"{where}: the rating is {shown(rating, 60)}; expected a number.")
     return item, float(rating)

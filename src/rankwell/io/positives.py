@@ -1,4 +1,6 @@
-"""The positives of each query of a matrix: lists in JSON, judgments in any format, counts, labels, the diagonal."""
+"""The positives of each query of a matrix: lists in JSON, judgments in any format, counts, labels,
+the diagonal.
+"""
 
 import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -24,7 +26,9 @@ _ITEM_WORDS = ("item", "doc", "document", "docno", "video", "clip", "image")
 
 
 class Sides(NamedTuple):
-    """The names of queries (rows) and of items (columns): ids, or `Positions` where there are none."""
+    """The names of queries (rows) and of items (columns): ids, or `Positions` where there are
+    none.
+    """
 
     queries: Sequence[str]
     items: Sequence[str]
@@ -43,19 +47,28 @@ class Sides(NamedTuple):
 def read_positives(place: Any, sides: Sides) -> Positives:
     """The positives of every query.
 
-    place: `diagonal`; a JSON file, a mapping query -> items, or a list of lists, one per row (an item alone may replace its
-    list); counts of queries per item (a list of integers, or one number for all), where the queries of an item come one
-    after the other; `Groups` of labels, where equal labels belong together; a table of two columns, query and item, each row a
-    positive; judgments in any format or as a table, of which grades above 0 count. Queries and items are named by id where the
-    scores have ids, or by position, from 0, where no id is a number.
-    Raises BadInput that names the row and the item that is not there, and where the numbers do not fit; DuplicateItem.
+    place: `diagonal`; a JSON file, a mapping query -> items, or a list of lists, one per row (an
+    item alone may replace its list); counts of queries per item (a list of integers, or one number
+    for all), where the queries of an item come one
+    after the other; `Groups` of labels, where equal labels belong together; a table of two columns,
+    query and item, each row a positive; judgments in any format or as a table, of which grades
+    above 0 count. Queries and items are named by id where the scores have ids, or by position, from
+    0, where no id is a number.
+    Raises BadInput that names the row and the item that is not there, and where the numbers do not
+    fit; DuplicateItem.
     """
     if isinstance(place, Positives):
         if (place.n_queries, place.n_items) != (len(sides.queries), len(sides.items)):
-            raise BadInput(f"positives of {place.n_queries} queries and {place.n_items} items for scores of {sides.shape}.")
+            raise BadInput(
+                f"positives of {place.n_queries} queries and {place.n_items} items for scores "
+                f"of {sides.shape}."
+            )
         return place
     if isinstance(place, (str, Path)) and not str(place):
-        raise BadUsage("positives are named by an empty text; name a file, or leave the option out for the diagonal.")
+        raise BadUsage(
+            "positives are named by an empty text; name a file, or leave the option out for "
+            "the diagonal."
+        )
     if isinstance(place, (str, Path)) and str(place) != "diagonal":
         source = Source(place)
         with naming(source.name):
@@ -64,7 +77,11 @@ def read_positives(place: Any, sides: Sides) -> Positives:
             if pairs is not None:
                 return pairs
             thing = _loaded(source)
-            return _of_judgments(find_judgments(place).table, sides) if thing is None else _of(thing, sides)
+            return (
+                _of_judgments(find_judgments(place).table, sides)
+                if thing is None
+                else _of(thing, sides)
+            )
     return _of(place, sides)
 
 
@@ -72,12 +89,21 @@ _PICKLES = (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")
 
 
 def _refuse_objects(source: Source) -> None:
-    """Raises BadInput for an array or a pickle, with the one form that holds lists of any length."""
+    """Raises BadInput for an array or a pickle, with the one form that holds lists of any
+    length.
+    """
     head = source.head(6)
-    what = "a NumPy array" if head == MAGIC else "a Python pickle, which is never opened" if head.startswith(_PICKLES) else ""
+    what = (
+        "a NumPy array"
+        if head == MAGIC
+        else "a Python pickle, which is never opened"
+        if head.startswith(_PICKLES)
+        else ""
+    )
     if what:
         raise BadInput(
-            f"{what}; positives are a JSON list with the items of each row, json.dump([[0], [1, 4]], file), of an array "
+            f"{what}; positives are a JSON list with the items of each row, json.dump([[0], "
+            "[1, 4]], file), of an array "
             "json.dump([list(map(int, each)) for each in array], file)."
         )
 
@@ -85,17 +111,24 @@ def _refuse_objects(source: Source) -> None:
 def read_mask(place: Any, n: int) -> Ints:
     """The rows that are there, of n: those where a mask is not 0.
 
-    place: an `.npy` file, a JSON list or an array, (n,) or (items, queries per item) read row by row. Raises BadInput for another
-    number of entries, for what is neither 0 nor 1, and where nothing is left.
+    place: an `.npy` file, a JSON list or an array, (n,) or (items, queries per item) read row by
+    row. Raises BadInput for another number of entries, for what is neither 0 nor 1, and where
+    nothing is left.
     """
     name = f"{place}: " if isinstance(place, (str, Path)) else ""
     refuse_masked(place, "the mask of rows")
     try:
         mask = np.asarray(_mask(Source(place)) if isinstance(place, (str, Path)) else place).ravel()
     except ValueError as error:
-        raise BadInput(f"{name}the mask is ragged; expected one entry, 0 or 1, for each of {n} rows (captions).") from error
+        raise BadInput(
+            f"{name}the mask is ragged; expected one entry, 0 or 1, for each of {n} rows "
+            "(captions)."
+        ) from error
     if len(mask) != n:
-        raise BadInput(f"{name}the mask has {len(mask)} entries, the scores have {n} rows; every row (caption) has one.")
+        raise BadInput(
+            f"{name}the mask has {len(mask)} entries, the scores have {n} rows; every row "
+            "(caption) has one."
+        )
     if not np.isin(mask, (0, 1)).all():
         row = int(np.flatnonzero(~np.isin(mask, (0, 1)))[0])
         what = f"{name}entry {row} of the mask is {shown(mask[row].item())}"
@@ -115,26 +148,48 @@ def _mask(source: Source) -> Any:
         try:
             return np.array(listed, dtype=np.float64)
         except (ValueError, TypeError) as error:
-            raise BadInput(f"{str(error).splitlines()[0]}; a mask is an .npy array or a JSON list of 0 and 1.") from error
+            raise BadInput(
+                f"{str(error).splitlines()[0]}; a mask is an .npy array or a JSON list of 0 and 1."
+            ) from error
 
 
 def _pairs(source: Source, sides: Sides) -> Positives | None:
-    """The positives in a table of text with two columns, query and item, each row of which is a positive; None for others."""
+    """The positives in a table of text with two columns, query and item, each row of which is a
+    positive; None for others.
+    """
     head = source.head().lstrip()
     first = head.partition(b"\n")[0]
     delimiter = next((each for each in (",", "\t", ";") if first.count(each.encode()) == 1), None)
-    if delimiter is None or head.startswith((b"{", b"[", b"PAR1")) or (delimiter != "\t" and len(first.split()) > 2):
+    if (
+        delimiter is None
+        or head.startswith((b"{", b"[", b"PAR1"))
+        or (delimiter != "\t" and len(first.split()) > 2)
+    ):
         return None
-    rows = [row.fields for row in delimited_rows(decode_id(source.read()), source.name, delimiter, is_one_line=True)]
+    rows = [
+        row.fields
+        for row in delimited_rows(
+            decode_id(source.read()), source.name, delimiter, is_one_line=True
+        )
+    ]
     wrong = next((number for number, row in enumerate(rows, 1) if len(row) != 2), None)
     if wrong is not None:
-        raise BadInput(f"row {wrong} has {len(rows[wrong - 1])} fields, row 1 has 2 (query and item). Correct the row.")
-    queries, items = _SideNames(sides.queries, "row", "query"), _SideNames(sides.items, "column", "item")
+        raise BadInput(
+            f"row {wrong} has {len(rows[wrong - 1])} fields, row 1 has 2 (query and item). "
+            "Correct the row."
+        )
+    queries, items = (
+        _SideNames(sides.queries, "row", "query"),
+        _SideNames(sides.items, "column", "item"),
+    )
     named = not (queries.knows(rows[0][0]) and items.knows(rows[0][1]))
     turned = named and _order(rows[0])
     pairs = [(row[1], row[0]) if turned else (row[0], row[1]) for row in rows[named:]]
     return sides.positives(
-        (queries.find(query, f"row {number}"), items.find(item, f"row {number} (query {query!r})", judged=True))
+        (
+            queries.find(query, f"row {number}"),
+            items.find(item, f"row {number} (query {query!r})", judged=True),
+        )
         for number, (query, item) in enumerate(pairs, 1 + named)
     )
 
@@ -148,11 +203,16 @@ def _order(header: Sequence[str]) -> bool:
     if known[0][1] or known[1][0]:
         return True
     listed = ", ".join(map(repr, header))
-    raise BadInput(f"the two columns are called {listed}; a table of positives has query (or caption) and item (or video).")
+    raise BadInput(
+        f"the two columns are called {listed}; a table of positives has query (or caption) "
+        "and item (or video)."
+    )
 
 
 def _loaded(source: Source) -> Any:
-    """The content of a JSON file, or None for another kind of file, and for a mapping query -> item -> grade."""
+    """The content of a JSON file, or None for another kind of file, and for a mapping query -> item
+    -> grade.
+    """
     head = source.head().lstrip()
     if not head.startswith((b"{", b"[")):
         return None
@@ -164,23 +224,39 @@ def _loaded(source: Source) -> Any:
         if head.startswith(b"{") and b"\n{" in head:
             return None  # JSON lines
         raise
-    return None if isinstance(thing, dict) and any(isinstance(value, dict) for value in thing.values()) else thing
+    return (
+        None
+        if isinstance(thing, dict) and any(isinstance(value, dict) for value in thing.values())
+        else thing
+    )
 
 
 def _of(thing: Any, sides: Sides) -> Positives:
     if isinstance(thing, str):
         return Positives.diagonal(len(sides.queries), len(sides.items))
     if isinstance(thing, Groups):
-        for what, labels, names in (("row", thing.queries, sides.queries), ("column", thing.items, sides.items)):
+        for what, labels, names in (
+            ("row", thing.queries, sides.queries),
+            ("column", thing.items, sides.items),
+        ):
             if len(labels) != len(names):
-                raise BadInput(f"{len(labels)} labels for scores of {sides.shape}; every {what} has one.")
+                raise BadInput(
+                    f"{len(labels)} labels for scores of {sides.shape}; every {what} has one."
+                )
         members: dict[Hashable, list[int]] = {}
         for column, label in enumerate(thing.items):
             if label is not None:
                 members.setdefault(label, []).append(column)
-        pairs = [(row, column) for row, label in enumerate(thing.queries) for column in members.get(label, ())]
+        pairs = [
+            (row, column)
+            for row, label in enumerate(thing.queries)
+            for column in members.get(label, ())
+        ]
         if not pairs:
-            raise BadInput(f"no label of the rows ({thing.queries[0]!r}, …) is one of the columns ({thing.items[0]!r}, …).")
+            raise BadInput(
+                f"no label of the rows ({thing.queries[0]!r}, …) is one of the columns "
+                f"({thing.items[0]!r}, …)."
+            )
         return sides.positives(pairs)
     if isinstance(thing, Judgments):
         return _of_judgments(thing, sides)
@@ -189,22 +265,39 @@ def _of(thing: Any, sides: Sides) -> Positives:
         if any(isinstance(each, Mapping) for each in mapping.values()):
             return _of_judgments(find_judgments(mapping).table, sides)
         rows = _SideNames(sides.queries, "row", "query")
-        return _of_lists([(rows.find(key, "the positives"), values) for key, values in mapping.items()], sides)
+        return _of_lists(
+            [(rows.find(key, "the positives"), values) for key, values in mapping.items()], sides
+        )
     if isinstance(thing, (int, np.integer)):
         thing = [int(thing)] * len(sides.items)
     if not isinstance(thing, Iterable):
-        raise BadInput(f"positives cannot be taken from {kind_of(thing)}; give lists, a mapping, counts or a file.")
+        raise BadInput(
+            f"positives cannot be taken from {kind_of(thing)}; give lists, a mapping, counts "
+            "or a file."
+        )
     listed = _plain(thing)
-    if listed and all(isinstance(each, (int, np.integer)) and not isinstance(each, bool) for each in listed):
+    if listed and all(
+        isinstance(each, (int, np.integer)) and not isinstance(each, bool) for each in listed
+    ):
         n, counts = len(sides.queries), list(map(int, listed))
         if len(counts) != len(sides.items) or sum(counts) != n or min(counts) < 0:
             expected = "a count of rows for each column, with the number of rows as their sum"
-            what = f"{len(counts)} counts with the sum {shown(sum(counts))} for scores of {sides.shape}; {expected}"
+            what = (
+                f"{len(counts)} counts with the sum {shown(sum(counts))} for scores of "
+                f"{sides.shape}; {expected}"
+            )
             raise BadInput(f"{what}; a single positive a row is a list of one.")
         return Positives.of(np.arange(n), np.repeat(np.arange(len(counts)), counts), n, len(counts))
     if len(listed) != len(sides.queries):
-        turned = "; is the matrix transposed? Its rows are the queries" if len(listed) == len(sides.items) else ""
-        raise BadInput(f"{len(listed)} lists of positives for scores of {sides.shape}{turned}; give one list per row.")
+        turned = (
+            "; is the matrix transposed? Its rows are the queries"
+            if len(listed) == len(sides.items)
+            else ""
+        )
+        raise BadInput(
+            f"{len(listed)} lists of positives for scores of {sides.shape}{turned}; give one "
+            "list per row."
+        )
     return _of_lists(list(enumerate(listed)), sides)
 
 
@@ -217,11 +310,16 @@ def _plain(thing: Any) -> list[Any]:
 
 def _of_judgments(table: Judgments, sides: Sides) -> Positives:
     flat = table.flat
-    rows, columns = _SideNames(sides.queries, "row", "query"), _SideNames(sides.items, "column", "item")
+    rows, columns = (
+        _SideNames(sides.queries, "row", "query"),
+        _SideNames(sides.items, "column", "item"),
+    )
     known = [rows.find(query, "the judgments") for query in flat.queries]
     return sides.positives(
         (known[query], columns.find(item, f"query {flat.queries[query]!r}", judged=True))
-        for query, item, grade in zip(flat.query_of_row.tolist(), flat.items, flat.grades.tolist(), strict=True)
+        for query, item, grade in zip(
+            flat.query_of_row.tolist(), flat.items, flat.grades.tolist(), strict=True
+        )
         if grade > 0
     )
 
@@ -233,20 +331,28 @@ def _of_lists(lists: list[tuple[int, Any]], sides: Sides) -> Positives:
     pairs = list[tuple[int, int]]()
     for row, values in lists:
         listed: Any = values.tolist() if hasattr(values, "tolist") else values
-        each: list[Any] = list(listed) if isinstance(listed, (list, tuple, set, frozenset)) else [listed]
+        each: list[Any] = (
+            list(listed) if isinstance(listed, (list, tuple, set, frozenset)) else [listed]
+        )
         name = "" if isinstance(sides.queries, Positions) else f" ({sides.queries[row]!r})"
         pairs += [(row, columns.find(value, f"row {row}{name}")) for value in each]
     return sides.positives(pairs)
 
 
 def _of_positions(lists: list[tuple[int, Any]], sides: Sides) -> Positives | None:
-    """The table of lists of positions, many at a time; None where one of them may be wrong, or is something else."""
+    """The table of lists of positions, many at a time; None where one of them may be wrong, or is
+    something else.
+    """
     if any(type(values) is not list for _, values in lists):
         return None
     flat = list(chain.from_iterable(values for _, values in lists))
-    if any(type(value) is not int for value in flat) or not 0 <= min(flat, default=0) <= max(flat, default=-1) < len(sides.items):
+    if any(type(value) is not int for value in flat) or not 0 <= min(flat, default=0) <= max(
+        flat, default=-1
+    ) < len(sides.items):
         return None
-    owner = np.repeat(np.array([row for row, _ in lists], dtype=np.int64), [len(values) for _, values in lists])
+    owner = np.repeat(
+        np.array([row for row, _ in lists], dtype=np.int64), [len(values) for _, values in lists]
+    )
     return Positives.of(owner, np.array(flat, dtype=np.int64), len(sides.queries), len(sides.items))
 
 
@@ -255,8 +361,13 @@ class _SideNames:
 
     def __init__(self, names: Sequence[str], what: str, role: str) -> None:
         self._names, self._what, self._role = names, what, role
-        self._known = None if isinstance(names, Positions) else {name: place for place, name in enumerate(names)}
-        # Where ids are numbers themselves, a number that is none of them is a mistake and no position.
+        self._known = (
+            None
+            if isinstance(names, Positions)
+            else {name: place for place, name in enumerate(names)}
+        )
+        # Where ids are numbers themselves, a number that is none of them is a mistake and no
+        # position.
         self._by_position = self._known is None or not any(map(str.isdecimal, self._known))
 
     def knows(self, value: str) -> bool:
@@ -264,23 +375,33 @@ class _SideNames:
         return value.isdecimal() or (self._known is not None and value in self._known)
 
     def find(self, value: Any, where: str, *, judged: bool = False) -> int:
-        """The position of what is named by id, or by number where no id is a number. Raises BadInput naming it."""
+        """The position of what is named by id, or by number where no id is a number. Raises
+        BadInput naming it.
+        """
         n = len(self._names)
         if isinstance(value, float) and value.is_integer():
             value = int(value)
         if not isinstance(value, (str, int, np.integer)) or isinstance(value, bool):
-            raise BadInput(f"{where}: {shown(value)} names no {self._role}; give an id or a position.")
+            raise BadInput(
+                f"{where}: {shown(value)} names no {self._role}; give an id or a position."
+            )
         text = value if isinstance(value, str) else "" if abs(value) >> 63 else str(value)
         if self._known is not None:
             if text in self._known:
                 return self._known[text]
             if not self._by_position or not text.isdecimal():
-                what = f"{where}: the {self._role} {shown(value)} is none of the {n} {self._what}s of the scores"
+                what = (
+                    f"{where}: the {self._role} {shown(value)} is none of the {n} {self._what}s "
+                    "of the scores"
+                )
                 raise BadInput(f"{what} ({self._names[0]!r}, …).")
         # Python reads only so many digits as an integer.
         if not text.isdecimal() or len(text.lstrip("0")) > 18 or int(text) >= n:
             hint = (
-                f"; the scores have no ids, give them with {flag('--item-ids')} or {flag('--query-ids')}"
+                (
+                    f"; the scores have no ids, give them with {flag('--item-ids')} or "
+                    f"{flag('--query-ids')}"
+                )
                 if judged and not text.isdecimal()
                 else ""
             )

@@ -21,7 +21,9 @@ def _sniff(head: Head) -> float:
 
 def _write(table: Judgments, path: Path) -> None:
     if table.aspects is not None:
-        raise BadInput("Quepid's ratings cannot hold groups or intents; write TREC, CSV or Parquet.")
+        raise BadInput(
+            "Quepid's ratings cannot hold groups or intents; write TREC, CSV or Parquet."
+        )
     bounds, grades = table.offsets.tolist(), table.grades.tolist()
     with path.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\n")
@@ -33,13 +35,20 @@ def _write(table: Judgments, path: Path) -> None:
 
 @file_format("quepid", "judgments", sniff=_sniff, write=_write, kind_of="csv", by_text=True)
 def read_judgments(source: Source, request: Request) -> Judgments:
-    """The ratings that Quepid exports and imports; queries go by their texts. Source: Quepid 8, Export Ratings, CSV.
+    """The ratings that Quepid exports and imports; queries go by their texts. Source: Quepid 8,
+    Export Ratings, CSV.
 
-    Raises BadInput for a query in which a rating stands: a quotation mark that is not closed takes in the lines behind it.
+    Raises BadInput for a query in which a rating stands: a quotation mark that is not closed takes
+    in the lines behind it.
     """
-    table = FORMATS["csv judgments"].read(source, replace(request, columns={"grade": _HEADER[-1]}, by_text=True))
+    table = FORMATS["csv judgments"].read(
+        source, replace(request, columns={"grade": _HEADER[-1]}, by_text=True)
+    )
     for query in table.queries:
         if _RATING.search(query):
-            what = f"{source.name}: the query {shown(query)} holds a rating, as where a quotation mark is not closed"
+            what = (
+                f"{source.name}: the query {shown(query)} holds a rating, as where a quotation "
+                "mark is not closed"
+            )
             raise BadInput(f"{what}; close or remove the mark.")
     return table

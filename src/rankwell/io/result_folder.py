@@ -1,4 +1,6 @@
-"""Folders that `-o` wrote, by any protocol: values of single queries, rules, columns of the queries, the summary."""
+"""Folders that `-o` wrote, by any protocol: values of single queries, rules, columns of the
+queries, the summary.
+"""
 
 import re
 from collections import Counter
@@ -19,7 +21,12 @@ from rankwell.errors import BadInput, count_of, shown
 from rankwell.io import connected, undamaged
 from rankwell.store import Source, is_draft, refuse_draft, remote_url
 
-PER_QUERY, QUERIES, DETAILS, ITEMS = "per_query.parquet", "queries.parquet", "details.parquet", "items.parquet"
+PER_QUERY, QUERIES, DETAILS, ITEMS = (
+    "per_query.parquet",
+    "queries.parquet",
+    "details.parquet",
+    "items.parquet",
+)
 MANIFEST, SUMMARY, PERFORMANCE = "manifest.json", "summary.json", "performance.json"
 AGAIN = "run the command again"
 _COLUMNS = ("run", "query", "measure", "label", "value", "unit")
@@ -29,10 +36,12 @@ _COLUMNS = ("run", "query", "measure", "label", "value", "unit")
 class ResultFolder:
     """The content of a folder of results; differences that a comparison added to it are left out.
 
-    row_attributes: of each element of `values`, which distinguish it from others of its measure (`direction`).
-    better: measure -> the direction of better values, where the rules state it. inputs: name -> content hash of what was read.
-    attributes: name -> query -> text: other columns of the queries. protocol: the kind of result. files: the digests of its
-    files, which are checked whenever one is read; None where it has no manifest that states them.
+    row_attributes: of each element of `values`, which distinguish it from others of its measure
+    (`direction`).
+    better: measure -> the direction of better values, where the rules state it. inputs: name ->
+    content hash of what was read. attributes: name -> query -> text: other columns of the queries.
+    protocol: the kind of result. files: the digests of its files, which are checked whenever one is
+    read; None where it has no manifest that states them.
     """
 
     place: Path
@@ -56,7 +65,9 @@ class ResultFolder:
         return Source(self.place / PER_QUERY)
 
     def details(self, where: str = "true") -> dict[str, list[Any]]:
-        """The columns of details.parquet, of the rows that a condition in SQL selects; none where there is no such file."""
+        """The columns of details.parquet, of the rows that a condition in SQL selects; none where
+        there is no such file.
+        """
         return self._table(DETAILS, where)
 
     def details_by_run(self, where: str) -> Iterator[dict[str, list[Any]]]:
@@ -87,8 +98,11 @@ class ResultFolder:
         return table
 
 
-def values_behind(row: Mapping[str, Any], values: Sequence[Values], row_attributes: Sequence[Mapping[str, Any]]) -> Values | None:
-    """The values of single queries that a row of the summary sums up; None for the figure of a whole collection.
+def values_behind(
+    row: Mapping[str, Any], values: Sequence[Values], row_attributes: Sequence[Mapping[str, Any]]
+) -> Values | None:
+    """The values of single queries that a row of the summary sums up; None for the figure of a
+    whole collection.
 
     row_attributes: of each element of `values`, as in `ResultFolder`.
     """
@@ -108,42 +122,71 @@ def is_result_folder(place: str | Path) -> bool:
 def other_place(place: str | Path) -> str:
     """The message on a place that is not a folder of results: what it is, and what to name."""
     if (url := remote_url(place)) is not None:
-        return f"{url} is an address, and results are read from folders of this machine; copy the folder here, and name the copy."
+        return (
+            f"{url} is an address, and results are read from folders of this machine; copy the "
+            "folder here, and name the copy."
+        )
     folder = Path(place)
-    below = sorted(path for depth in ("*", "*/*") for path in folder.glob(f"{depth}/{PER_QUERY}") if not is_draft(path))
+    below = sorted(
+        path
+        for depth in ("*", "*/*")
+        for path in folder.glob(f"{depth}/{PER_QUERY}")
+        if not is_draft(path)
+    )
     if below:
-        found = f"{place} has results in {count_of(len(below), 'folder')} below it, such as {below[0].parent}"
+        found = (
+            f"{place} has results in {count_of(len(below), 'folder')} below it, such as "
+            f"{below[0].parent}"
+        )
         return f"{found}; name one of these, or several to compare them."
     manifest = read_manifest(folder)
     if manifest is not None and manifest.files and PER_QUERY not in manifest.files:
-        found = f"{place} has tables, such as {next(iter(manifest.files))}, and no values of single queries"
-        return f"{found}; name a folder of results, as `rankwell evaluate -o` and `rankwell answers -o` write it."
+        found = (
+            f"{place} has tables, such as {next(iter(manifest.files))}, and no values of single "
+            "queries"
+        )
+        return (
+            f"{found}; name a folder of results, as `rankwell evaluate -o` and `rankwell answers "
+            "-o` write it."
+        )
     what = f"has no {PER_QUERY}" if folder.is_dir() else "is not a folder"
     return f"{place} {what}; name a folder that a command wrote with -o."
 
 
 def read_results(place: str | Path, *, replaced: tuple[str, ...] = ()) -> ResultFolder:
-    """The results in a folder. Raises BadInput naming any other folder, and a file that is not what the manifest states.
+    """The results in a folder. Raises BadInput naming any other folder, and a file that is not what
+    the manifest states.
 
-    replaced: beginnings of the names of files that are about to be replaced, so that their content does not matter.
+    replaced: beginnings of the names of files that are about to be replaced, so that their content
+    does not matter.
     """
     folder = Path(place)
     refuse_draft(folder)
     if not is_result_folder(folder):
         raise BadInput(other_place(place))
     manifest = read_manifest(folder)
-    rules, inputs, protocol = ({}, {}, "runs") if manifest is None else _rules(folder, manifest.content)
+    rules, inputs, protocol = (
+        ({}, {}, "runs") if manifest is None else _rules(folder, manifest.content)
+    )
     files = None if manifest is None or not manifest.files else manifest.files
     if files is not None and PER_QUERY not in files:
-        raise BadInput(f"{folder / MANIFEST} does not list {PER_QUERY}; run the command again that wrote it.")
+        raise BadInput(
+            f"{folder / MANIFEST} does not list {PER_QUERY}; run the command again that wrote it."
+        )
     measures = _described(rules)
-    summaries = {name: fact["summary"] for name, fact in measures.items() if fact.get("summary") in get_args(Summary)}
+    summaries = {
+        name: fact["summary"]
+        for name, fact in measures.items()
+        if fact.get("summary") in get_args(Summary)
+    }
     values, row_attributes = _values(folder / PER_QUERY, summaries)
     has_queries = (files is None or QUERIES in files) and (folder / QUERIES).is_file()
     attributes = _attributes(folder / QUERIES) if has_queries else {}
     # Another process may have written the folder in the meantime, so that this comes last.
     there = {name: each for name, each in (files or {}).items() if (folder / name).exists()}
-    check_files(folder, {name: each for name, each in there.items() if not name.startswith(replaced)})
+    check_files(
+        folder, {name: each for name, each in there.items() if not name.startswith(replaced)}
+    )
     return ResultFolder(
         place=folder,
         values=values,
@@ -159,7 +202,11 @@ def read_results(place: str | Path, *, replaced: tuple[str, ...] = ()) -> Result
 
 def stated_directions(rules: Mapping[str, Any]) -> dict[str, Better]:
     """The direction of better values of each measure for which the rules of a result state one."""
-    return {name: fact["better"] for name, fact in _described(rules).items() if fact.get("better") in get_args(Better)}
+    return {
+        name: fact["better"]
+        for name, fact in _described(rules).items()
+        if fact.get("better") in get_args(Better)
+    }
 
 
 def _described(rules: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
@@ -168,7 +215,9 @@ def _described(rules: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
 
 
 class Manifest(NamedTuple):
-    """The manifest of a folder of results: its content, its files with their digests, and those of an interrupted process."""
+    """The manifest of a folder of results: its content, its files with their digests, and those of
+    an interrupted process.
+    """
 
     content: Mapping[str, Any]
     files: Mapping[str, str]
@@ -179,43 +228,70 @@ class Manifest(NamedTuple):
         """Whether it has the form of rankwell's own."""
         if self.content.get("unfinished") is True:
             return True
-        return isinstance(self.content.get("schema_version"), int) and isinstance(self.content.get("inputs"), Mapping)
+        return isinstance(self.content.get("schema_version"), int) and isinstance(
+            self.content.get("inputs"), Mapping
+        )
 
 
 def read_manifest(folder: Path) -> Manifest | None:
-    """The manifest of a folder, None where it has none. Raises BadInput where it is something else."""
+    """The manifest of a folder, None where it has none. Raises BadInput where it is something
+    else.
+    """
     path = folder / MANIFEST
     if not path.is_file():
         return None
-    content = _checked(read_json(Source(path), "a manifest of results", finite=True), dict, path, "$")
+    content = _checked(
+        read_json(Source(path), "a manifest of results", finite=True), dict, path, "$"
+    )
     return Manifest(content, _digests(content, "files", path), _digests(content, "written", path))
 
 
 def _digests(content: Mapping[str, Any], name: str, path: Path) -> dict[str, str]:
-    """The files with their digests under a name of a manifest. Raises BadInput for anything else, and for files elsewhere."""
+    """The files with their digests under a name of a manifest. Raises BadInput for anything else,
+    and for files elsewhere.
+    """
     found: dict[str, Any] = _checked(content.get(name, {}), dict, path, name)
     for file, digest in found.items():
         _checked(digest, str, path, f"{name}.{shown(file)}")
         if not _is_inside(file):
-            raise BadInput(f"{path}: {name} lists {shown(file)}, which is not a file of this folder.")
+            raise BadInput(
+                f"{path}: {name} lists {shown(file)}, which is not a file of this folder."
+            )
     return found
 
 
 def _is_inside(name: str) -> bool:
     """Whether a name stays in its folder."""
-    return bool(name) and not PurePosixPath(name).is_absolute() and not {"..", ""} & set(name.split("/")) and "\0" not in name
+    return (
+        bool(name)
+        and not PurePosixPath(name).is_absolute()
+        and not {"..", ""} & set(name.split("/"))
+        and "\0" not in name
+    )
 
 
 def check_files(folder: Path, files: Mapping[str, str]) -> None:
-    """Raises BadInput for the first file of a folder that is not there or does not have its digest."""
+    """Raises BadInput for the first file of a folder that is not there or does not have its
+    digest.
+    """
 
     def _is_right(name: str) -> bool:
         return (folder / name).is_file() and digest_of(folder / name) == files[name]
 
-    wrong = next((name for name, right in zip(files, in_threads(_is_right, list(files)), strict=True) if not right), None)
+    wrong = next(
+        (
+            name
+            for name, right in zip(files, in_threads(_is_right, list(files)), strict=True)
+            if not right
+        ),
+        None,
+    )
     if wrong is not None:
         what = "is not the file that" if (folder / wrong).exists() else "is missing, which"
-        raise BadInput(f"{folder / wrong} {what} {MANIFEST} lists; run the command again that wrote the folder.")
+        raise BadInput(
+            f"{folder / wrong} {what} {MANIFEST} lists; run the command again that wrote the "
+            "folder."
+        )
 
 
 def digest_of(path: Path) -> str:
@@ -243,17 +319,28 @@ _COUNTS_OF_VERSION_1 = {
 }
 
 
-def _rules(folder: Path, manifest: Mapping[str, Any]) -> tuple[Mapping[str, Any], dict[str, str], str]:
-    """The rules, the hashes of the inputs and the kind of result. Raises BadInput where the manifest holds something else."""
+def _rules(
+    folder: Path, manifest: Mapping[str, Any]
+) -> tuple[Mapping[str, Any], dict[str, str], str]:
+    """The rules, the hashes of the inputs and the kind of result. Raises BadInput where the
+    manifest holds something else.
+    """
     path = folder / MANIFEST
     if manifest.get("unfinished"):
-        raise BadInput(f"{folder} holds a result that was not written to its end; run the command again that wrote it.")
-    rules, inputs = (_checked(manifest.get(name) or {}, dict, path, name) for name in ("rules", "inputs"))
+        raise BadInput(
+            f"{folder} holds a result that was not written to its end; run the command again "
+            "that wrote it."
+        )
+    rules, inputs = (
+        _checked(manifest.get(name) or {}, dict, path, name) for name in ("rules", "inputs")
+    )
     for name, value in rules.items():
         _checked(value, _RULES.get(name, object), path, f"rules.{name}")
     for place, row in enumerate(rules.get("mean_ranks") or ()):
         where = f"rules.mean_ranks[{place}]"
-        for number in _checked(_checked(row, dict, path, where).get("mean_ranks"), dict, path, where).values():
+        for number in _checked(
+            _checked(row, dict, path, where).get("mean_ranks"), dict, path, where
+        ).values():
             _checked(number, _NUMBER, path, where)
     version = _checked(manifest.get("schema_version", 1), int, path, "schema_version")
     for label, own in (rules.get("grade_weights") or {}).items():
@@ -265,20 +352,32 @@ def _rules(folder: Path, manifest: Mapping[str, Any]) -> tuple[Mapping[str, Any]
             for each in number.values() if isinstance(number, dict) else (number,):
                 _checked(each, _NUMBER, path, f"{where}.{name}")
         if version < 2:
-            counts[run] = {_COUNTS_OF_VERSION_1.get(name, name): number for name, number in own.items()}
-    digests = {name: str(each.get("digest", "")) for name, each in inputs.items() if isinstance(each, dict)}
+            counts[run] = {
+                _COUNTS_OF_VERSION_1.get(name, name): number for name, number in own.items()
+            }
+    digests = {
+        name: str(each.get("digest", "")) for name, each in inputs.items() if isinstance(each, dict)
+    }
     return rules, digests, _checked(manifest.get("protocol", "runs"), str, path, "protocol")
 
 
 def _check_weights(own: Any, path: Path, where: str) -> None:
-    """Raises BadInput for anything but grades, a measure with its unit, and two means of each run."""
+    """Raises BadInput for anything but grades, a measure with its unit, and two means of each
+    run.
+    """
     _checked(own, dict, path, where)
     for name in ("by", "unit"):
         _checked(own.get(name), str, path, f"{where}.{name}")
-    pairs = {"grades": own.get("grades"), **_checked(own.get("means"), dict, path, f"{where}.means")}
+    pairs = {
+        "grades": own.get("grades"),
+        **_checked(own.get("means"), dict, path, f"{where}.means"),
+    }
     for name, pair in pairs.items():
         if len(_checked(pair, list, path, f"{where}.{name}")) != 2:
-            raise BadInput(f"{path}: {where}.{name} is {shown(pair)}; expected two numbers. Run the command again that wrote it.")
+            raise BadInput(
+                f"{path}: {where}.{name} is {shown(pair)}; expected two numbers. Run the "
+                "command again that wrote it."
+            )
         for number in pair:
             _checked(number, _NUMBER, path, f"{where}.{name}")
 
@@ -286,32 +385,58 @@ def _check_weights(own: Any, path: Path, where: str) -> None:
 _NUMBER = (int, float)
 _TABLES: dict[str, Any] = dict.fromkeys(("counts", "measures", "grade_weights"), dict)
 _RULES: dict[str, Any] = {**_TABLES, "level": _NUMBER, "mean_ranks": (list, type(None))}
-_KINDS: dict[Any, str] = {str: "a string", int: "an integer", _NUMBER: "a finite number", dict: "an object", list: "a list"}
+_KINDS: dict[Any, str] = {
+    str: "a string",
+    int: "an integer",
+    _NUMBER: "a finite number",
+    dict: "an object",
+    list: "a list",
+}
 
 
 def _checked(value: Any, kind: Any, path: Path, where: str) -> Any:
-    """The value. Raises BadInput, naming file and place, for one of another kind; a truth value is not a number."""
+    """The value. Raises BadInput, naming file and place, for one of another kind; a truth value is
+    not a number.
+    """
     is_odd = isinstance(value, float) and not isfinite(value)
-    if isinstance(value, kind) and not (is_odd or (isinstance(value, bool) and kind in (int, _NUMBER))):
+    if isinstance(value, kind) and not (
+        is_odd or (isinstance(value, bool) and kind in (int, _NUMBER))
+    ):
         return value
     expected = _KINDS.get(kind, "another kind of value")
-    raise BadInput(f"{path}: {where} is {shown(value)}; expected {expected}. Run the command again that wrote it.")
+    raise BadInput(
+        f"{path}: {where} is {shown(value)}; expected {expected}. Run the command again that "
+        "wrote it."
+    )
 
 
-def _values(path: Path, summaries: Mapping[str, Summary]) -> tuple[tuple[Values, ...], tuple[dict[str, Any], ...]]:
-    """The values with the row attributes that distinguish those of one measure, in the order of first appearance."""
+def _values(
+    path: Path, summaries: Mapping[str, Summary]
+) -> tuple[tuple[Values, ...], tuple[dict[str, Any], ...]]:
+    """The values with the row attributes that distinguish those of one measure, in the order of
+    first appearance.
+    """
     names = column_types(path)
     missing = next((name for name in _COLUMNS if name not in names), None)
     if missing is not None:
-        raise BadInput(f"{path} has no column {missing!r}; found are {', '.join(map(repr, names))}.")
+        raise BadInput(
+            f"{path} has no column {missing!r}; found are {', '.join(map(repr, names))}."
+        )
     others = [name for name in names if name not in (*_COLUMNS, "weight", "against")]
     if odd := next((name for name in others if not _SINGLE.fullmatch(names[name])), None):
-        raise BadInput(f"{path}: column {odd!r} holds {names[odd]}; expected texts or numbers. Run the command again.")
+        raise BadInput(
+            f"{path}: column {odd!r} holds {names[odd]}; expected texts or numbers. Run the "
+            "command again."
+        )
     keys = ", ".join(map(quoted, ("run", "measure", "label", "unit", *others)))
     weight = ", list(weight ORDER BY file_row_number)" if "weight" in names else ""
     own = 'WHERE "against" IS NULL' if "against" in names else ""
     lists = f"list(query ORDER BY file_row_number), list(value ORDER BY file_row_number){weight}"
-    sql = f"SELECT {keys}, {lists} FROM {parquet(path, numbered=True)} {own} GROUP BY {keys} ORDER BY min(file_row_number)"  # noqa: S608
+    sql = (
+        f"SELECT {keys}, {lists} FROM {parquet(path, numbered=True)} {own} GROUP BY {keys} "  # noqa: S608
+        "ORDER "
+        "BY min(file_row_number)"
+    )
     values: list[Values] = []
     row_attributes: list[dict[str, Any]] = []
     width = 4 + len(others)
@@ -320,25 +445,45 @@ def _values(path: Path, summaries: Mapping[str, Summary]) -> tuple[tuple[Values,
         run, measure, label, unit = row[:4]
         queries, numbers, *weights = row[width:]
         if None in (run, measure, label) or None in queries:
-            raise BadInput(f"{path}: a row of {measure} has no run, no label or no query. Run the command again that wrote it.")
+            raise BadInput(
+                f"{path}: a row of {measure} has no run, no label or no query. Run the "
+                "command again that wrote it."
+            )
         if unit not in get_args(Unit):
-            raise BadInput(f"{path}: {measure} has the unit {unit!r}; known are {', '.join(get_args(Unit))}.")
+            raise BadInput(
+                f"{path}: {measure} has the unit {unit!r}; known are {', '.join(get_args(Unit))}."
+            )
         if len(set(queries)) < len(queries):
             twice = next(query for query, number in Counter(queries).items() if number > 1)
-            raise BadInput(f"{path}: run {run!r} has query {twice!r} twice by {measure}; every query has one value.")
+            raise BadInput(
+                f"{path}: run {run!r} has query {twice!r} twice by {measure}; every query has "
+                "one value."
+            )
         known = None
         if weights and any(each is not None for each in weights[0]):
-            known = np.array([0.0 if each is None else each for each in weights[0]], dtype=np.float64)
+            known = np.array(
+                [0.0 if each is None else each for each in weights[0]], dtype=np.float64
+            )
         column = np.array([np.nan if each is None else each for each in numbers], dtype=np.float64)
         summary = "mean" if known is not None else summaries.get(measure, "mean")
         queries = shared.setdefault(tuple(queries), tuple(queries))
-        values.append(Values(str(run), str(measure), str(label), unit, summary, queries, column, known))
-        row_attributes.append({name: each for name, each in zip(others, row[4:width], strict=True) if each is not None})
+        values.append(
+            Values(str(run), str(measure), str(label), unit, summary, queries, column, known)
+        )
+        row_attributes.append(
+            {
+                name: each
+                for name, each in zip(others, row[4:width], strict=True)
+                if each is not None
+            }
+        )
     return tuple(values), tuple(row_attributes)
 
 
 def _attributes(path: Path) -> dict[str, dict[str, str]]:
-    """The columns of queries except for their texts and pictures: name -> query -> its cell as text."""
+    """The columns of queries except for their texts and pictures: name -> query -> its cell as
+    text.
+    """
     columns = read_table(path)
     if "query" not in columns:
         raise BadInput(f"{path} has no column 'query'; found are {', '.join(map(repr, columns))}.")
@@ -356,7 +501,9 @@ def _attributes(path: Path) -> dict[str, dict[str, str]]:
 
 
 def read_table(path: Path, where: str = "true") -> dict[str, list[Any]]:
-    """The columns of a table as they are, in the order of its rows. Raises BadInput for a damaged file, naming it."""
+    """The columns of a table as they are, in the order of its rows. Raises BadInput for a damaged
+    file, naming it.
+    """
     names = column_types(path)
     chosen = f"{', '.join(map(quoted, names))} FROM {parquet(path, numbered=True)} WHERE {where}"
     rows = _select(path, f"SELECT {chosen} ORDER BY file_row_number")
@@ -369,18 +516,30 @@ _TEXT_COLUMNS = {
     DETAILS: ("run", "query", "item", "state", "detail"),
     ITEMS: ("item", "of", "text", "thumbnail", "problem"),
 }
-_NUMBER_COLUMNS = {PER_QUERY: ("value", "weight"), DETAILS: ("rank", "score", "grade"), ITEMS: ("width", "height")}
+_NUMBER_COLUMNS = {
+    PER_QUERY: ("value", "weight"),
+    DETAILS: ("rank", "score", "grade"),
+    ITEMS: ("width", "height"),
+}
 _SINGLE = re.compile(r"VARCHAR|BOOLEAN|U?(?:TINY|SMALL|BIG|HUGE)?INT(?:EGER)?|FLOAT|DOUBLE")
 _NUMBERS = re.compile(r"U?(?:TINY|SMALL|BIG|HUGE)?INT(?:EGER)?|FLOAT|DOUBLE|DECIMAL.*")
 
 
 def column_types(path: Path) -> dict[str, str]:
-    """The columns of a table with their types. Raises BadInput where one of rankwell's has another type."""
+    """The columns of a table with their types. Raises BadInput where one of rankwell's has another
+    type.
+    """
     types = {row[0]: row[1] for row in _select(path, f"DESCRIBE SELECT * FROM {parquet(path)}")}  # noqa: S608
-    for expected, columns, form in (("texts", _TEXT_COLUMNS, re.compile("VARCHAR")), ("numbers", _NUMBER_COLUMNS, _NUMBERS)):
+    for expected, columns, form in (
+        ("texts", _TEXT_COLUMNS, re.compile("VARCHAR")),
+        ("numbers", _NUMBER_COLUMNS, _NUMBERS),
+    ):
         for name in columns.get(path.name, ()):
             if not form.fullmatch(types.get(name, "VARCHAR" if expected == "texts" else "DOUBLE")):
-                raise BadInput(f"{path}: column {name!r} holds {types[name]}; expected {expected}. Run the command again.")
+                raise BadInput(
+                    f"{path}: column {name!r} holds {types[name]}; expected {expected}. Run "
+                    "the command again."
+                )
     return types
 
 
@@ -399,7 +558,18 @@ def _select(path: Path, sql: str) -> list[tuple[Any, ...]]:
 
 _SUMMARY_COLUMNS = ("run", "measure", "label", "mean", "sd", "ci_low", "ci_high", "n", "unit")
 _GROUP_COLUMNS = (*_SUMMARY_COLUMNS, "group", "against", "better", "p_adjusted", "decisive")
-_OPTIONAL_NUMBERS = ("mean", "sd", "ci_low", "ci_high", "mean_run", "mean_against", "p", "p_adjusted", "ceiling", "chance")
+_OPTIONAL_NUMBERS = (
+    "mean",
+    "sd",
+    "ci_low",
+    "ci_high",
+    "mean_run",
+    "mean_against",
+    "p",
+    "p_adjusted",
+    "ceiling",
+    "chance",
+)
 _COLUMN_KINDS: dict[str, Any] = {
     **dict.fromkeys(("run", "measure", "label", "unit", "group"), str),
     **dict.fromkeys(("against", "of", "better"), (str, type(None))),
@@ -409,41 +579,66 @@ _COLUMN_KINDS: dict[str, Any] = {
 
 
 def read_summary(folder: ResultFolder) -> list[dict[str, Any]]:
-    """The rows of summary.json, as they were written. Raises BadInput where it is missing or holds something else."""
+    """The rows of summary.json, as they were written. Raises BadInput where it is missing or holds
+    something else.
+    """
     path = folder.place / SUMMARY
-    return _rows(_json_object(folder, SUMMARY, "rows", list)["rows"], path, "rows", _SUMMARY_COLUMNS)
+    return _rows(
+        _json_object(folder, SUMMARY, "rows", list)["rows"], path, "rows", _SUMMARY_COLUMNS
+    )
 
 
 def _rows(rows: list[Any], path: Path, name: str, columns: Sequence[str]) -> list[dict[str, Any]]:
-    """The rows of a table in JSON. Raises BadInput for one that lacks a column, or has another kind of value in it."""
+    """The rows of a table in JSON. Raises BadInput for one that lacks a column, or has another kind
+    of value in it.
+    """
     for place, row in enumerate(rows, 1):
-        missing = next((each for each in columns if not isinstance(row, dict) or each not in row), None)
+        missing = next(
+            (each for each in columns if not isinstance(row, dict) or each not in row), None
+        )
         if missing is not None:
-            raise BadInput(f"{path}: row {place} of {name} has no {missing!r}; expected a folder that a command wrote with -o.")
+            raise BadInput(
+                f"{path}: row {place} of {name} has no {missing!r}; expected a folder that a "
+                "command wrote with -o."
+            )
         for column, value in row.items():
-            _checked(value, _COLUMN_KINDS.get(column, object), path, f"{name}[{place - 1}].{shown(column)}")
+            _checked(
+                value,
+                _COLUMN_KINDS.get(column, object),
+                path,
+                f"{name}[{place - 1}].{shown(column)}",
+            )
     return rows
 
 
 _FURTHER = {
     "groups": _GROUP_COLUMNS,
     **{"failures": ("failed", "why", "questions", "share"), "verdicts": ("text",)},
-    **{"parameters": ("run", "tried", "values", "choices", "others"), "unanswered": ("run", "query", "round", "status", "error")},
+    **{
+        "parameters": ("run", "tried", "values", "choices", "others"),
+        "unanswered": ("run", "query", "round", "status", "error"),
+    },
 }
 
 
 def read_further(folder: ResultFolder) -> dict[str, list[Any]]:
-    """The further lists of summary.json, by name: `notes`, and the tables that a command had besides (`verdicts`, `groups`)."""
+    """The further lists of summary.json, by name: `notes`, and the tables that a command had
+    besides (`verdicts`, `groups`).
+    """
     path = folder.place / SUMMARY
     found = _json_object(folder, SUMMARY, "rows", list)
-    further = {name: each for name, each in found.items() if name != "rows" and isinstance(each, list)}
+    further = {
+        name: each for name, each in found.items() if name != "rows" and isinstance(each, list)
+    }
     for name, columns in _FURTHER.items():
         _rows(further.get(name, []), path, name, columns)
     return further
 
 
 def read_performance(folder: ResultFolder) -> Mapping[str, Any]:
-    """The content of performance.json on runs and machine; empty where the file is missing. Raises BadInput for other content."""
+    """The content of performance.json on runs and machine; empty where the file is missing. Raises
+    BadInput for other content.
+    """
     path = folder.place / PERFORMANCE
     if not folder.has(PERFORMANCE):
         return {}
@@ -454,10 +649,14 @@ def read_performance(folder: ResultFolder) -> Mapping[str, Any]:
 
 
 def _json_object(folder: ResultFolder, name: str, key: str, kind: type) -> dict[str, Any]:
-    """The JSON object of a file. Raises BadInput where it has not this kind of value under the key."""
+    """The JSON object of a file. Raises BadInput where it has not this kind of value under the
+    key.
+    """
     path = folder.place / name
     if not folder.has(name) or not path.is_file():
-        raise BadInput(f"{path.parent}: no {path.name}; expected a folder that a command wrote with -o.")
+        raise BadInput(
+            f"{path.parent}: no {path.name}; expected a folder that a command wrote with -o."
+        )
     found = read_json(Source(path), finite=True)
     check_files(folder.place, {} if folder.files is None else {name: folder.files[name]})
     if not isinstance(found, dict) or not isinstance(found.get(key), kind):

@@ -1,4 +1,6 @@
-"""Results of engines in JSON: an object per query with its id and the list of its results, as a list or as lines."""
+"""Results of engines in JSON: an object per query with its id and the list of its results, as a
+list or as lines.
+"""
 
 import re
 from typing import Any
@@ -23,9 +25,11 @@ def _sniff(head: Head) -> float:
 
 @file_format("results", "run", sniff=_sniff)
 def read_run(source: Source, request: Request) -> Ranking:
-    """The ranking in `{"query_id": …, "results": […]}` per query: ids, pairs, or objects with any common name for id and score.
+    """The ranking in `{"query_id": …, "results": […]}` per query: ids, pairs, or objects with any
+    common name for id and score.
 
-    The name of a query's id is one of a table's column. A query without results is kept. Raises BadInput naming the place.
+    The name of a query's id is one of a table's column. A query without results is kept. Raises
+    BadInput naming the place.
     """
     lists = dict[str, list[Any]]()
     for place, record in json_records(decode_id(source.read()), source.name):
@@ -38,7 +42,9 @@ def read_run(source: Source, request: Request) -> Ranking:
         if not query or not isinstance(results, list):
             raise BadInput(f"{where} is {shown(record, 60)}; {_EXPECTED}.")
         if query in lists:
-            raise DuplicateItem(f"{where}: query {query!r} is there already; keep one of its lists.")
+            raise DuplicateItem(
+                f"{where}: query {query!r} is there already; keep one of its lists."
+            )
         lists[query] = results
     if not lists:
         raise BadInput(f"{source.name} holds no query; {_EXPECTED}.")

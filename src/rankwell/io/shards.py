@@ -1,4 +1,6 @@
-"""A run in shards: a folder of files of one format, of which each may hold any rows; and ranges of one large file."""
+"""A run in shards: a folder of files of one format, of which each may hold any rows; and ranges of
+one large file.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -21,7 +23,9 @@ from rankwell.io.formats import Format, Request, identify
 from rankwell.store import Source, SourceRange
 
 
-def find_hits_in_shards(files: Sequence[str], judgments: Judgments, run_format: str | None, request: Request) -> FoundHits:
+def find_hits_in_shards(
+    files: Sequence[str], judgments: Judgments, run_format: str | None, request: Request
+) -> FoundHits:
     """The hits of a run in several files, as if they were one behind the other.
 
     Raises as `find_hits`; DuplicateItem for an item that a judged query lists in two files.
@@ -36,22 +40,35 @@ def find_hits_in_shards(files: Sequence[str], judgments: Judgments, run_format: 
             progress(sum(sizes[: number + 1]), sum(sizes))
     shared = shared_queries(shards)
     check_targets(shared, lambda: judgments, sources, entry, request)
-    counts = [(number, shard_counts(sources[number], entry, judgments, shared, request)) for number in shared.shards.tolist()]
+    counts = [
+        (number, shard_counts(sources[number], entry, judgments, shared, request))
+        for number in shared.shards.tolist()
+    ]
     check_prints(shared, [each.prints for _, each in counts], judgments, sources, entry, request)
     hits = join_hits(shards, shared, counts, judgments, ties=request.ties, keep=request.keep)
     return FoundHits(hits, entry.name, tuple(dict.fromkeys(request.notes)), sources[0])
 
 
-def shards_format(sources: Sequence[Source], run_format: str | None, request: Request) -> tuple[Format, Request]:
-    """The format of all shards and how they are read; notes are added to the request. Raises BadInput for different formats."""
+def shards_format(
+    sources: Sequence[Source], run_format: str | None, request: Request
+) -> tuple[Format, Request]:
+    """The format of all shards and how they are read; notes are added to the request. Raises
+    BadInput for different formats.
+    """
     first, whole, requested = "", None, request
     for source in sources:
         _, entry, request = identify(source, "run", run_format, requested)
         if request.part:
-            raise BadUsage(f"{run_format} names a part of a file, and {source.name} is one of several files; leave it out.")
+            raise BadUsage(
+                f"{run_format} names a part of a file, and {source.name} is one of several "
+                "files; leave it out."
+            )
         if whole is not None and entry.name != whole.name:
             what = f"{source.name} is {entry.name}, {first} is {whole.name}"
-            raise BadInput(f"{what}; the shards of a run have one format. Move what belongs elsewhere, or name the format.")
+            raise BadInput(
+                f"{what}; the shards of a run have one format. Move what belongs elsewhere, "
+                "or name the format."
+            )
         if whole is None:
             first, whole = source.name, entry
     if whole is None:
@@ -72,12 +89,19 @@ def shard_hits(source: Source, entry: Format, judgments: Judgments, request: Req
         raise
 
 
-def shard_counts(source: Source, entry: Format, judgments: Judgments, shared: SharedQueries, request: Request) -> SharedCounts:
+def shard_counts(
+    source: Source, entry: Format, judgments: Judgments, shared: SharedQueries, request: Request
+) -> SharedCounts:
     """The rows of one shard counted among the judged items of other shards."""
-    if entry.count_shared is not None and (found := entry.count_shared(source, judgments, shared, request)) is not None:
+    if (
+        entry.count_shared is not None
+        and (found := entry.count_shared(source, judgments, shared, request)) is not None
+    ):
         return found
     ranking = _ranking(source, entry, request)
-    return count_shared(ranking, judgments, shared, ties=request.ties, single_precision=request.single_precision)
+    return count_shared(
+        ranking, judgments, shared, ties=request.ties, single_precision=request.single_precision
+    )
 
 
 def _ranking(source: Source, entry: Format, request: Request) -> Ranking:
@@ -86,13 +110,25 @@ def _ranking(source: Source, entry: Format, request: Request) -> Ranking:
 
 
 def check_targets(
-    shared: SharedQueries, judgments: Callable[[], Judgments], sources: Sequence[Source], entry: Format, request: Request
+    shared: SharedQueries,
+    judgments: Callable[[], Judgments],
+    sources: Sequence[Source],
+    entry: Format,
+    request: Request,
 ) -> None:
-    """Raises DuplicateItem for a judged item in two shards, BadUsage where repeated items of shared queries are to be dropped."""
+    """Raises DuplicateItem for a judged item in two shards, BadUsage where repeated items of shared
+    queries are to be dropped.
+    """
     if request.duplicates != "error" and len(shared.queries):
         query = judgments().queries[int(shared.queries[0])]
-        what = f"{flag('--duplicates', request.duplicates)}: query {query!r} has rows in several files or parts of a file"
-        raise BadUsage(f"{what}, so that repeated items cannot be found in one; leave it out, or put each query into one file.")
+        what = (
+            f"{flag('--duplicates', request.duplicates)}: query {query!r} has rows in several "
+            "files or parts of a file"
+        )
+        raise BadUsage(
+            f"{what}, so that repeated items cannot be found in one; leave it out, or put "
+            "each query into one file."
+        )
     again = (shared.row[1:] == shared.row[:-1]).nonzero()[0]
     if len(again):
         item = judgments().items[int(shared.row[again[0]])]
@@ -114,9 +150,16 @@ def check_prints(
 
 
 def _refuse_repeated(
-    query: int, item_print: int, judgments: Judgments, sources: Sequence[Source], entry: Format, request: Request
+    query: int,
+    item_print: int,
+    judgments: Judgments,
+    sources: Sequence[Source],
+    entry: Format,
+    request: Request,
 ) -> None:
-    """Raises DuplicateItem where an item of this print appears in two shards; two items may share a print."""
+    """Raises DuplicateItem where an item of this print appears in two shards; two items may share a
+    print.
+    """
     name, seen = judgments.queries[query], dict[str, Source]()
     for source in sources:
         ranking = _ranking(source, entry, request)
@@ -129,4 +172,7 @@ def _refuse_repeated(
                 # One reader of the whole file names both lines.
                 shard_hits(source.whole, entry, judgments, request)
             what = f"query {name!r} lists item {item!r} twice, in {first.name} and in {source.name}"
-            raise DuplicateItem(f"{what}; keep one of them. A folder is one run: name the files of several runs one by one.")
+            raise DuplicateItem(
+                f"{what}; keep one of them. A folder is one run: name the files of several "
+                "runs one by one."
+            )

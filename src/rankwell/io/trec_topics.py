@@ -1,4 +1,6 @@
-"""TREC topics: texts of queries between the tags of `<top>` (with or without closing tags) or `<topic number="1">`."""
+"""TREC topics: texts of queries between the tags of `<top>` (with or without closing tags) or
+`<topic number="1">`.
+"""
 
 import html
 import re
@@ -10,19 +12,33 @@ from rankwell.io.formats import Request, Texts, file_format
 from rankwell.store import Head, Source, decode_id
 
 _TEXTS = ("title", "query", "question", "summary", "smry", "desc", "description", "")
-"""The fields that may be the text of a topic, the most usual first; the last is the content of a topic without fields."""
+"""The fields that may be the text of a topic, the most usual first; the last is the content of a
+topic without fields.
+"""
 _NUMBERS = ("num", "number")
 _LABELS = {
-    **{"num": "Number", "title": "Topic", "desc": "Description", "narr": "Narrative", "dom": "Domain", "smry": "Summary"},
+    **{
+        "num": "Number",
+        "title": "Topic",
+        "desc": "Description",
+        "narr": "Narrative",
+        "dom": "Domain",
+        "smry": "Summary",
+    },
     **{"con": "Concept(s)", "fac": "Factor(s)", "def": "Definition(s)"},
 }
 """Words that TREC writes at the beginning of a field."""
 _BEFORE = r"(?:\s|<\?xml[^>]*>|<!DOCTYPE[^>]*>|<!--.*?-->|</?(?:topics|xml|parameters)\b[^>]*>)*+"
-"""All that stands before a topic; possessive, or each comment would be tried up to the end of every later one."""
+"""All that stands before a topic; possessive, or each comment would be tried up to the end of every
+later one.
+"""
 _BEGIN = re.compile(rf"{_BEFORE}<(?P<tag>top|topic)\b(?P<own>[^<>]*)>", re.DOTALL | re.IGNORECASE)
 _REST = re.compile(_BEFORE, re.DOTALL | re.IGNORECASE)
 _FIELD = re.compile(r"<(?P<tag>[A-Za-z][\w-]*)\b[^<>]*>")
-_NUMBER = re.compile(r"""(?:^|\s)(?:number|num|id|qid)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^"'\s]+)(?=\s|$))""", re.IGNORECASE)
+_NUMBER = re.compile(
+    r"""(?:^|\s)(?:number|num|id|qid)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^"'\s]+)(?=\s|$))""",
+    re.IGNORECASE,
+)
 _ENTITY = re.compile(r"&(?:#\d+|#x[0-9a-f]+|\w+);", re.IGNORECASE)
 
 
@@ -39,32 +55,52 @@ def _sniff(head: Head) -> float:
 
 @file_format("trec-topics", "texts", sniff=_sniff)
 def read_texts(source: Source, request: Request) -> Texts:
-    """The titles of TREC topics by their numbers (or queries, questions, descriptions); all other fields are attributes.
+    """The titles of TREC topics by their numbers (or queries, questions, descriptions); all other
+    fields are attributes.
 
-    Raises BadLine for a topic without a number or without its end, and for what is outside topics, BadInput for a number that
-    appears twice and where no topic has a text.
+    Raises BadLine for a topic without a number or without its end, and for what is outside topics,
+    BadInput for a number that appears twice and where no topic has a text.
     """
     known = dict[str, dict[str, str]]()
     for topic in _topics(source):
         fields = _fields(topic.body)
         number = _NUMBER.search(topic.own)
-        named = [each for each in number.groups() if each] if number else [fields.pop(key) for key in _NUMBERS if key in fields]
+        named = (
+            [each for each in number.groups() if each]
+            if number
+            else [fields.pop(key) for key in _NUMBERS if key in fields]
+        )
         name = named[0].strip() if named else ""
         if not name or len(name.split()) > 1:
             what = f"a topic with the number {name!r}" if name else "a topic without a number"
-            raise BadLine(f'{source.name}:{topic.line}: {what}; expected <num> Number: 301, or <topic number="301">.')
+            raise BadLine(
+                f"{source.name}:{topic.line}: {what}; expected <num> Number: 301, or <topic "
+                'number="301">.'
+            )
         if name in known:
-            raise BadLine(f"{source.name}:{topic.line}: the topic {name!r} already appears above; every text needs its own id.")
+            raise BadLine(
+                f"{source.name}:{topic.line}: the topic {name!r} already appears above; every "
+                "text needs its own id."
+            )
         known[name] = fields
     field = next((key for key in _TEXTS if any(fields.get(key) for fields in known.values())), None)
     if field is None:
-        found = ", ".join(sorted({key for fields in known.values() for key in fields if key})) or "none"
+        found = (
+            ", ".join(sorted({key for fields in known.values() for key in fields if key})) or "none"
+        )
         expected = ", ".join(filter(None, _TEXTS))
-        raise BadInput(f"{source.name}: no topic has a text ({expected}); found are the fields {found}.")
+        raise BadInput(
+            f"{source.name}: no topic has a text ({expected}); found are the fields {found}."
+        )
     if field not in _TEXTS[:2]:
-        request.notes.append(f"{source.name}: the topics have no title; their text is the field {field or 'topic'}")
+        request.notes.append(
+            f"{source.name}: the topics have no title; their text is the field {field or 'topic'}"
+        )
     texts = {name: fields.pop(field, "") for name, fields in known.items()}
-    attributes = {name: {key: text for key, text in fields.items() if key and text} for name, fields in known.items()}
+    attributes = {
+        name: {key: text for key, text in fields.items() if key and text}
+        for name, fields in known.items()
+    }
     return Texts(dict.fromkeys(texts, "") if request.ids_only else texts, attributes)
 
 
@@ -75,21 +111,34 @@ def _topics(source: Source) -> Iterator[_Topic]:
     while begin := _BEGIN.match(text, place):
         line += text.count("\n", counted, begin.start("tag"))
         counted = begin.start("tag")
-        end = re.compile(rf"</{begin['tag']}\s*>|(?=<{begin['tag']}\b)", re.IGNORECASE).search(text, begin.end())
+        end = re.compile(rf"</{begin['tag']}\s*>|(?=<{begin['tag']}\b)", re.IGNORECASE).search(
+            text, begin.end()
+        )
         if end is None:
-            raise BadLine(f"{source.name}:{line}: the topic has no end (</{begin['tag']}>); is the file whole?")
+            raise BadLine(
+                f"{source.name}:{line}: the topic has no end (</{begin['tag']}>); is the file "
+                "whole?"
+            )
         yield _Topic(line, begin["own"], text[begin.end() : end.start()])
         place = end.end()
     rest = _REST.match(text, place)
     place = rest.end() if rest else place
     if place < len(text):
         line += text.count("\n", counted, place)
-        raise BadLine(f"{source.name}:{line}: {text[place : place + 60]!r} is outside a topic; expected <top> or <topic>.")
+        raise BadLine(
+            f"{source.name}:{line}: {text[place : place + 60]!r} is outside a topic; expected "
+            "<top> or <topic>."
+        )
 
 
 def _fields(body: str) -> dict[str, str]:
     """The fields of a topic by their tags, and under the empty name the text before them."""
-    body = re.sub(r"<!\[CDATA\[(.*?)\]\]>", lambda found: html.escape(found[1], quote=False), body, flags=re.DOTALL)
+    body = re.sub(
+        r"<!\[CDATA\[(.*?)\]\]>",
+        lambda found: html.escape(found[1], quote=False),
+        body,
+        flags=re.DOTALL,
+    )
     first = _FIELD.search(body)
     found = {"": _plain("", body[: first.start()] if first else body)}
     while first:
@@ -107,7 +156,9 @@ def _fields(body: str) -> dict[str, str]:
 
 
 def _plain(tag: str, text: str) -> str:
-    """The text of a field in one line, without tags inside it, entities and the label at its beginning."""
+    """The text of a field in one line, without tags inside it, entities and the label at its
+    beginning.
+    """
     text = re.sub(r"</?[A-Za-z][^<>]*>", " ", text)
     text = " ".join(_ENTITY.sub(lambda found: html.unescape(found[0]), text).split())
     return text.removeprefix(f"{_LABELS[tag]}:").strip() if tag in _LABELS else text

@@ -1,4 +1,6 @@
-"""Binary files of vectors and scores: NumPy's archives, HDF5, safetensors, flat files of benchmarks, MTEB's cache."""
+"""Binary files of vectors and scores: NumPy's archives, HDF5, safetensors, flat files of
+benchmarks, MTEB's cache.
+"""
 
 import struct
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
@@ -11,7 +13,14 @@ from numpy.typing import NDArray
 
 from rankwell.core.tables import Floats, Ints, Judgments
 from rankwell.core.tables.arrays import map_array, npy_header, read_npy, refuse_size
-from rankwell.core.tables.matrices import Embeddings, Scores, as_real, choose_array, item_ids, row_blocks
+from rankwell.core.tables.matrices import (
+    Embeddings,
+    Scores,
+    as_real,
+    choose_array,
+    item_ids,
+    row_blocks,
+)
 from rankwell.core.tables.ranking import Ranking
 from rankwell.documents import parse_json, read_json, unique_keys
 from rankwell.errors import BadInput, MissingExtra, RankwellError, shown
@@ -21,8 +30,12 @@ from rankwell.store import Head, Source, refuse_bomb, replacing
 _Reader = Callable[[Source, Request], Embeddings]
 
 
-def _tables(name: str, suffixes: tuple[str, ...], **recognised: Any) -> Callable[[_Reader], _Reader]:
-    """Registers a reader of named arrays for embeddings and for scores: tables of numbers, whatever they mean."""
+def _tables(
+    name: str, suffixes: tuple[str, ...], **recognised: Any
+) -> Callable[[_Reader], _Reader]:
+    """Registers a reader of named arrays for embeddings and for scores: tables of numbers, whatever
+    they mean.
+    """
 
     def _register(read: _Reader) -> _Reader:
         def _read_scores(source: Source, request: Request) -> Scores:
@@ -42,38 +55,66 @@ def _named(
     request: Request,
     ids: Sequence[str] = ("ids", "id"),
 ) -> Embeddings:
-    """The array that `choose_array` takes of a container, with ids of a usual name. Raises BadInput where these fit no array."""
+    """The array that `choose_array` takes of a container, with ids of a usual name. Raises BadInput
+    where these fit no array.
+    """
     chosen = choose_array(shapes, request.part, source.name)
     vectors, length = as_real(load(chosen)), shapes[chosen][:1]
-    beside = next((name for name in ids if name != chosen and length and shapes.get(name) == length), None)
+    beside = next(
+        (name for name in ids if name != chosen and length and shapes.get(name) == length), None
+    )
     own = {shape[:1] for shape in shapes.values() if len(shape) > 1}
-    wrong = next((name for name in ("ids", "id") if beside is None and shapes.get(name) not in (None, length, *own)), None)
+    wrong = next(
+        (
+            name
+            for name in ("ids", "id")
+            if beside is None and shapes.get(name) not in (None, length, *own)
+        ),
+        None,
+    )
     if wrong not in (None, chosen):
         sizes = [" × ".join(map(str, shapes[name])) or "1" for name in (wrong, chosen)]
-        raise BadInput(f"{wrong!r} has {sizes[0]} ids, {chosen!r} is {sizes[1]}; give every row an id, or none.")
+        raise BadInput(
+            f"{wrong!r} has {sizes[0]} ids, {chosen!r} is {sizes[1]}; give every row an id, "
+            "or none."
+        )
     return Embeddings(None if beside is None else item_ids(load(beside).tolist()), vectors)
 
 
 @_tables("npz", (".npz",), magic=b"PK\x03\x04")
 def read_npz(source: Source, request: Request) -> Embeddings:
-    """The array in an `.npz` archive that is named, alone in having two dimensions, or the one with a usual name; read whole.
+    """The array in an `.npz` archive that is named, alone in having two dimensions, or the one with
+    a usual name; read whole.
 
     A second array `ids` of one dimension and the same length gives the ids.
     """
     import zipfile
 
     with _parsing("the .npz archive"), zipfile.ZipFile(source.file or Path()) as archive:
-        # Python looks for the end of an archive alone, and passes over what stands before its first member.
+        # Python looks for the end of an archive alone, and passes over what stands before its first
+        # member.
         if source.packed(4) != b"PK\x03\x04":
             raise zipfile.BadZipFile("its first bytes are others")
-        members = {name.removesuffix(".npy"): name for name in archive.namelist() if name.endswith(".npy")}
+        members = {
+            name.removesuffix(".npy"): name for name in archive.namelist() if name.endswith(".npy")
+        }
         if not members:
             pickled = any(name.endswith("data.pkl") for name in archive.namelist())
-            what = "a PyTorch checkpoint, which is pickled and never opened" if pickled else "a zip archive"
+            what = (
+                "a PyTorch checkpoint, which is pickled and never opened"
+                if pickled
+                else "a zip archive"
+            )
             raise BadInput(f"{what}; save the vectors with numpy.save or as safetensors.")
         shapes = {name: _in_archive(archive, member, None) for name, member in members.items()}
         beside = ("ids", "id", "keys", "names")
-        return _named(shapes, lambda name: _in_archive(archive, members[name], read_npy), source, request, ids=beside)
+        return _named(
+            shapes,
+            lambda name: _in_archive(archive, members[name], read_npy),
+            source,
+            request,
+            ids=beside,
+        )
 
 
 @contextmanager
@@ -85,7 +126,9 @@ def _parsing(what: str) -> Generator[None]:
         raise
     except Exception as error:
         reason = str(error).partition("\n")[0][:120] or type(error).__name__
-        raise BadInput(f"{what} is damaged, ends early or cannot be unpacked ({reason}); write it again.") from error
+        raise BadInput(
+            f"{what} is damaged, ends early or cannot be unpacked ({reason}); write it again."
+        ) from error
 
 
 def _in_archive(archive: Any, member: str, read: Callable[[Any], Any] | None) -> Any:
@@ -98,7 +141,10 @@ def _in_archive(archive: Any, member: str, read: Callable[[Any], Any] | None) ->
                 return read(stream)
             shape, _, kind = npy_header(stream)
             if stream.tell() + refuse_size(shape, kind) != info.file_size:
-                raise BadInput(f"{shown(shape)} {kind.name} do not fill its {info.file_size} bytes; write it again.")
+                raise BadInput(
+                    f"{shown(shape)} {kind.name} do not fill its {info.file_size} bytes; "
+                    "write it again."
+                )
             return shape
     except BadInput as error:
         raise BadInput(f"array {member.removesuffix('.npy')!r}: {error}") from error
@@ -120,16 +166,24 @@ _HDF5 = b"\x89HDF\r\n\x1a\n"
 
 @_tables("hdf5", (".hdf5", ".h5"), magic=_HDF5)
 def read_hdf5(source: Source, request: Request) -> Embeddings:
-    """The named data set, or the only one of two dimensions; ann-benchmarks' `neighbors` and `distances` do not count.
+    """The named data set, or the only one of two dimensions; ann-benchmarks' `neighbors` and
+    `distances` do not count.
 
-    A second data set `ids` of one dimension and the same length gives the ids. Raises MissingExtra without h5py.
+    A second data set `ids` of one dimension and the same length gives the ids. Raises MissingExtra
+    without h5py.
     """
     h5py = _h5py()
     path = source.file or Path()
     with _parsing("the HDF5 file"), h5py.File(path, "r") as file:
         found: dict[str, Any] = {}
-        file.visititems(lambda name, entry: found.update({name: entry}) if isinstance(entry, h5py.Dataset) else None)
-        if odd := next((name for name in ("ids", "id") if name in file and name not in found), None):
+        file.visititems(
+            lambda name, entry: (
+                found.update({name: entry}) if isinstance(entry, h5py.Dataset) else None
+            )
+        )
+        if odd := next(
+            (name for name in ("ids", "id") if name in file and name not in found), None
+        ):
             raise BadInput(f"{odd!r} is not a data set; write the ids as one, or rename it.")
         shapes = {
             name: tuple(entry.shape or ())
@@ -140,29 +194,41 @@ def read_hdf5(source: Source, request: Request) -> Embeddings:
 
 
 def _neighbours(source: Source, request: Request) -> tuple[list[str], list[str], Ints]:
-    """Queries, items and ranks of the lists of ann-benchmarks, named by position. A part is their data set or their length."""
+    """Queries, items and ranks of the lists of ann-benchmarks, named by position. A part is their
+    data set or their length.
+    """
     h5py = _h5py()
     with _parsing("the HDF5 file"), h5py.File(source.file or Path(), "r") as file:
         if "neighbors" not in file or not isinstance(file["neighbors"], h5py.Dataset):
             raise BadInput(
-                f"no data set 'neighbors'; found are {', '.join(file) or 'none'}. Expected a file as ann-benchmarks has."
+                f"no data set 'neighbors'; found are {', '.join(file) or 'none'}. Expected a "
+                "file as ann-benchmarks has."
             )
         found = _hdf5_array(source.file or Path(), file["neighbors"])
         if found.ndim != 2 or found.dtype.kind not in "iu":
-            raise BadInput(f"'neighbors' has the shape {found.shape} of {found.dtype}; expected integers, (queries, neighbours).")
+            raise BadInput(
+                f"'neighbors' has the shape {found.shape} of {found.dtype}; expected "
+                "integers, (queries, neighbours)."
+            )
         part = "" if request.part == "neighbors" else request.part
         if part and not (part.isdecimal() and 0 < int(part) <= found.shape[1]):
-            raise BadInput(f"{part!r}: expected a number of first neighbours, from 1 to {found.shape[1]}.")
+            raise BadInput(
+                f"{part!r}: expected a number of first neighbours, from 1 to {found.shape[1]}."
+            )
         near = np.array(found[:, : int(part or found.shape[1])], dtype=np.int64)
     if near.min(initial=0) < -1:
-        raise BadInput(f"'neighbors' has the position {near.min()}; expected positions from 0, and -1 after the end of a list.")
+        raise BadInput(
+            f"'neighbors' has the position {near.min()}; expected positions from 0, and -1 "
+            "after the end of a list."
+        )
     rows, ranks = np.nonzero(near >= 0)
     return list(map(str, rows.tolist())), list(map(str, near[rows, ranks].tolist())), ranks + 1
 
 
 @file_format("hdf5", "judgments", magic=_HDF5, parts=True, presumed=True)
 def read_true_neighbours(source: Source, request: Request) -> Judgments:
-    """Each query's nearest neighbours in ann-benchmarks' HDF5 (`neighbors`), all relevant, for recall; ids are positions.
+    """Each query's nearest neighbours in ann-benchmarks' HDF5 (`neighbors`), all relevant, for
+    recall; ids are positions.
 
     `truth.hdf5:10` takes the first 10 of each. Raises MissingExtra without h5py.
     """
@@ -172,16 +238,22 @@ def read_true_neighbours(source: Source, request: Request) -> Judgments:
 
 @file_format("hdf5", "run", magic=_HDF5, parts=True)
 def read_neighbour_run(source: Source, request: Request) -> Ranking:
-    """The lists of neighbours in ann-benchmarks' HDF5 as a run; the score is the rank with its sign turned."""
+    """The lists of neighbours in ann-benchmarks' HDF5 as a run; the score is the rank with its sign
+    turned.
+    """
     queries, items, ranks = _neighbours(source, request)
     return request.ranking(queries, items, (-ranks).tolist())
 
 
 def _hdf5_array(path: Path, data: Any) -> NDArray[Any]:
-    """The numbers in place, or a copy of what is kept in chunks or compressed. Raises BadInput for numbers in other files."""
+    """The numbers in place, or a copy of what is kept in chunks or compressed. Raises BadInput for
+    numbers in other files.
+    """
     kind: np.dtype[Any] = data.dtype
     if data.external or data.is_virtual:
-        raise BadInput(f"the data set {data.name!r} is in other files; name those, or copy it with h5repack.")
+        raise BadInput(
+            f"the data set {data.name!r} is in other files; name those, or copy it with h5repack."
+        )
     offset = data.id.get_offset()
     stored = data.id.get_type()
     if offset is None or kind.hasobject or not stored.equal(_h5py().h5t.py_create(kind)):
@@ -191,20 +263,31 @@ def _hdf5_array(path: Path, data: Any) -> NDArray[Any]:
 
 
 def write_ground_truth(
-    path: Path, blocks: Iterable[tuple[slice, Ints, Floats]], shape: tuple[int, int], metric: str, *, n_items: int
+    path: Path,
+    blocks: Iterable[tuple[slice, Ints, Floats]],
+    shape: tuple[int, int],
+    metric: str,
+    *,
+    n_items: int,
 ) -> None:
-    """Writes lists of nearest neighbours in the HDF5 form of ann-benchmarks (`neighbors`, `distances`), whole or not at all.
+    """Writes lists of nearest neighbours in the HDF5 form of ann-benchmarks (`neighbors`,
+    `distances`), whole or not at all.
 
-    blocks: ranges of queries with their positions, rows of the base, -1 where fewer than k remain, and scores, higher is nearer,
-    NaN there; one is held at a time. shape: number of queries, and k. metric: `cosine`, `l2` (scores are negative distances) or
-    `dot`. `distances` are 1 - cosine, the distance, or the negative product, in single precision as in ann-benchmarks; `scores`
-    are unchanged.
+    blocks: ranges of queries with their positions, rows of the base, -1 where fewer than k remain,
+    and scores, higher is nearer, NaN there; one is held at a time. shape: number of queries, and k.
+    metric: `cosine`, `l2` (scores are negative distances) or `dot`. `distances` are 1 - cosine, the
+    distance, or the negative product, in single precision as in ann-benchmarks; `scores` are
+    unchanged.
     Raises MissingExtra without h5py.
     """
     h5py = _h5py()
     with replacing(path) as draft, h5py.File(draft, "w", track_order=True) as file:
         file.attrs["distance"] = _DISTANCES[metric]
-        kinds = {"neighbors": np.int32 if n_items <= 2**31 else np.int64, "distances": np.float32, "scores": np.float64}
+        kinds = {
+            "neighbors": np.int32 if n_items <= 2**31 else np.int64,
+            "distances": np.float32,
+            "scores": np.float64,
+        }
         tables = [file.create_dataset(name, shape, dtype=kind) for name, kind in kinds.items()]
         for rows, positions, scores in blocks:
             distances = 1 - scores if metric == "cosine" else 0.0 - scores
@@ -213,9 +296,20 @@ def write_ground_truth(
 
 
 _KINDS = {
-    "F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "|i1",
-    "U64": "<u8", "U32": "<u4", "U16": "<u2", "U8": "|u1", "BOOL": "|b1",
-}  # fmt: skip
+    "F64": "<f8",
+    "F32": "<f4",
+    "F16": "<f2",
+    "BF16": "<u2",
+    "I64": "<i8",
+    "I32": "<i4",
+    "I16": "<i2",
+    "I8": "|i1",
+    "U64": "<u8",
+    "U32": "<u4",
+    "U16": "<u2",
+    "U8": "|u1",
+    "BOOL": "|b1",
+}
 
 
 def _sniff_safetensors(head: Head) -> float:
@@ -226,9 +320,11 @@ def _sniff_safetensors(head: Head) -> float:
 
 @_tables("safetensors", (".safetensors",), sniff=_sniff_safetensors)
 def read_safetensors(source: Source, request: Request) -> Embeddings:
-    """The tensor that is named, alone in having two dimensions, or the one with a usual name; bfloat16 is read as float32.
+    """The tensor that is named, alone in having two dimensions, or the one with a usual name;
+    bfloat16 is read as float32.
 
-    A second tensor `ids` of one dimension and the same length gives integer ids; the metadata may hold them as JSON list.
+    A second tensor `ids` of one dimension and the same length gives integer ids; the metadata may
+    hold them as JSON list.
     """
     path = source.file or Path()
     header, begin = _safetensors_header(path)
@@ -242,13 +338,25 @@ def read_safetensors(source: Source, request: Request) -> Embeddings:
                 what = f"the safetensors header gives {stop - start} bytes to {shapes[name]} {code}"
                 raise BadInput(f"{what}; write the file again.")
         spans = sorted(_lengths(entry["data_offsets"]) for entry in header.values())
-        if [0, *(stop for _, stop in spans)] != [*(start for start, _ in spans), path.stat().st_size - begin]:
-            raise BadInput("the tensors do not cover the safetensors file one after the other; write the file again.")
+        if [0, *(stop for _, stop in spans)] != [
+            *(start for start, _ in spans),
+            path.stat().st_size - begin,
+        ]:
+            raise BadInput(
+                "the tensors do not cover the safetensors file one after the other; write the "
+                "file again."
+            )
         table = _named(shapes, lambda name: _tensor(path, header[name], begin), source, request)
         if table.ids is None and isinstance(metadata, dict) and "ids" in metadata:
-            return Embeddings(item_ids(parse_json(metadata["ids"], "the metadata 'ids'", "a list of ids")), table.vectors)
+            return Embeddings(
+                item_ids(parse_json(metadata["ids"], "the metadata 'ids'", "a list of ids")),
+                table.vectors,
+            )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise BadInput(f"the safetensors header is not as it should be ({shown(error, 80)}); write the file again.") from error
+        raise BadInput(
+            f"the safetensors header is not as it should be ({shown(error, 80)}); write the "
+            "file again."
+        ) from error
     return table
 
 
@@ -261,18 +369,26 @@ def _safetensors_header(path: Path) -> tuple[dict[str, Any], int]:
             raise BadInput("the safetensors header ends early; fetch or write the file again.")
         content = stream.read(length)
     try:
-        header: Any = parse_json(content.decode("utf-8"), "the safetensors header", "a JSON object", pairs=unique_keys)
+        header: Any = parse_json(
+            content.decode("utf-8"), "the safetensors header", "a JSON object", pairs=unique_keys
+        )
     except UnicodeDecodeError as error:
-        raise BadInput(f"the safetensors header is not UTF-8 ({error.reason}); fetch or write the file again.") from error
+        raise BadInput(
+            f"the safetensors header is not UTF-8 ({error.reason}); fetch or write the file again."
+        ) from error
     if not isinstance(header, dict):
-        raise BadInput("the safetensors header is not a JSON object; fetch or write the file again.")
+        raise BadInput(
+            "the safetensors header is not a JSON object; fetch or write the file again."
+        )
     return header, 8 + length
 
 
 def _tensor(path: Path, entry: Any, begin: int) -> NDArray[Any]:
     code, shape = entry["dtype"], _lengths(entry["shape"])
     if code not in _KINDS:
-        raise BadInput(f"numbers of kind {shown(code)} cannot be read; convert the tensor to float32.")
+        raise BadInput(
+            f"numbers of kind {shown(code)} cannot be read; convert the tensor to float32."
+        )
     kind, start = np.dtype(_KINDS[code]), entry["data_offsets"][0]
     mapped = map_array(path, kind, shape, offset=begin + start, last=False)
     if code != "BF16":
@@ -302,22 +418,33 @@ def _sniff_cache(head: Head) -> float:
 
 @file_format("mteb-cache", "embeddings", sniff=_sniff_cache)
 def read_cache(source: Source, request: Request) -> Embeddings:  # noqa: ARG001 - one array has no options
-    """The vectors of the texts in the index of MTEB's cache, by their hashes: float32 numbers without any header.
+    """The vectors of the texts in the index of MTEB's cache, by their hashes: float32 numbers
+    without any header.
 
-    The file grows by doubling, so that rows without an id may follow the last one. Source: mteb 2.20, `NumpyCache`.
+    The file grows by doubling, so that rows without an id may follow the last one. Source: mteb
+    2.20, `NumpyCache`.
     """
     path = source.file or Path()
     text = Source(path.parent / _DIMENSION).head(64).decode("utf-8", "replace").strip()
     if not text.isascii() or not text.isdigit() or len(text) > 9 or int(text) < 1:
-        raise BadInput(f"{path.parent / _DIMENSION}: {shown(text)}; expected the dimension, a positive integer.")
+        raise BadInput(
+            f"{path.parent / _DIMENSION}: {shown(text)}; expected the dimension, a positive "
+            "integer."
+        )
     rows: Any = read_json(Source(path.parent / _INDEX), "a JSON object hash -> row")
     if not isinstance(rows, dict) or not all(type(row) is int for row in rows.values()):
         raise BadInput(f"{path.parent / _INDEX}: expected a JSON object hash -> row.")
     size, dimension = path.stat().st_size, int(text)
     if size % (4 * dimension):
-        raise BadInput(f"vectors of {dimension} float32 need {4 * dimension} bytes each, the file has {size}; does it end early?")
+        raise BadInput(
+            f"vectors of {dimension} float32 need {4 * dimension} bytes each, the file has "
+            f"{size}; does it end early?"
+        )
     names = sorted(rows, key=rows.__getitem__)
     if [rows[name] for name in names] != list(range(len(names))):
-        raise BadInput(f"{_INDEX} does not number its {len(names)} texts from 0 without gaps; make the cache again.")
+        raise BadInput(
+            f"{_INDEX} does not number its {len(names)} texts from 0 without gaps; make the "
+            "cache again."
+        )
     vectors = map_array(path, np.dtype("<f4"), (len(names), dimension), last=False)
     return Embeddings(names, vectors)

@@ -14,13 +14,23 @@ Denominator = Literal["relevant", "found", "min"]
 Rounding = Literal["nearest", "floor"]
 Area = Literal["step", "trapezoid"]
 
-_SOURCE = "Buckley and Voorhees 2005, Retrieval system evaluation, in TREC: experiment and evaluation in information retrieval"
-_INTERPOLATED = "Manning, Raghavan and Schütze 2008, Introduction to information retrieval, section 8.4; trec_eval, Buckley 2008"
+_SOURCE = (
+    "Buckley and Voorhees 2005, Retrieval system evaluation, in TREC: experiment and "
+    "evaluation in information retrieval"
+)
+_INTERPOLATED = (
+    "Manning, Raghavan and Schütze 2008, Introduction to information retrieval, section 8.4; "
+    "trec_eval, Buckley 2008"
+)
 ELEVEN_POINTS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
-def _precisions(view: JudgedRankings, rel: float, depth: Depth = None, area: Area = "step") -> Floats:
-    """(queries,) the sum of the precision at each relevant item down to the depth; of trapezoids with that just above it."""
+def _precisions(
+    view: JudgedRankings, rel: float, depth: Depth = None, area: Area = "step"
+) -> Floats:
+    """(queries,) the sum of the precision at each relevant item down to the depth; of trapezoids
+    with that just above it.
+    """
     if view.in_random_order:
         return _expected_precisions(view, rel, depth, area=area)
     hit = view.relevant(rel)
@@ -28,7 +38,9 @@ def _precisions(view: JudgedRankings, rel: float, depth: Depth = None, area: Are
     height = found / view.ranks
     if area == "trapezoid":
         # At the first place nothing is above, and the curve begins at 1.
-        height = (height + np.where(view.ranks > 1, (found - 1) / np.maximum(view.ranks - 1, 1), 1.0)) / 2
+        height = (
+            height + np.where(view.ranks > 1, (found - 1) / np.maximum(view.ranks - 1, 1), 1.0)
+        ) / 2
     return view.sum_rows(np.where(hit & view.within(depth), height, 0.0))
 
 
@@ -40,12 +52,19 @@ def _ties(view: JudgedRankings, hit: Bools) -> tuple[Floats, Floats]:
 
 
 def _expected_precisions(
-    view: JudgedRankings, rel: float, depth: Depth, counted: Bools | None = None, area: Area = "step"
+    view: JudgedRankings,
+    rel: float,
+    depth: Depth,
+    counted: Bools | None = None,
+    area: Area = "step",
 ) -> Floats:
-    """The mean of `_precisions` under random order of tied items (McSherry and Najork 2008), for the counted rows.
+    """The mean of `_precisions` under random order of tied items (McSherry and Najork 2008), for
+    the counted rows.
 
-    A relevant item at the j-th of t tied places has above + j items to itself and those before it, of which the tie gives
-    1 + (m - 1)(j - 1)/(t - 1) relevant ones, m being its relevant items, and the ties above all of theirs.
+    A relevant item at the j-th of t tied places has above + j items to itself and those before it,
+    of which the tie gives
+    1 + (m - 1)(j - 1)/(t - 1) relevant ones, m being its relevant items, and the ties above all of
+    theirs.
     """
     hit = view.relevant(rel)
     inside, earlier = _ties(view, hit)
@@ -56,7 +75,9 @@ def _expected_precisions(
     if area == "trapezoid":
         first = view.mean_over_ties(lambda rank: (rank == 1).astype(np.float64), depth)
         inverse = view.mean_over_ties(_inverse_of_previous, depth)
-        mean = (mean + share * (shown - first) + (earlier - share * view.above) * inverse + first) / 2
+        mean = (
+            mean + share * (shown - first) + (earlier - share * view.above) * inverse + first
+        ) / 2
     return view.sum_rows(np.where(hit if counted is None else hit & counted, mean, 0.0))
 
 
@@ -65,19 +86,27 @@ def _inverse_of_previous(rank: Ints) -> Floats:
 
 
 def _height_in_cut_tie(above: int, places: int, earlier: float, found: int, area: Area) -> float:
-    """The mean height at one of `found` relevant items in random order at the next `places` places."""
+    """The mean height at one of `found` relevant items in random order at the next `places`
+    places.
+    """
     share = (found - 1) / (places - 1) if places > 1 else 0.0
     ranks = np.arange(above + 1, above + places + 1)
     height = share + (earlier + 1 - share * (above + 1)) * float((1.0 / ranks).mean())
     if area == "step":
         return height
     first = float((ranks == 1).mean())
-    before = share * (1 - first) + (earlier - share * above) * float(_inverse_of_previous(ranks).mean()) + first
+    before = (
+        share * (1 - first)
+        + (earlier - share * above) * float(_inverse_of_previous(ranks).mean())
+        + first
+    )
     return (height + before) / 2
 
 
 def _expected_over_found(view: JudgedRankings, rel: float, k: int, area: Area) -> Floats:
-    """The mean of AP over what is found: both sides of the quotient vary with the relevant items of the tie at the cut."""
+    """The mean of AP over what is found: both sides of the quotient vary with the relevant items of
+    the tie at the cut.
+    """
     hit = view.relevant(rel)
     whole = view.above + view.tied <= k
     certain = view.sum_rows(hit & whole)
@@ -90,7 +119,9 @@ def _expected_over_found(view: JudgedRankings, rel: float, k: int, area: Area) -
         places, tied = k - above, int(view.tied[row])
         mean = 0.0
         for found in range(max(0, places - (tied - m)), min(m, places) + 1):
-            chance = math.comb(m, found) * math.comb(tied - m, places - found) / math.comb(tied, places)
+            chance = (
+                math.comb(m, found) * math.comb(tied - m, places - found) / math.comb(tied, places)
+            )
             extra = found * _height_in_cut_tie(above, places, float(certain[query]), found, area)
             mean += chance * (total[query] + extra) / max(certain[query] + found, 1)
         value[query] = mean
@@ -99,9 +130,12 @@ def _expected_over_found(view: JudgedRankings, rel: float, k: int, area: Area) -
 
 @measure(
     "AP",
-    source=_SOURCE + "; denom='found': torchmetrics; denom='min': sentence-transformers; area='trapezoid': compute_ap of the "
+    source=_SOURCE
+    + "; denom='found': torchmetrics; denom='min': sentence-transformers; area='trapezoid': "
+    "compute_ap of the "
     "Oxford buildings, Philbin and others 2007",
-    aliases="map map_cut average_precision mean_average_precision retrieval_average_precision(denom='found') "
+    aliases="map map_cut average_precision mean_average_precision "
+    "retrieval_average_precision(denom='found') "
     "RetrievalMAP(denom='found')",
     expected="linear",
 )
@@ -114,18 +148,26 @@ def ap(
     area: Area = "step",
     k: int | None = None,
 ) -> Floats:
-    """The sum of the precision at each item with grade `rel` or more in the first `k` places, over the number of such items.
+    """The sum of the precision at each item with grade `rel` or more in the first `k` places, over
+    the number of such items.
 
-    0 if there are none. denom: over all `relevant` items (trec_eval), only those `found` in the first `k` places, or `min`(k,
-    relevant), so that a perfect list reaches 1 at every cut-off.
-    area: under the curve of precision over recall by steps (plain AP), or by the `trapezoid` rule: in place of the precision at
-    an item its mean with the precision just above that item, which is 1 above the first place. It is never more than plain AP,
-    and of a single relevant item below the first place it is half.
+    0 if there are none. denom: over all `relevant` items (trec_eval), only those `found` in the
+    first `k` places, or `min`(k, relevant), so that a perfect list reaches 1 at every cut-off.
+    area: under the curve of precision over recall by steps (plain AP), or by the `trapezoid` rule:
+    in place of the precision at an item its mean with the precision just above that item, which is
+    1 above the first place. It is never more than plain AP, and of a single relevant item below the
+    first place it is half.
     judged_only: unjudged items are taken out before ranks are counted.
 
     >>> from rankwell import judged_rankings
-    >>> view = judged_rankings({"q": {"a": 1, "b": 1, "c": 1}}, {"q": {"a": 3.0, "x": 2.0, "b": 1.0}})
-    >>> ap(view).round(4).tolist(), ap(view, denom="found").round(4).tolist(), ap(view, k=1, denom="min").tolist()
+    >>> view = judged_rankings(
+    ...     {"q": {"a": 1, "b": 1, "c": 1}}, {"q": {"a": 3.0, "x": 2.0, "b": 1.0}}
+    ... )
+    >>> (
+    ...     ap(view).round(4).tolist(),
+    ...     ap(view, denom="found").round(4).tolist(),
+    ...     ap(view, k=1, denom="min").tolist(),
+    ... )
     ([0.5556], [0.8333], [1.0])
     >>> ap(view, area="trapezoid").round(4).tolist()
     [0.5278]
@@ -133,7 +175,11 @@ def ap(
     view = judged.shown(judged_only)
     if denom == "found" and k is not None and view.in_random_order:
         return _expected_over_found(view, rel, k, area)
-    findable = view.sum_rows(view.relevant(rel) & view.within(k)) if denom == "found" else view.n_relevant(rel)
+    findable = (
+        view.sum_rows(view.relevant(rel) & view.within(k))
+        if denom == "found"
+        else view.n_relevant(rel)
+    )
     findable = np.minimum(findable, k) if denom == "min" and k is not None else findable
     return ratio(_precisions(view, rel, k, area), findable)
 
@@ -145,10 +191,13 @@ def ap(
     expected="linear",
 )
 def ap_at_r(judged: JudgedRankings, *, rel: float = 1) -> Floats:
-    """The sum of the precision at each relevant item in the first R places, over R, the number of relevant items; 0 if R is 0.
+    """The sum of the precision at each relevant item in the first R places, over R, the number of
+    relevant items; 0 if R is 0.
 
     >>> from rankwell import judged_rankings
-    >>> ap_at_r(judged_rankings({"q": {"a": 1, "b": 1}}, {"q": {"a": 3.0, "x": 2.0, "b": 1.0}})).tolist()
+    >>> ap_at_r(
+    ...     judged_rankings({"q": {"a": 1, "b": 1}}, {"q": {"a": 3.0, "x": 2.0, "b": 1.0}})
+    ... ).tolist()
     [0.5]
     """
     relevant = judged.n_relevant(rel)
@@ -160,10 +209,14 @@ def ap_at_r(judged: JudgedRankings, *, rel: float = 1) -> Floats:
     source="trec_eval set_map, Buckley 2008",
     aliases="set_map",
     expected="same",
-    exempt={"unjudged tail": "it divides by the length of the list, so that a longer list is a worse one"},
+    exempt={
+        "unjudged tail": "it divides by the length of the list, so that a longer list is a "
+        "worse one"
+    },
 )
 def set_ap(judged: JudgedRankings, *, rel: float = 1, judged_only: bool = False) -> Floats:
-    """Precision times recall of the retrieved set; 0 for an empty list or where nothing is relevant.
+    """Precision times recall of the retrieved set; 0 for an empty list or where nothing is
+    relevant.
 
     judged_only: unjudged items are taken out first.
 
@@ -183,7 +236,8 @@ def set_ap(judged: JudgedRankings, *, rel: float = 1, judged_only: bool = False)
     exempt={"empty": "it falls with the number of relevant items that an empty ranking misses"},
 )
 def yaap(judged: JudgedRankings, *, rel: float = 1) -> Floats:
-    """log((1 + S) / (1 + R - S)), S being the sum of the precision at the R relevant items; -log(1 + R) for an empty list.
+    """log((1 + S) / (1 + R - S)), S being the sum of the precision at the R relevant items; -log(1
+    + R) for an empty list.
 
     trec_eval -c gives 0 to a query that the run lacks; here it has the value of an empty list.
 
@@ -197,16 +251,26 @@ def yaap(judged: JudgedRankings, *, rel: float = 1) -> Floats:
 
 @measure("IPrec", source=_INTERPOLATED, at="recall", aliases="iprec_at_recall")
 def interpolated_precision(
-    judged: JudgedRankings, *, recall: float, rel: float = 1, judged_only: bool = False, rounding: Rounding = "nearest"
+    judged: JudgedRankings,
+    *,
+    recall: float,
+    rel: float = 1,
+    judged_only: bool = False,
+    rounding: Rounding = "nearest",
 ) -> Floats:
     """The highest precision at any rank from the one on that reaches the recall; 0 if none does.
 
-    rounding: how many of R relevant items a recall asks for: `nearest` to recall R (trec_eval 10), or the `floor` of recall
-    R + 0.9 (trec_eval 9 and what wraps it). judged_only: unjudged items are taken out before ranks are counted.
+    rounding: how many of R relevant items a recall asks for: `nearest` to recall R (trec_eval 10),
+    or the `floor` of recall
+    R + 0.9 (trec_eval 9 and what wraps it). judged_only: unjudged items are taken out before ranks
+    are counted.
 
     >>> from rankwell import judged_rankings
     >>> view = judged_rankings({"q": {"a": 1, "b": 1}}, {"q": {"a": 3.0, "x": 2.0, "b": 1.0}})
-    >>> interpolated_precision(view, recall=0.5).tolist(), interpolated_precision(view, recall=1.0).round(4).tolist()
+    >>> (
+    ...     interpolated_precision(view, recall=0.5).tolist(),
+    ...     interpolated_precision(view, recall=1.0).round(4).tolist(),
+    ... )
     ([1.0], [0.6667])
     """
     if not 0 <= recall < math.inf:
@@ -216,12 +280,18 @@ def interpolated_precision(
     whole = np.floor(target)
     needed = whole + (target - whole >= 0.5) if rounding == "nearest" else np.floor(target + 0.9)
     so_far = view.count_so_far(hit)
-    return view.max_rows(np.where(hit & (so_far >= needed[view.query_of_row]), so_far / view.ranks, 0.0))
+    return view.max_rows(
+        np.where(hit & (so_far >= needed[view.query_of_row]), so_far / view.ranks, 0.0)
+    )
 
 
 @measure("IPrecAvg", source=_INTERPOLATED, aliases="11pt_avg 11pt")
 def interpolated_average(
-    judged: JudgedRankings, *, rel: float = 1, rounding: Rounding = "nearest", recalls: tuple[float, ...] = ELEVEN_POINTS
+    judged: JudgedRankings,
+    *,
+    rel: float = 1,
+    rounding: Rounding = "nearest",
+    recalls: tuple[float, ...] = ELEVEN_POINTS,
 ) -> Floats:
     """The mean of the interpolated precision (`IPrec`) over recall levels, by default 0, 0.1, … 1.
 
@@ -236,7 +306,13 @@ def interpolated_average(
     return ratio(total, len(recalls))
 
 
-@measure("GMAP", source="Robertson 2006, On GMAP", summary="geometric", aliases="gm_map", expected="linear")
+@measure(
+    "GMAP",
+    source="Robertson 2006, On GMAP",
+    summary="geometric",
+    aliases="gm_map",
+    expected="linear",
+)
 def gmap(judged: JudgedRankings, *, rel: float = 1) -> Floats:
     """AP; the summary over queries is the geometric mean, with values below 0.00001 raised to it.
 

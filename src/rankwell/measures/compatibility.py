@@ -9,7 +9,9 @@ from rankwell.errors import BadUsage
 
 
 def _ideal_ranks(judged: JudgedRankings, positive: Ints) -> Ints:
-    """(positive,) the rank of each row in the ideal list: higher grades first, ties in the order of the ranking."""
+    """(positive,) the rank of each row in the ideal list: higher grades first, ties in the order of
+    the ranking.
+    """
     codes = np.unique(-judged.judged_grades)
     stride = len(codes) + 1
     query, grade = judged.query_of_row[positive], np.searchsorted(codes, -judged.grades[positive])
@@ -28,11 +30,15 @@ def _ideal_ranks(judged: JudgedRankings, positive: Ints) -> Ints:
     aliases="compat compatibility",
     exempt={"unjudged tail": "the overlap is looked at as deep as the list goes"},
 )
-def compat(judged: JudgedRankings, *, p: float = 0.95, normalize: bool = True, k: int | None = None) -> Floats:
-    """The rank-biased overlap of the ranking with the nearest ideal one, as deep as the longer of them; 0 if nothing is relevant.
+def compat(
+    judged: JudgedRankings, *, p: float = 0.95, normalize: bool = True, k: int | None = None
+) -> Floats:
+    """The rank-biased overlap of the ranking with the nearest ideal one, as deep as the longer of
+    them; 0 if nothing is relevant.
 
-    The ideal holds every item of a grade above 0, higher grades first, ties in the order of the ranking. The overlap is the mean
-    of the shared part at each depth with weights p^(depth - 1), down to `k` at most. normalize: divides by the ideal's own value.
+    The ideal holds every item of a grade above 0, higher grades first, ties in the order of the
+    ranking. The overlap is the mean of the shared part at each depth with weights p^(depth - 1),
+    down to `k` at most. normalize: divides by the ideal's own value.
 
     >>> from rankwell import judged_rankings
     >>> view = judged_rankings({"q": {"a": 1, "b": 1}}, {"q": {"b": 3.0, "x": 2.0}})
@@ -51,11 +57,16 @@ def compat(judged: JudgedRankings, *, p: float = 0.95, normalize: bool = True, k
     shared = np.maximum(judged.ranks[positive], _ideal_ranks(judged, positive))
     last = depth[judged.query_of_row[positive]]
     added = np.zeros(len(judged.grades))
-    added[positive] = np.where(shared <= last, worth[last] - worth[np.minimum(shared, last) - 1], 0.0)
+    added[positive] = np.where(
+        shared <= last, worth[last] - worth[np.minimum(shared, last) - 1], 0.0
+    )
     overlap = judged.sum_rows(added)
     if normalize:
         place = judged.judged_positions
         last = depth[judged.query_of_judged]
         own = (judged.judged_grades > 0) & (place <= last)
-        return ratio(overlap, judged.sum_judged(np.where(own, worth[last] - worth[np.minimum(place, last) - 1], 0.0)))
+        return ratio(
+            overlap,
+            judged.sum_judged(np.where(own, worth[last] - worth[np.minimum(place, last) - 1], 0.0)),
+        )
     return ratio(overlap, np.concatenate([[0.0], np.cumsum(weights)])[depth])

@@ -31,7 +31,8 @@ def num_q(judged: JudgedRankings) -> Floats:
     exempt={"unjudged tail": "it counts what is in the list, whatever it is"},
 )
 def num_ret(judged: JudgedRankings, *, rel: float | None = None, k: int | None = None) -> Floats:
-    """Number of items in the first `k` places; with `rel` only those with grade `rel` or more, as ranx counts hits.
+    """Number of items in the first `k` places; with `rel` only those with grade `rel` or more, as
+    ranx counts hits.
 
     >>> from rankwell import judged_rankings
     >>> view = judged_rankings({"q": {"a": 1}}, {"q": {"a": 3.0, "b": 2.0, "c": 1.0}})
@@ -43,11 +44,15 @@ def num_ret(judged: JudgedRankings, *, rel: float | None = None, k: int | None =
     return judged.sum_rows(judged.relevant(rel) * judged.share_within(k))
 
 
-@_count("NumRel", aliases="num_rel", exempt={"empty": "what is relevant does not depend on the ranking"})
+@_count(
+    "NumRel", aliases="num_rel", exempt={"empty": "what is relevant does not depend on the ranking"}
+)
 def num_rel(judged: JudgedRankings, *, rel: float = 1) -> Floats:
-    """Number of items judged with grade `rel` or more, retrieved or not, also for a query without a ranking.
+    """Number of items judged with grade `rel` or more, retrieved or not, also for a query without a
+    ranking.
 
-    trec_eval's total under -c counts every grade above 0 even where -l asks for more; this one never does.
+    trec_eval's total under -c counts every grade above 0 even where -l asks for more; this one
+    never does.
 
     >>> from rankwell import judged_rankings
     >>> num_rel(judged_rankings({"q": {"a": 1, "b": 2, "c": 0}}, {"q": {"a": 1.0}})).tolist()
@@ -72,7 +77,9 @@ def num_nonrel_judged_ret(judged: JudgedRankings, *, rel: float = 1) -> Floats:
     """Number of retrieved items judged with a grade below `rel`; unjudged items do not count.
 
     >>> from rankwell import judged_rankings
-    >>> num_nonrel_judged_ret(judged_rankings({"q": {"a": 1, "b": 0}}, {"q": {"a": 3.0, "b": 2.0, "c": 1.0}})).tolist()
+    >>> num_nonrel_judged_ret(
+    ...     judged_rankings({"q": {"a": 1, "b": 0}}, {"q": {"a": 3.0, "b": 2.0, "c": 1.0}})
+    ... ).tolist()
     [1.0]
     """
     return judged.sum_rows(judged.is_judged & ~judged.relevant(rel))

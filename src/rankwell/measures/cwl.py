@@ -1,8 +1,10 @@
-"""The C/W/L family: the gain per item looked at of a user who goes on with a chance that depends on rank and gain.
+"""The C/W/L family: the gain per item looked at of a user who goes on with a chance that depends on
+rank and gain.
 
-Source: Moffat, Bailey, Scholer and Thomas 2017, Incorporating user expectations and behavior into the measurement of search
-effectiveness; Azzopardi, Thomas and Moffat 2019, cwl_eval. Rankings are padded with gain 0 to 1,000 ranks, as cwl-eval and so
-ir_measures do; the slow users (NERR11, INST, INSQ) have weights like 1 / rank^2, so that this depth shows in the third decimal.
+Source: Moffat, Bailey, Scholer and Thomas 2017, Incorporating user expectations and behavior into
+the measurement of search effectiveness; Azzopardi, Thomas and Moffat 2019, cwl_eval. Rankings are
+padded with gain 0 to 1,000 ranks, as cwl-eval and so ir_measures do; the slow users (NERR11, INST,
+INSQ) have weights like 1 / rank^2, so that this depth shows in the third decimal.
 """
 
 from collections.abc import Callable
@@ -20,14 +22,22 @@ _DEPTH = 1000
 _CELLS = 1 << 17
 _NERR = "Azzopardi, Mackenzie and Moffat 2021, ERR is not C/W/L, equation "
 
-# (ranks, gains) -> the chance of going on past each rank; ranks (depth,) from 1, gains (queries, depth).
+# (ranks, gains) -> the chance of going on past each rank; ranks (depth,) from 1, gains (queries,
+# depth).
 GoesOn = Callable[[Floats, Floats], Floats]
 
 
-def _gain_per_item(judged: JudgedRankings, goes_on: GoesOn, k: int | None, min_rel: float, max_rel: float) -> Floats:
-    """(queries,) the mean gain of the items looked at in the first `k` ranks, weighed by the chance that each is reached."""
+def _gain_per_item(
+    judged: JudgedRankings, goes_on: GoesOn, k: int | None, min_rel: float, max_rel: float
+) -> Floats:
+    """(queries,) the mean gain of the items looked at in the first `k` ranks, weighed by the chance
+    that each is reached.
+    """
     if not max_rel > min_rel:
-        raise BadUsage(f"min_rel={min_rel!r}, max_rel={max_rel!r}: the highest grade of the scale must be above the lowest.")
+        raise BadUsage(
+            f"min_rel={min_rel!r}, max_rel={max_rel!r}: the highest grade of the scale must "
+            "be above the lowest."
+        )
     depth = _DEPTH if k is None else k
     ranks = ranks_to(depth)
     values = np.empty(len(judged.queries))
@@ -41,7 +51,9 @@ def _gain_per_item(judged: JudgedRankings, goes_on: GoesOn, k: int | None, min_r
     return values
 
 
-def _gains(judged: JudgedRankings, start: int, stop: int, depth: int, min_rel: float, max_rel: float) -> Floats:
+def _gains(
+    judged: JudgedRankings, start: int, stop: int, depth: int, min_rel: float, max_rel: float
+) -> Floats:
     """(queries, depth) the gain at each rank; 0 for what is not judged and beyond the list."""
     rows = np.arange(judged.offsets[start], judged.offsets[stop])
     rows = rows[(judged.ranks[rows] <= depth) & (judged.grades[rows] >= 0)]
@@ -65,10 +77,13 @@ def _patience(left: Floats) -> Floats:
 def nerr8(judged: JudgedRankings, *, k: int, max_rel: float, min_rel: float = 0) -> Floats:
     """The gain per item looked at of a user who goes on with chance 1 - gain, never past `k`.
 
-    min_rel, max_rel: grades are clipped to this range and scaled to gains from 0 to 1; unjudged items have gain 0.
+    min_rel, max_rel: grades are clipped to this range and scaled to gains from 0 to 1; unjudged
+    items have gain 0.
 
     >>> from rankwell import judged_rankings
-    >>> nerr8(judged_rankings({"q": {"a": 1, "b": 2}}, {"q": {"a": 3.0, "b": 2.0}}), k=2, max_rel=2).tolist()
+    >>> nerr8(
+    ...     judged_rankings({"q": {"a": 1, "b": 2}}, {"q": {"a": 3.0, "b": 2.0}}), k=2, max_rel=2
+    ... ).tolist()
     [0.6666666666666666]
     """
     return _gain_per_item(judged, lambda _, gains: 1 - gains, k, min_rel, max_rel)
@@ -76,22 +91,36 @@ def nerr8(judged: JudgedRankings, *, k: int, max_rel: float, min_rel: float = 0)
 
 @measure("NERR9", source=_NERR + "9", aliases="nERR9")
 def nerr9(judged: JudgedRankings, *, k: int, max_rel: float, min_rel: float = 0) -> Floats:
-    """The gain per item looked at of a user who goes on with chance (1 - gain) rank / (rank + 1), never past `k`.
+    """The gain per item looked at of a user who goes on with chance (1 - gain) rank / (rank + 1),
+    never past `k`.
 
-    min_rel, max_rel: grades are clipped to this range and scaled to gains from 0 to 1; unjudged items have gain 0.
+    min_rel, max_rel: grades are clipped to this range and scaled to gains from 0 to 1; unjudged
+    items have gain 0.
 
     >>> from rankwell import judged_rankings
-    >>> nerr9(judged_rankings({"q": {"a": 1, "b": 2}}, {"q": {"a": 3.0, "b": 2.0}}), k=2, max_rel=2).tolist()
+    >>> nerr9(
+    ...     judged_rankings({"q": {"a": 1, "b": 2}}, {"q": {"a": 3.0, "b": 2.0}}), k=2, max_rel=2
+    ... ).tolist()
     [0.6]
     """
-    return _gain_per_item(judged, lambda ranks, gains: ranks / (ranks + 1) * (1 - gains), k, min_rel, max_rel)
+    return _gain_per_item(
+        judged, lambda ranks, gains: ranks / (ranks + 1) * (1 - gains), k, min_rel, max_rel
+    )
 
 
 @measure("NERR10", source=_NERR + "10", aliases="nERR10")
-def nerr10(judged: JudgedRankings, *, p: float = 0.9, max_rel: float, min_rel: float = 0, k: int | None = None) -> Floats:
+def nerr10(
+    judged: JudgedRankings,
+    *,
+    p: float = 0.9,
+    max_rel: float,
+    min_rel: float = 0,
+    k: int | None = None,
+) -> Floats:
     """The gain per item looked at of a user who goes on with chance p (1 - gain).
 
-    min_rel, max_rel: grades are clipped to this range and scaled to gains from 0 to 1; unjudged items have gain 0.
+    min_rel, max_rel: grades are clipped to this range and scaled to gains from 0 to 1; unjudged
+    items have gain 0.
     k: the ranks looked at, also where the list is shorter; 1,000 without it.
 
     >>> from rankwell import judged_rankings
@@ -104,10 +133,19 @@ def nerr10(judged: JudgedRankings, *, p: float = 0.9, max_rel: float, min_rel: f
 
 
 @measure("NERR11", source=_NERR + "11", aliases="nERR11")
-def nerr11(judged: JudgedRankings, *, T: float = 1.0, max_rel: float, min_rel: float = 0, k: int | None = None) -> Floats:  # noqa: N803 - as in the papers
-    """The gain per item looked at of a user who goes on with chance (1 - gain) ((rank + 2T - 1) / (rank + 2T))^2.
+def nerr11(
+    judged: JudgedRankings,
+    *,
+    T: float = 1.0,  # noqa: N803
+    max_rel: float,
+    min_rel: float = 0,
+    k: int | None = None,
+) -> Floats:
+    """The gain per item looked at of a user who goes on with chance (1 - gain) ((rank + 2T - 1) /
+    (rank + 2T))^2.
 
-    T: the user's target gain. min_rel, max_rel: grades are clipped to this range and scaled to gains from 0 to 1; unjudged
+    T: the user's target gain. min_rel, max_rel: grades are clipped to this range and scaled to
+    gains from 0 to 1; unjudged
     items have gain 0. k: the ranks looked at, also where the list is shorter; 1,000 without it.
 
     >>> from rankwell import judged_rankings
@@ -115,14 +153,29 @@ def nerr11(judged: JudgedRankings, *, T: float = 1.0, max_rel: float, min_rel: f
     [1.0]
     """
     left = 2 * _goal(T)
-    return _gain_per_item(judged, lambda ranks, gains: _patience(ranks + left) * (1 - gains), k, min_rel, max_rel)
+    return _gain_per_item(
+        judged, lambda ranks, gains: _patience(ranks + left) * (1 - gains), k, min_rel, max_rel
+    )
 
 
-@measure("INST", source="Bailey, Moffat, Scholer and Thomas 2015, User variability and IR system evaluation", aliases="inst")
-def inst(judged: JudgedRankings, *, T: float = 1.0, max_rel: float, min_rel: float = 0, k: int | None = None) -> Floats:  # noqa: N803 - as in the papers
-    """The gain per item looked at of a user who goes on with chance ((rank + 2T - G - 1) / (rank + 2T - G))^2, G the gain so far.
+@measure(
+    "INST",
+    source="Bailey, Moffat, Scholer and Thomas 2015, User variability and IR system evaluation",
+    aliases="inst",
+)
+def inst(
+    judged: JudgedRankings,
+    *,
+    T: float = 1.0,  # noqa: N803
+    max_rel: float,
+    min_rel: float = 0,
+    k: int | None = None,
+) -> Floats:
+    """The gain per item looked at of a user who goes on with chance ((rank + 2T - G - 1) / (rank +
+    2T - G))^2, G the gain so far.
 
-    T: the user's target gain. min_rel, max_rel: grades are clipped to this range and scaled to gains from 0 to 1; unjudged
+    T: the user's target gain. min_rel, max_rel: grades are clipped to this range and scaled to
+    gains from 0 to 1; unjudged
     items have gain 0. k: the ranks looked at, also where the list is shorter; 1,000 without it.
 
     >>> from rankwell import judged_rankings
@@ -130,14 +183,33 @@ def inst(judged: JudgedRankings, *, T: float = 1.0, max_rel: float, min_rel: flo
     [0.8]
     """
     left = 2 * _goal(T)
-    return _gain_per_item(judged, lambda ranks, gains: _patience(ranks + left - np.cumsum(gains, axis=1)), k, min_rel, max_rel)
+    return _gain_per_item(
+        judged,
+        lambda ranks, gains: _patience(ranks + left - np.cumsum(gains, axis=1)),
+        k,
+        min_rel,
+        max_rel,
+    )
 
 
-@measure("INSQ", source="Moffat, Scholer and Thomas 2012, Models and metrics: IR evaluation as a user process", aliases="insq")
-def insq(judged: JudgedRankings, *, T: float = 1.0, max_rel: float, min_rel: float = 0, k: int | None = None) -> Floats:  # noqa: N803 - as in the papers
-    """The gain per item looked at of a user who goes on with chance ((rank + 2T - 1) / (rank + 2T))^2.
+@measure(
+    "INSQ",
+    source="Moffat, Scholer and Thomas 2012, Models and metrics: IR evaluation as a user process",
+    aliases="insq",
+)
+def insq(
+    judged: JudgedRankings,
+    *,
+    T: float = 1.0,  # noqa: N803
+    max_rel: float,
+    min_rel: float = 0,
+    k: int | None = None,
+) -> Floats:
+    """The gain per item looked at of a user who goes on with chance ((rank + 2T - 1) / (rank +
+    2T))^2.
 
-    T: the user's target gain. min_rel, max_rel: grades are clipped to this range and scaled to gains from 0 to 1; unjudged
+    T: the user's target gain. min_rel, max_rel: grades are clipped to this range and scaled to
+    gains from 0 to 1; unjudged
     items have gain 0. k: the ranks looked at, also where the list is shorter; 1,000 without it.
 
     >>> from rankwell import judged_rankings
@@ -145,27 +217,52 @@ def insq(judged: JudgedRankings, *, T: float = 1.0, max_rel: float, min_rel: flo
     [0.6923]
     """
     left = 2 * _goal(T)
-    return _gain_per_item(judged, lambda ranks, gains: np.broadcast_to(_patience(ranks + left), gains.shape), k, min_rel, max_rel)
+    return _gain_per_item(
+        judged,
+        lambda ranks, gains: np.broadcast_to(_patience(ranks + left), gains.shape),
+        k,
+        min_rel,
+        max_rel,
+    )
 
 
 @measure(
-    "BPM", source="Zhang, Liu, Li, Zhang, Xu and Ma 2017, Evaluating web search with a bejeweled player model", aliases="bpm"
+    "BPM",
+    source="Zhang, Liu, Li, Zhang, Xu and Ma 2017, Evaluating web search with a bejeweled player "
+    "model",
+    aliases="bpm",
 )
-def bpm(judged: JudgedRankings, *, k: int, T: float = 1.0, max_rel: float, min_rel: float = 0) -> Floats:  # noqa: N803
-    """The gain per item looked at of a user who goes on while the gain so far is below `T`, never past `k`.
+def bpm(
+    judged: JudgedRankings,
+    *,
+    k: int,
+    T: float = 1.0,  # noqa: N803
+    max_rel: float,
+    min_rel: float = 0,
+) -> Floats:
+    """The gain per item looked at of a user who goes on while the gain so far is below `T`, never
+    past `k`.
 
-    The static player of the paper. min_rel, max_rel: grades are clipped to this range and scaled to gains from 0 to 1; unjudged
-    items have gain 0.
+    The static player of the paper. min_rel, max_rel: grades are clipped to this range and scaled to
+    gains from 0 to 1; unjudged items have gain 0.
 
     >>> from rankwell import judged_rankings
     >>> bpm(judged_rankings({"q": {"b": 1}}, {"q": {"a": 3.0, "b": 2.0}}), k=5, max_rel=1).tolist()
     [0.5]
     """
-    return _gain_per_item(judged, lambda _, gains: (np.cumsum(gains, axis=1) < _goal(T)).astype(np.float64), k, min_rel, max_rel)
+    return _gain_per_item(
+        judged,
+        lambda _, gains: (np.cumsum(gains, axis=1) < _goal(T)).astype(np.float64),
+        k,
+        min_rel,
+        max_rel,
+    )
 
 
 @measure(
-    "IFT", source="Azzopardi, Thomas and Craswell 2018, Measuring the utility of search engine result pages; cwl_eval 1.0.12"
+    "IFT",
+    source="Azzopardi, Thomas and Craswell 2018, Measuring the utility of search engine result "
+    "pages; cwl_eval 1.0.12",
 )
 def information_foraging(
     judged: JudgedRankings,
@@ -181,10 +278,12 @@ def information_foraging(
     min_rel: float = 0,
     k: int | None = None,
 ) -> Floats:
-    """The gain per item looked at of a forager, who stops near a goal, or where the rate of gain falls below the usual rate.
+    """The gain per item looked at of a forager, who stops near a goal, or where the rate of gain
+    falls below the usual rate.
 
-    The chance of going on is 1 - 1 / (1 + b1 · e^((T - gain so far) · R1)) by the goal T, 1 / (1 + b2 · e^((A - gain so far per
-    item) · R2)) by the rate A, or their product. R1 and R2 say how strictly. min_rel, max_rel, k: as for `INST`.
+    The chance of going on is 1 - 1 / (1 + b1 · e^((T - gain so far) · R1)) by the goal T, 1 / (1 +
+    b2 · e^((A - gain so far per item) · R2)) by the rate A, or their product. R1 and R2 say how
+    strictly. min_rel, max_rel, k: as for `INST`.
 
     >>> from rankwell import judged_rankings
     >>> view = judged_rankings({"q": {"a": 1}}, {"q": {"a": 3.0}})
@@ -206,21 +305,35 @@ def information_foraging(
 
 @measure(
     "TBG",
-    source="Smucker and Clarke 2012, Time-based calibration of effectiveness measures, as normalised in cwl_eval 1.0.12",
+    source="Smucker and Clarke 2012, Time-based calibration of effectiveness measures, as "
+    "normalised "
+    "in cwl_eval 1.0.12",
     aliases="tbg",
 )
 def time_biased_gain(
-    judged: JudgedRankings, *, h: float = 224.0, seconds: float = 1.0, max_rel: float, min_rel: float = 0, k: int | None = None
+    judged: JudgedRankings,
+    *,
+    h: float = 224.0,
+    seconds: float = 1.0,
+    max_rel: float,
+    min_rel: float = 0,
+    k: int | None = None,
 ) -> Floats:
-    """The gain per item looked at of a user whose attention halves every `h` seconds, an item taking `seconds` of them.
+    """The gain per item looked at of a user whose attention halves every `h` seconds, an item
+    taking `seconds` of them.
 
-    A user of rank-biased precision with persistence 2^(-seconds / h), as all items take equally long here; weights sum to 1, as
-    in cwl_eval, where the paper adds up gains. min_rel, max_rel, k: as for `INST`.
+    A user of rank-biased precision with persistence 2^(-seconds / h), as all items take equally
+    long here; weights sum to 1, as in cwl_eval, where the paper adds up gains. min_rel, max_rel, k:
+    as for `INST`.
 
     >>> from rankwell import judged_rankings
-    >>> time_biased_gain(judged_rankings({"q": {"a": 1}}, {"q": {"a": 3.0}}), h=1, max_rel=1, k=2).round(4).tolist()
+    >>> time_biased_gain(
+    ...     judged_rankings({"q": {"a": 1}}, {"q": {"a": 3.0}}), h=1, max_rel=1, k=2
+    ... ).round(4).tolist()
     [0.6667]
     """
     if not (h > 0 and seconds > 0):
         raise BadUsage(f"h={h:g}, seconds={seconds:g}: TBG takes numbers above 0.")
-    return _gain_per_item(judged, lambda _, gains: np.full_like(gains, 2 ** (-seconds / h)), k, min_rel, max_rel)
+    return _gain_per_item(
+        judged, lambda _, gains: np.full_like(gains, 2 ** (-seconds / h)), k, min_rel, max_rel
+    )

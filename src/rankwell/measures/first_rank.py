@@ -14,18 +14,23 @@ Missing = Literal["last", "skip"]
 Positives = Literal["best", "all"]
 
 _SOURCE = "Hodosh, Young and Hockenmaier 2013, Framing image description as a ranking task"
-_NOT_FOUND = "an item that is not found ranks after the whole list, so that a longer list is a worse one"
+_NOT_FOUND = (
+    "an item that is not found ranks after the whole list, so that a longer list is a worse one"
+)
 _rank = partial(measure, scale=RANK, expected="linear", exempt={"unjudged tail": _NOT_FOUND})
 
 
 def _last(view: JudgedRankings, missing: Missing, n_items: int | None) -> Floats:
-    """(queries,) the rank of what is not found: one more than all items; NaN where it is skipped or their number is not known."""
+    """(queries,) the rank of what is not found: one more than all items; NaN where it is skipped or
+    their number is not known.
+    """
     size = view.retrieved
     if n_items is not None:
         if (size > n_items).any():
             query = int(np.flatnonzero(size > n_items)[0])
             raise BadUsage(
-                f"n_items={n_items}, and query {view.queries[query]!r} ranks {int(size[query])} items; "
+                f"n_items={n_items}, and query {view.queries[query]!r} ranks "
+                f"{int(size[query])} items; "
                 "n_items is the size of the whole collection."
             )
         size = np.full(len(size), n_items, dtype=np.int64)
@@ -33,7 +38,9 @@ def _last(view: JudgedRankings, missing: Missing, n_items: int | None) -> Floats
 
 
 def _best(view: JudgedRankings, rel: float) -> Floats:
-    """(queries,) the rank of the first positive, infinity without one; in random order (t + 1) / (p + 1) for p of t places."""
+    """(queries,) the rank of the first positive, infinity without one; in random order (t + 1) / (p
+    + 1) for p of t places.
+    """
     if not view.in_random_order:
         return view.first_rank(view.relevant(rel))
     queries, row, positives = _leaders(view, rel)
@@ -43,7 +50,9 @@ def _best(view: JudgedRankings, rel: float) -> Floats:
 
 
 def _leaders(view: JudgedRankings, rel: float) -> tuple[Ints, Ints, Ints]:
-    """The queries with a positive; a row of each's highest tie that holds one; how many positives that tie holds."""
+    """The queries with a positive; a row of each's highest tie that holds one; how many positives
+    that tie holds.
+    """
     hit = np.flatnonzero(view.relevant(rel))
     _, first, positives = np.unique(view.tie_of_row[hit], return_index=True, return_counts=True)
     queries, lead = np.unique(view.query_of_row[hit][first], return_index=True)
@@ -56,19 +65,29 @@ def _filled(rank: Floats, last: Floats) -> Floats:
 
 @_rank(
     "MedR",
-    source=_SOURCE + "; the mean of the two middle ranks: HGR, Chen and others 2020, and MMT, Gabeur and others 2020",
+    source=_SOURCE
+    + (
+        "; the mean of the two middle ranks: HGR, Chen and others 2020, and MMT, Gabeur and "
+        "others 2020"
+    ),
     summary="median",
     aliases="MedianR median_rank MdR",
 )
-def median_rank(judged: JudgedRankings, *, rel: float = 1, missing: Missing = "last", n_items: int | None = None) -> Floats:
-    """The rank, from 1, of the first item with grade `rel` or more; over queries the median, of two middle ones their mean.
+def median_rank(
+    judged: JudgedRankings, *, rel: float = 1, missing: Missing = "last", n_items: int | None = None
+) -> Floats:
+    """The rank, from 1, of the first item with grade `rel` or more; over queries the median, of two
+    middle ones their mean.
 
-    missing: where no such item is found, the rank is one more than the length of the list (`last`), or the query is not counted
-    (`skip`). n_items: the size of the collection, to be used for that in place of the length of lists that are cut; without it a
-    query with an empty list is not counted. Under random order of ties: the mean rank.
+    missing: where no such item is found, the rank is one more than the length of the list (`last`),
+    or the query is not counted (`skip`). n_items: the size of the collection, to be used for that
+    in place of the length of lists that are cut; without it a query with an empty list is not
+    counted. Under random order of ties: the mean rank.
 
     >>> from rankwell import judged_rankings
-    >>> view = judged_rankings({"q": {"b": 1}, "r": {"x": 1}}, {"q": {"a": 3.0, "b": 2.0}, "r": {"a": 1.0, "b": 0.5}})
+    >>> view = judged_rankings(
+    ...     {"q": {"b": 1}, "r": {"x": 1}}, {"q": {"a": 3.0, "b": 2.0}, "r": {"a": 1.0, "b": 0.5}}
+    ... )
     >>> median_rank(view).tolist(), median_rank(view, n_items=9).tolist()
     ([2.0, 3.0], [2.0, 10.0])
     """
@@ -76,9 +95,13 @@ def median_rank(judged: JudgedRankings, *, rel: float = 1, missing: Missing = "l
 
 
 @_rank(
-    "MedRLow", source=_SOURCE + "; the lower middle rank: torch.median in CLIP4Clip, Luo and others 2021", summary="median_low"
+    "MedRLow",
+    source=_SOURCE + "; the lower middle rank: torch.median in CLIP4Clip, Luo and others 2021",
+    summary="median_low",
 )
-def median_rank_low(judged: JudgedRankings, *, rel: float = 1, missing: Missing = "last", n_items: int | None = None) -> Floats:
+def median_rank_low(
+    judged: JudgedRankings, *, rel: float = 1, missing: Missing = "last", n_items: int | None = None
+) -> Floats:
     """As `MedR`; over an even number of queries the lower of the two middle ranks.
 
     Parameters as for `MedR`.
@@ -90,8 +113,14 @@ def median_rank_low(judged: JudgedRankings, *, rel: float = 1, missing: Missing 
     return median_rank(judged, rel=rel, missing=missing, n_items=n_items)
 
 
-@_rank("MedRFloor", source=_SOURCE + "; cut down to a whole rank: VSE++, Faghri and others 2018", summary="median_floor")
-def median_rank_floor(judged: JudgedRankings, *, rel: float = 1, missing: Missing = "last", n_items: int | None = None) -> Floats:
+@_rank(
+    "MedRFloor",
+    source=_SOURCE + "; cut down to a whole rank: VSE++, Faghri and others 2018",
+    summary="median_floor",
+)
+def median_rank_floor(
+    judged: JudgedRankings, *, rel: float = 1, missing: Missing = "last", n_items: int | None = None
+) -> Floats:
     """As `MedR`; over queries the median, rounded down to an integer.
 
     Parameters as for `MedR`.
@@ -103,46 +132,70 @@ def median_rank_floor(judged: JudgedRankings, *, rel: float = 1, missing: Missin
     return median_rank(judged, rel=rel, missing=missing, n_items=n_items)
 
 
-def _mean_of_all(view: JudgedRankings, ranks: Floats, last: Floats, rel: float, missing: Missing) -> Floats:
-    """(queries,) the mean of (rows,) ranks over all positives of a query; those not found rank last, or are left out."""
+def _mean_of_all(
+    view: JudgedRankings, ranks: Floats, last: Floats, rel: float, missing: Missing
+) -> Floats:
+    """(queries,) the mean of (rows,) ranks over all positives of a query; those not found rank
+    last, or are left out.
+    """
     hit = view.relevant(rel)
     found, positives = view.sum_rows(hit), view.n_relevant(rel)
     total = view.sum_rows(np.where(hit, ranks, 0.0))
     if missing == "skip":
         return np.where(found > 0, ratio(total, found), np.nan)
     lost = positives - found
-    # What is not found has a rank only where the number of items is known, and that number matters only where something is lost.
+    # What is not found has a rank only where the number of items is known, and that number matters
+    # only where something is lost.
     mean = ratio(total + np.where(lost > 0, lost * last, 0.0), positives)
     return np.where(positives > 0, mean, last)
 
 
-@_rank("MnR", source=_SOURCE + "; of the best positive: HGR, Chen and others 2020, eval_q2m", aliases="MeanR mean_rank")
+@_rank(
+    "MnR",
+    source=_SOURCE + "; of the best positive: HGR, Chen and others 2020, eval_q2m",
+    aliases="MeanR mean_rank",
+)
 def mean_rank(
-    judged: JudgedRankings, *, rel: float = 1, of: Positives = "best", missing: Missing = "last", n_items: int | None = None
+    judged: JudgedRankings,
+    *,
+    rel: float = 1,
+    of: Positives = "best",
+    missing: Missing = "last",
+    n_items: int | None = None,
 ) -> Floats:
-    """The rank, from 1, of the first item with grade `rel` or more, or the mean rank of all such items; over queries the mean.
+    """The rank, from 1, of the first item with grade `rel` or more, or the mean rank of all such
+    items; over queries the mean.
 
-    of: the `best` item alone, as text-to-video papers do without saying so, or `all` of a query's items.
-    missing: an item that is not found has the rank after the whole list (`last`), or is left out (`skip`), and with it a query
-    that has no other. n_items: as for `MedR`.
+    of: the `best` item alone, as text-to-video papers do without saying so, or `all` of a query's
+    items.
+    missing: an item that is not found has the rank after the whole list (`last`), or is left out
+    (`skip`), and with it a query that has no other. n_items: as for `MedR`.
 
     >>> from rankwell import judged_rankings
-    >>> view = judged_rankings({"q": {"b": 1, "d": 1}}, {"q": {"a": 4.0, "b": 3.0, "c": 2.0, "d": 1.0}})
+    >>> view = judged_rankings(
+    ...     {"q": {"b": 1, "d": 1}}, {"q": {"a": 4.0, "b": 3.0, "c": 2.0, "d": 1.0}}
+    ... )
     >>> mean_rank(view).tolist(), mean_rank(view, of="all").tolist()
     ([2.0], [3.0])
     """
     last = _last(judged, missing, n_items)
     if of == "all":
-        ranks = judged.above + (judged.tied + 1) / 2 if judged.in_random_order else judged.ranks.astype(np.float64)
+        ranks = (
+            judged.above + (judged.tied + 1) / 2
+            if judged.in_random_order
+            else judged.ranks.astype(np.float64)
+        )
         return _mean_of_all(judged, ranks, last, rel, missing)
     return _filled(_best(judged, rel), last)
 
 
 def averaged(measure: Measure, view: JudgedRankings) -> Floats:
-    """(queries,) a measure where tied items all stand at the middle of their places: the rule of Collaborative Experts and MMT.
+    """(queries,) a measure where tied items all stand at the middle of their places: the rule of
+    Collaborative Experts and MMT.
 
-    That is not the mean of the measure (`expected`): a positive tied with one other at the top has the rank 1.5, which
-    `Success@1` does not accept. Raises BadUsage for other measures. Source: Liu and others 2019, Use what you have.
+    That is not the mean of the measure (`expected`): a positive tied with one other at the top has
+    the rank 1.5, which `Success@1` does not accept. Raises BadUsage for other measures. Source: Liu
+    and others 2019, Use what you have.
     """
     given = measure.parameters
     if measure.name == "Success" and not given["judged_only"]:
@@ -154,7 +207,8 @@ def averaged(measure: Measure, view: JudgedRankings) -> Floats:
     if measure.name in ("MedR", "MedRLow", "MedRFloor", "MnR"):
         return _filled(_middle(view, given["rel"]), _last(view, given["missing"], given["n_items"]))
     raise BadUsage(
-        f"{measure} has no value under the tie rule averaged, as Success@k, MedR, MedRLow, MedRFloor and MnR have; "
+        f"{measure} has no value under the tie rule averaged, as Success@k, MedR, MedRLow, "
+        "MedRFloor and MnR have; "
         "name another tie rule."
     )
 
@@ -170,5 +224,7 @@ _FIRST_ONLY = ("Success", "RR", "MedR", "MedRLow", "MedRFloor", "MnR")
 
 
 def reads_best_only(measure: Measure) -> bool:
-    """Whether a measure depends on a query's best positive, its ties and the number of positives only, `MnR` by its `of`."""
+    """Whether a measure depends on a query's best positive, its ties and the number of positives
+    only, `MnR` by its `of`.
+    """
     return measure.name in _FIRST_ONLY and measure.parameters.get("of", "best") == "best"

@@ -14,7 +14,9 @@ Gain = Literal["log2", "exp-log2", "binary-log2"]
 Gains = tuple[tuple[float, float], ...] | None
 
 _JARVELIN = "Järvelin and Kekäläinen 2002, Cumulated gain-based evaluation of IR techniques"
-_SOURCE = _JARVELIN + "; dcg='exp-log2': Burges and others 2005, Learning to rank using gradient descent"
+_SOURCE = (
+    _JARVELIN + "; dcg='exp-log2': Burges and others 2005, Learning to rank using gradient descent"
+)
 
 
 def _worth(grades: Floats, dcg: Gain, gains: Gains, rel: float | None) -> Floats:
@@ -22,7 +24,8 @@ def _worth(grades: Floats, dcg: Gain, gains: Gains, rel: float | None) -> Floats
     if dcg == "exp-log2":
         if grades.max(initial=0.0) > 1023:
             raise BadInput(
-                f"grade {grades.max():g} has no gain 2^grade - 1 in float64; use dcg='log2', or name its gain in gains."
+                f"grade {grades.max():g} has no gain 2^grade - 1 in float64; use dcg='log2', "
+                "or name its gain in gains."
             )
         worth = np.exp2(np.maximum(grades, 0.0)) - 1.0
     elif dcg == "binary-log2":
@@ -40,29 +43,45 @@ def _discount(rank: Ints | Floats) -> Floats:
 
 
 def _discounted(worth: Floats, rank: Ints, shown: Bools) -> Floats:
-    """The gain over its discount where it is shown, else 0; logarithms are taken only where they count."""
+    """The gain over its discount where it is shown, else 0; logarithms are taken only where they
+    count.
+    """
     rows = np.flatnonzero(shown & (worth != 0))
     terms = np.zeros(len(worth))
     terms[rows] = worth[rows] / _discount(rank[rows])
     return terms
 
 
-def _sum_discounted(view: JudgedRankings, worth: Callable[[Floats], Floats], k: int | None) -> Floats:
-    """(queries,) the discounted worth of the first `k` places; the mean over random orders of ties (McSherry and Najork 2008)."""
+def _sum_discounted(
+    view: JudgedRankings, worth: Callable[[Floats], Floats], k: int | None
+) -> Floats:
+    """(queries,) the discounted worth of the first `k` places; the mean over random orders of ties
+    (McSherry and Najork 2008).
+    """
     if not view.in_random_order:
         return view.sum_rows(_discounted(worth(view.grades), view.ranks, view.within(k)))
     view = view.levelled
-    return view.sum_rows(worth(view.grades) * view.mean_over_ties(lambda rank: 1.0 / _discount(rank), k))
+    return view.sum_rows(
+        worth(view.grades) * view.mean_over_ties(lambda rank: 1.0 / _discount(rank), k)
+    )
 
 
 def _ideal(judged: JudgedRankings, dcg: Gain, gains: Gains, rel: float | None) -> Floats:
-    """(judged,) the positive gains of all judged items, highest first within each query, then zeros."""
+    """(judged,) the positive gains of all judged items, highest first within each query, then
+    zeros.
+    """
     worth = np.maximum(_worth(judged.judged_grades, dcg, gains, rel), 0.0)
     # Only a table of gains can order items otherwise than their grades do.
     return worth if gains is None else worth[np.lexsort((-worth, judged.query_of_judged))]
 
 
-@measure("DCG", source=_SOURCE, scale=Scale((0.0, np.inf), unit="score"), aliases="dcg_burges(dcg='exp-log2')", expected="linear")
+@measure(
+    "DCG",
+    source=_SOURCE,
+    scale=Scale((0.0, np.inf), unit="score"),
+    aliases="dcg_burges(dcg='exp-log2')",
+    expected="linear",
+)
 def discounted_gain(
     judged: JudgedRankings,
     *,
@@ -72,18 +91,22 @@ def discounted_gain(
     judged_only: bool = False,
     k: int | None = None,
 ) -> Floats:
-    """The sum over the first `k` places of the item's gain over log2(rank + 1); unjudged items gain 0.
+    """The sum over the first `k` places of the item's gain over log2(rank + 1); unjudged items gain
+    0.
 
-    dcg: the gain is the grade (`log2`), 2^grade - 1 (`exp-log2`), or 1 for grades from `rel` on, by default 1 (`binary-log2`).
-    gains: pairs of a grade and its gain, which go before that. rel: lower grades gain 0. judged_only: unjudged items are taken
-    out before ranks are counted. Raises BadInput for a grade whose exponential gain overflows float64.
+    dcg: the gain is the grade (`log2`), 2^grade - 1 (`exp-log2`), or 1 for grades from `rel` on, by
+    default 1 (`binary-log2`). gains: pairs of a grade and its gain, which go before that. rel:
+    lower grades gain 0. judged_only: unjudged items are taken out before ranks are counted. Raises
+    BadInput for a grade whose exponential gain overflows float64.
 
     >>> from rankwell import judged_rankings
     >>> view = judged_rankings({"q": {"a": 3, "b": 1}}, {"q": {"a": 3.0, "x": 2.0, "b": 1.0}})
     >>> discounted_gain(view).tolist(), discounted_gain(view, dcg="exp-log2").tolist()
     ([3.5], [7.5])
     """
-    return _sum_discounted(judged.shown(judged_only), lambda grades: _worth(grades, dcg, gains, rel), k)
+    return _sum_discounted(
+        judged.shown(judged_only), lambda grades: _worth(grades, dcg, gains, rel), k
+    )
 
 
 @measure(
@@ -95,7 +118,12 @@ def discounted_gain(
     exempt={"empty": "the ideal does not depend on the ranking"},
 )
 def ideal_gain(
-    judged: JudgedRankings, *, dcg: Gain = "log2", gains: Gains = None, rel: float | None = None, k: int | None = None
+    judged: JudgedRankings,
+    *,
+    dcg: Gain = "log2",
+    gains: Gains = None,
+    rel: float | None = None,
+    k: int | None = None,
 ) -> Floats:
     """The DCG of the best possible first `k` places, of all judged items whether retrieved or not.
 
@@ -113,7 +141,8 @@ def ideal_gain(
 @measure(
     "nDCG",
     source=_SOURCE,
-    aliases="ndcg_cut normalized_dcg retrieval_normalized_dcg RetrievalNormalizedDCG ndcg_burges(dcg='exp-log2') "
+    aliases="ndcg_cut normalized_dcg retrieval_normalized_dcg RetrievalNormalizedDCG "
+    "ndcg_burges(dcg='exp-log2') "
     "ndcg_exp(dcg='exp-log2')",
     expected="linear",
 )
@@ -126,12 +155,15 @@ def ndcg(
     judged_only: bool = False,
     k: int | None = None,
 ) -> Floats:
-    """DCG over the DCG of the best possible list of all judged items, both cut at `k`; 0 if nothing has a gain.
+    """DCG over the DCG of the best possible list of all judged items, both cut at `k`; 0 if nothing
+    has a gain.
 
     Parameters as for `DCG`.
 
     >>> from rankwell import judged_rankings
-    >>> view = judged_rankings({"q": {"a": 1, "b": 2, "c": 3, "d": 2}}, {"q": {"a": 4.0, "b": 3.0, "c": 2.0, "x": 1.0}})
+    >>> view = judged_rankings(
+    ...     {"q": {"a": 1, "b": 2, "c": 3, "d": 2}}, {"q": {"a": 4.0, "b": 3.0, "c": 2.0, "x": 1.0}}
+    ... )
     >>> ndcg(view, k=3).round(5).tolist(), ndcg(view, k=3, dcg="exp-log2").round(5).tolist()
     ([0.71493], [0.61512])
     """
@@ -151,9 +183,11 @@ def _ideal_sums(judged: JudgedRankings, ideal: Floats) -> Floats:
     exempt={"unjudged tail": "a list longer than the ideal one is looked at once more at its end"},
 )
 def rndcg(judged: JudgedRankings, *, gains: Gains = None) -> Floats:
-    """The mean of nDCG at each rank where the ideal gain changes, its drop to 0 included; 0 if nothing has a gain.
+    """The mean of nDCG at each rank where the ideal gain changes, its drop to 0 included; 0 if
+    nothing has a gain.
 
-    The end of the list is one more such rank if the list has at least two items more than have a gain.
+    The end of the list is one more such rank if the list has at least two items more than have a
+    gain.
     gains: pairs of a grade and its gain; the gain of others is their grade.
 
     >>> from rankwell import judged_rankings
@@ -171,7 +205,9 @@ def rndcg(judged: JudgedRankings, *, gains: Gains = None) -> Floats:
     n_ideal = judged.sum_judged(ideal > 0)
     at_end = (n_ideal > 0) & (judged.retrieved > n_ideal + 1)
     whole = ratio(judged.sum_rows(worth), judged.sum_judged(ideal / _discount(place)))
-    total = np.bincount(owner[turns], weights=reached, minlength=len(judged.queries)) + np.where(at_end, whole, 0.0)
+    total = np.bincount(owner[turns], weights=reached, minlength=len(judged.queries)) + np.where(
+        at_end, whole, 0.0
+    )
     return ratio(total, np.bincount(owner[turns], minlength=len(judged.queries)) + at_end)
 
 
@@ -179,15 +215,22 @@ def rndcg(judged: JudgedRankings, *, gains: Gains = None) -> Floats:
     "nDCGrel",
     source="trec_eval ndcg_rel, Buckley 2008",
     aliases="ndcg_rel",
-    exempt={"swap for the better": "it looks at the ranks of the relevant items, and moving one up moves where it looks"},
+    exempt={
+        "swap for the better": "it looks at the ranks of the relevant items, and moving one up "
+        "moves where it looks"
+    },
 )
 def ndcg_rel(judged: JudgedRankings, *, gains: Gains = None) -> Floats:
-    """The mean over all items with a gain of nDCG at their rank, and of nDCG of the whole list for those not retrieved.
+    """The mean over all items with a gain of nDCG at their rank, and of nDCG of the whole list for
+    those not retrieved.
 
-    0 if nothing has a gain. gains: pairs of a grade and its gain; the gain of others is their grade.
+    0 if nothing has a gain. gains: pairs of a grade and its gain; the gain of others is their
+    grade.
 
     >>> from rankwell import judged_rankings
-    >>> ndcg_rel(judged_rankings({"q": {"a": 1, "b": 1}}, {"q": {"a": 3.0, "x": 2.0, "b": 1.0}})).round(4).tolist()
+    >>> ndcg_rel(
+    ...     judged_rankings({"q": {"a": 1, "b": 1}}, {"q": {"a": 3.0, "x": 2.0, "b": 1.0}})
+    ... ).round(4).tolist()
     [0.9599]
     """
     ideal = _ideal(judged, "log2", gains, None)
@@ -196,9 +239,14 @@ def ndcg_rel(judged: JudgedRankings, *, gains: Gains = None) -> Floats:
     gained = (worth > 0) & (n_ideal > 0)[judged.query_of_row]
     rows, owner = np.flatnonzero(gained), judged.query_of_row[gained]
     reached = running_sum(worth / _discount(judged.ranks), judged.offsets)[rows]
-    best = _ideal_sums(judged, ideal)[judged.judged_offsets[owner] + np.minimum(judged.ranks[rows], n_ideal[owner]) - 1]
+    best = _ideal_sums(judged, ideal)[
+        judged.judged_offsets[owner] + np.minimum(judged.ranks[rows], n_ideal[owner]) - 1
+    ]
     at_items = np.bincount(owner, weights=reached / best, minlength=len(judged.queries))
-    whole = ratio(judged.sum_rows(worth / _discount(judged.ranks)), judged.sum_judged(ideal / _discount(judged.judged_positions)))
+    whole = ratio(
+        judged.sum_rows(worth / _discount(judged.ranks)),
+        judged.sum_judged(ideal / _discount(judged.judged_positions)),
+    )
     return ratio(np.maximum(at_items + (n_ideal - judged.sum_rows(gained)) * whole, 0.0), n_ideal)
 
 
@@ -206,11 +254,14 @@ def ndcg_rel(judged: JudgedRankings, *, gains: Gains = None) -> Floats:
     "G",
     source="trec_eval G, Buckley 2008",
     exempt={
-        "swap for the better": "the discount of an item depends on the gains above it, so that one item's rise may cost another"
+        "swap for the better": "the discount of an item depends on the gains above it, so that "
+        "one item's rise may "
+        "cost another"
     },
 )
 def graded_g(judged: JudgedRankings, *, gains: Gains = None) -> Floats:
-    """The sum of gain / log2(2 + cost - gain so far) over the sum of all gains; 0 if nothing has a gain.
+    """The sum of gain / log2(2 + cost - gain so far) over the sum of all gains; 0 if nothing has a
+    gain.
 
     The cost grows at each rank by the ideal gain there, and by at least 1.
     gains: pairs of a grade and its gain; the gain of others is their grade.
@@ -224,17 +275,24 @@ def graded_g(judged: JudgedRankings, *, gains: Gains = None) -> Floats:
     worth, owner = _worth(judged.grades, "log2", gains, None), judged.query_of_row
     costs = np.concatenate([[0.0], running_sum(np.maximum(ideal, 1.0), judged.judged_offsets)])
     depth = np.minimum(judged.ranks, n_ideal[owner])
-    cost = np.where(depth > 0, costs[judged.judged_offsets[owner] + depth], 0.0) + (judged.ranks - depth)
+    cost = np.where(depth > 0, costs[judged.judged_offsets[owner] + depth], 0.0) + (
+        judged.ranks - depth
+    )
     total = judged.sum_rows(worth / np.log2(2.0 + cost - running_sum(worth, judged.offsets)))
     return ratio(total, judged.sum_judged(ideal))
 
 
 @measure("BinG", source="trec_eval binG, Buckley 2008", aliases="binG")
 def binary_g(judged: JudgedRankings, *, rel: float = 1) -> Floats:
-    """The mean over all items with grade `rel` or more of 1 / log2(2 + items above that are not); 0 if there are none.
+    """The mean over all items with grade `rel` or more of 1 / log2(2 + items above that are not); 0
+    if there are none.
 
     >>> from rankwell import judged_rankings
-    >>> binary_g(judged_rankings({"q": {"a": 1, "b": 1}}, {"q": {"a": 4.0, "x": 3.0, "y": 2.0, "b": 1.0}})).tolist()
+    >>> binary_g(
+    ...     judged_rankings(
+    ...         {"q": {"a": 1, "b": 1}}, {"q": {"a": 4.0, "x": 3.0, "y": 2.0, "b": 1.0}}
+    ...     )
+    ... ).tolist()
     [0.75]
     """
     hit = judged.relevant(rel)
@@ -242,21 +300,35 @@ def binary_g(judged: JudgedRankings, *, rel: float = 1) -> Floats:
     return ratio(judged.sum_rows(hit / np.log2(2.0 + above)), judged.n_relevant(rel))
 
 
-@measure("SDCG", source="Azzopardi, Thomas and Moffat 2019, cwl_eval; " + _JARVELIN, aliases="sdcg", expected="linear")
+@measure(
+    "SDCG",
+    source="Azzopardi, Thomas and Moffat 2019, cwl_eval; " + _JARVELIN,
+    aliases="sdcg",
+    expected="linear",
+)
 def sdcg(judged: JudgedRankings, *, k: int, max_rel: float, min_rel: float = 0.0) -> Floats:
-    """DCG of the grades scaled to 0…1 by their declared range, over that of `k` perfect items, judged or not.
+    """DCG of the grades scaled to 0…1 by their declared range, over that of `k` perfect items,
+    judged or not.
 
-    Grades outside the range count as its ends, unjudged items as 0. Raises BadUsage unless max_rel is above min_rel.
+    Grades outside the range count as its ends, unjudged items as 0. Raises BadUsage unless max_rel
+    is above min_rel.
 
     >>> from rankwell import judged_rankings
-    >>> view = judged_rankings({"q": {"a": 1, "b": 2, "c": 3, "d": 2}}, {"q": {"a": 4.0, "b": 3.0, "c": 2.0, "x": 1.0}})
+    >>> view = judged_rankings(
+    ...     {"q": {"a": 1, "b": 2, "c": 3, "d": 2}}, {"q": {"a": 4.0, "b": 3.0, "c": 2.0, "x": 1.0}}
+    ... )
     >>> sdcg(view, k=3, max_rel=3.0).round(5).tolist()
     [0.58845]
     """
     if not max_rel > min_rel:
-        raise BadUsage(f"SDCG with max_rel={max_rel:g} and min_rel={min_rel:g} has no scale; max_rel is the larger one.")
+        raise BadUsage(
+            f"SDCG with max_rel={max_rel:g} and min_rel={min_rel:g} has no scale; max_rel is "
+            "the larger one."
+        )
 
     def _scaled(grades: Floats) -> Floats:
-        return np.where(grades < 0, 0.0, (np.clip(grades, min_rel, max_rel) - min_rel) / (max_rel - min_rel))
+        return np.where(
+            grades < 0, 0.0, (np.clip(grades, min_rel, max_rel) - min_rel) / (max_rel - min_rel)
+        )
 
     return _sum_discounted(judged, _scaled, k) / float(np.cumsum(1.0 / _discount(ranks_to(k)))[-1])

@@ -15,10 +15,13 @@ def _mean(grouped: GroupRankings, values: Floats) -> Floats:
 
 @measure("AP_avgjg", source=_SOURCE, aliases="map_avgjg")
 def ap_over_groups(grouped: GroupRankings, *, rel: float = 1) -> Floats:
-    """The mean over the judgment groups of average precision; a group to which nothing has grade `rel` or more counts as 0.
+    """The mean over the judgment groups of average precision; a group to which nothing has grade
+    `rel` or more counts as 0.
 
     >>> from rankwell import group_rankings
-    >>> view = group_rankings({"q": {"ann": {"a": 1}, "bob": {"b": 1}}}, {"q": {"a": 3.0, "b": 2.0}})
+    >>> view = group_rankings(
+    ...     {"q": {"ann": {"a": 1}, "bob": {"b": 1}}}, {"q": {"a": 3.0, "b": 2.0}}
+    ... )
     >>> ap_over_groups(view).tolist()
     [0.75]
     """
@@ -30,10 +33,13 @@ def ap_over_groups(grouped: GroupRankings, *, rel: float = 1) -> Floats:
 
 @measure("P_avgjg", source=_SOURCE)
 def precision_over_groups(grouped: GroupRankings, *, k: int, rel: float = 1) -> Floats:
-    """The mean over the judgment groups of the share of the first `k` places that hold an item with grade `rel` or more.
+    """The mean over the judgment groups of the share of the first `k` places that hold an item with
+    grade `rel` or more.
 
     >>> from rankwell import group_rankings
-    >>> view = group_rankings({"q": {"ann": {"a": 1, "b": 1}, "bob": {"b": 1}}}, {"q": {"a": 3.0, "b": 2.0}})
+    >>> view = group_rankings(
+    ...     {"q": {"ann": {"a": 1, "b": 1}, "bob": {"b": 1}}}, {"q": {"a": 3.0, "b": 2.0}}
+    ... )
     >>> precision_over_groups(view, k=2).tolist()
     [0.75]
     """
@@ -42,11 +48,16 @@ def precision_over_groups(grouped: GroupRankings, *, k: int, rel: float = 1) -> 
 
 
 @measure("RprecMult_avgjg", source=_SOURCE, at="x", aliases="Rprec_mult_avgjg")
-def r_precision_multiple_over_groups(grouped: GroupRankings, *, x: float = 1.0, rel: float = 1) -> Floats:
-    """The mean over the judgment groups of precision in the first floor(x R + 0.9) places, R being what is relevant to the group.
+def r_precision_multiple_over_groups(
+    grouped: GroupRankings, *, x: float = 1.0, rel: float = 1
+) -> Floats:
+    """The mean over the judgment groups of precision in the first floor(x R + 0.9) places, R being
+    what is relevant to the group.
 
     >>> from rankwell import group_rankings
-    >>> view = group_rankings({"q": {"ann": {"a": 1, "b": 1}, "bob": {"b": 1}}}, {"q": {"a": 3.0, "b": 2.0}})
+    >>> view = group_rankings(
+    ...     {"q": {"ann": {"a": 1, "b": 1}, "bob": {"b": 1}}}, {"q": {"a": 3.0, "b": 2.0}}
+    ... )
     >>> r_precision_multiple_over_groups(view).tolist()
     [0.5]
     """

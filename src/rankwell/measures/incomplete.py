@@ -11,17 +11,25 @@ from rankwell.core.views.judged import JudgedRankings
 # trec_eval's own smoothing of infAP: without it no judged item above would be 0 / 0.
 _EPSILON = 0.00001
 _judged = partial(
-    measure, scale=Scale(better="neither"), expected="linear", exempt={"unjudged tail": "it counts the unjudged items"}
+    measure,
+    scale=Scale(better="neither"),
+    expected="linear",
+    exempt={"unjudged tail": "it counts the unjudged items"},
 )
-_BPREF = "Buckley and Voorhees 2004, Retrieval evaluation with incomplete information, as corrected in trec_eval"
+_BPREF = (
+    "Buckley and Voorhees 2004, Retrieval evaluation with incomplete information, as "
+    "corrected in trec_eval"
+)
 
 
 @measure("Bpref", source=_BPREF, aliases="bpref")
 def bpref(judged: JudgedRankings, *, rel: float = 1) -> Floats:
     """The mean over the R items with grade `rel` or more of 1 - min(b, R) / min(N, R); 0 if R is 0.
 
-    b: judged non-relevant items above it, N: all of them; the term is 1 where b is 0, and 0 for an item not retrieved.
-    Unjudged items are skipped; a negative grade is a judgment, except under trec_eval's conventions.
+    b: judged non-relevant items above it, N: all of them; the term is 1 where b is 0, and 0 for an
+    item not retrieved.
+    Unjudged items are skipped; a negative grade is a judgment, except under trec_eval's
+    conventions.
 
     >>> from rankwell import judged_rankings
     >>> truth, run = {"q": {"a": 1, "b": 1, "x": 0, "y": 0}}, {"q": {"a": 4.0, "x": 3.0, "b": 2.0}}
@@ -35,9 +43,12 @@ def bpref(judged: JudgedRankings, *, rel: float = 1) -> Floats:
     return ratio(judged.sum_rows(np.where(hit, 1.0 - ratio(worse, below), 0.0)), relevant)
 
 
-@measure("GMBpref", source=_BPREF + "; Robertson 2006, On GMAP", summary="geometric", aliases="gm_bpref")
+@measure(
+    "GMBpref", source=_BPREF + "; Robertson 2006, On GMAP", summary="geometric", aliases="gm_bpref"
+)
 def gm_bpref(judged: JudgedRankings, *, rel: float = 1) -> Floats:
-    """Bpref; the summary over queries is the geometric mean, with values below 0.00001 raised to it.
+    """Bpref; the summary over queries is the geometric mean, with values below 0.00001 raised to
+    it.
 
     >>> from rankwell import judged_rankings
     >>> gm_bpref(judged_rankings({"q": {"a": 1, "x": 0}}, {"q": {"a": 2.0, "x": 1.0}})).tolist()
@@ -48,16 +59,25 @@ def gm_bpref(judged: JudgedRankings, *, rel: float = 1) -> Floats:
 
 @measure(
     "infAP",
-    source="Yilmaz and Aslam 2006, Estimating average precision with incomplete and imperfect judgments",
-    exempt={"swap for the better": "an unjudged item of the pool is worth something above a relevant one, and nothing below it"},
+    source="Yilmaz and Aslam 2006, Estimating average precision with incomplete and imperfect "
+    "judgments",
+    exempt={
+        "swap for the better": "an unjudged item of the pool is worth something above a "
+        "relevant one, and nothing "
+        "below it"
+    },
 )
 def inferred_ap(judged: JudgedRankings, *, rel: float = 1) -> Floats:
-    """The mean over the items with grade `rel` or more of the precision to expect there if only a sample of the pool is judged.
+    """The mean over the items with grade `rel` or more of the precision to expect there if only a
+    sample of the pool is judged.
 
-    Under every convention a negative grade marks an unjudged item of the pool. 0 if nothing is relevant.
+    Under every convention a negative grade marks an unjudged item of the pool. 0 if nothing is
+    relevant.
 
     >>> from rankwell import judged_rankings
-    >>> view = judged_rankings({"q": {"a": 1, "b": 1, "x": -1}}, {"q": {"a": 3.0, "x": 2.0, "b": 1.0}})
+    >>> view = judged_rankings(
+    ...     {"q": {"a": 1, "b": 1, "x": -1}}, {"q": {"a": 3.0, "x": 2.0, "b": 1.0}}
+    ... )
     >>> inferred_ap(view).round(4).tolist()
     [1.0]
     """
@@ -71,7 +91,8 @@ def inferred_ap(judged: JudgedRankings, *, rel: float = 1) -> Floats:
 
 @_judged("Judged", source="ir_measures, MacAvaney, Macdonald and Ounis 2022", aliases="judged")
 def judged_share(judged: JudgedRankings, *, k: int | None = None) -> Floats:
-    """The share of the first `k` places, as far as the list goes, that hold a judged item; 0 for an empty list.
+    """The share of the first `k` places, as far as the list goes, that hold a judged item; 0 for an
+    empty list.
 
     A negative grade is a judgment, except under trec_eval's conventions.
 
@@ -84,7 +105,8 @@ def judged_share(judged: JudgedRankings, *, k: int | None = None) -> Floats:
 
 @_judged("Unj", source="trec_eval 10 unj, 2026", aliases="unj")
 def unjudged_share(judged: JudgedRankings, *, k: int) -> Floats:
-    """The share of the first `k` places that hold an unjudged item; places that the list lacks hold none.
+    """The share of the first `k` places that hold an unjudged item; places that the list lacks hold
+    none.
 
     >>> from rankwell import judged_rankings
     >>> unjudged_share(judged_rankings({"q": {"a": 0}}, {"q": {"a": 2.0, "b": 1.0}}), k=10).tolist()
@@ -99,21 +121,32 @@ def unjudged_share(judged: JudgedRankings, *, k: int) -> Floats:
     scale=Scale(empty=float("nan")),
     aliases="pairwise_accuracy",
     exempt={
-        "unjudged tail": "an unjudged item below a relevant one is one more pair in the right order",
-        "swap for the better": "a relevant item that comes in from below the cut-off brings pairs of its own, most of them lost",
+        "unjudged tail": "an unjudged item below a relevant one is one more pair in the right "
+        "order",
+        "swap for the better": "a relevant item that comes in from below the cut-off brings "
+        "pairs of its own, most "
+        "of them lost",
     },
 )
 def pairwise_accuracy(judged: JudgedRankings, *, rel: float = 1, k: int | None = None) -> Floats:
-    """The share of the pairs of a relevant and another item in the first `k` places that have the relevant one first.
+    """The share of the pairs of a relevant and another item in the first `k` places that have the
+    relevant one first.
 
     Unjudged items are others. NaN, so not counted, for a query without both kinds there.
 
     >>> from rankwell import judged_rankings
-    >>> pairwise_accuracy(judged_rankings({"q": {"a": 1}}, {"q": {"x": 3.0, "a": 2.0, "y": 1.0}})).tolist()
+    >>> pairwise_accuracy(
+    ...     judged_rankings({"q": {"a": 1}}, {"q": {"x": 3.0, "a": 2.0, "y": 1.0}})
+    ... ).tolist()
     [0.5]
     """
     hit = judged.relevant(rel) & judged.within(k)
     found, shown = judged.sum_rows(hit), judged.n_shown(k)
     later = (shown - found)[judged.query_of_row] - (judged.ranks - judged.count_so_far(hit))
     pairs = found * (shown - found)
-    return np.divide(judged.sum_rows(np.where(hit, later, 0.0)), pairs, out=np.full(len(pairs), np.nan), where=pairs > 0)
+    return np.divide(
+        judged.sum_rows(np.where(hit, later, 0.0)),
+        pairs,
+        out=np.full(len(pairs), np.nan),
+        where=pairs > 0,
+    )

@@ -1,7 +1,9 @@
-"""Novelty and diversity: a query may mean several things, and an item is worth less for an intent that is served already.
+"""Novelty and diversity: a query may mean several things, and an item is worth less for an intent
+that is served already.
 
-All follow ndeval 4.5 (TREC Web track, Clarke 2013) as packed in pyndeval 0.0.8, without its limit of 20 ranks. An intent to which
-nothing is relevant is left out; S is the number of the others, and every measure is 0 where S is 0.
+All follow ndeval 4.5 (TREC Web track, Clarke 2013) as packed in pyndeval 0.0.8, without its limit
+of 20 ranks. An intent to which nothing is relevant is left out; S is the number of the others, and
+every measure is 0 where S is 0.
 """
 
 from collections.abc import Callable
@@ -14,11 +16,21 @@ from rankwell.core.views.aspects import IntentRankings
 from rankwell.errors import BadUsage
 
 _NDEVAL = "; ndeval, Clarke 2013"
-_ALPHA = "Clarke and others 2008, Novelty and diversity in information retrieval evaluation" + _NDEVAL
-_ERR = "Chapelle, Metzler, Zhang and Grinspan 2009, Expected reciprocal rank for graded relevance" + _NDEVAL
-_NRBP = "Clarke, Kolla and Vechtomova 2009, An effectiveness measure for ambiguous and underspecified queries" + _NDEVAL
+_ALPHA = (
+    "Clarke and others 2008, Novelty and diversity in information retrieval evaluation" + _NDEVAL
+)
+_ERR = (
+    "Chapelle, Metzler, Zhang and Grinspan 2009, Expected reciprocal rank for graded relevance"
+    + _NDEVAL
+)
+_NRBP = (
+    "Clarke, Kolla and Vechtomova 2009, An effectiveness measure for ambiguous and "
+    "underspecified queries" + _NDEVAL
+)
 _AGRAWAL = "Agrawal, Gollapudi, Halverson and Ieong 2009, Diversifying search results" + _NDEVAL
-_SAKAI = "Sakai and Song 2011, Evaluating diversified search results using per-intent graded relevance"
+_SAKAI = (
+    "Sakai and Song 2011, Evaluating diversified search results using per-intent graded relevance"
+)
 _UNBOUNDED = Scale((0.0, np.inf))
 
 # rank -> what novelty at that rank is worth.
@@ -48,19 +60,34 @@ def _live(intents: IntentRankings, rel: float) -> Floats:
     return intents.sum_aspects((intents.by_aspect.n_relevant(rel) > 0).astype(np.float64))
 
 
-def _novelty(intents: IntentRankings, discount: Discount, *, alpha: float, rel: float, k: int | None) -> Floats:
-    """(queries,) the sum over the first `k` items and the intents of each of (1 - alpha)^(times served above), discounted."""
+def _novelty(
+    intents: IntentRankings, discount: Discount, *, alpha: float, rel: float, k: int | None
+) -> Floats:
+    """(queries,) the sum over the first `k` items and the intents of each of (1 - alpha)^(times
+    served above), discounted.
+    """
     view = intents.by_aspect
     hit = view.relevant(rel)
     served = view.count_so_far(hit) - 1
-    worth = (1 - _share("alpha", alpha)) ** np.maximum(served, 0).astype(np.float64) * discount(view.ranks)
+    worth = (1 - _share("alpha", alpha)) ** np.maximum(served, 0).astype(np.float64) * discount(
+        view.ranks
+    )
     return intents.sum_aspects(view.sum_rows(np.where(hit & view.within(k), worth, 0.0)))
 
 
 def _over_perfect(
-    intents: IntentRankings, discount: Discount, *, k: int, alpha: float, rel: float, judged_only: bool, quirk: bool
+    intents: IntentRankings,
+    discount: Discount,
+    *,
+    k: int,
+    alpha: float,
+    rel: float,
+    judged_only: bool,
+    quirk: bool,
 ) -> Floats:
-    """Discounted novelty over that of k items which serve every intent; undivided at k = 1 with `quirk`."""
+    """Discounted novelty over that of k items which serve every intent; undivided at k = 1 with
+    `quirk`.
+    """
     value = _novelty(_shown(intents, judged_only), discount, alpha=alpha, rel=rel, k=k)
     if quirk and k == 1:
         return value
@@ -70,7 +97,13 @@ def _over_perfect(
 
 
 def _over_ideal(
-    intents: IntentRankings, discount: Discount, *, k: int | None, alpha: float, rel: float, judged_only: bool = False
+    intents: IntentRankings,
+    discount: Discount,
+    *,
+    k: int | None,
+    alpha: float,
+    rel: float,
+    judged_only: bool = False,
 ) -> Floats:
     """Discounted novelty over that of the greedy ideal list."""
     value = _novelty(_shown(intents, judged_only), discount, alpha=alpha, rel=rel, k=k)
@@ -82,7 +115,9 @@ def _over_ideal(
 
 
 def _greedy_gains(serves: Bools, alpha: float, depth: int) -> Floats:
-    """(ranks,) the novelty at each rank of the list that takes the most novel item each time, the first where several are."""
+    """(ranks,) the novelty at each rank of the list that takes the most novel item each time, the
+    first where several are.
+    """
     worth = np.ones(serves.shape[1])
     left = np.ones(len(serves), dtype=np.bool_)
     gains = np.zeros(min(depth, len(serves)))
@@ -97,34 +132,63 @@ def _greedy_gains(serves: Bools, alpha: float, depth: int) -> Floats:
     return gains
 
 
-@measure("alpha_DCG", source=_ALPHA, scale=_UNBOUNDED, aliases="alpha-DCG α_DCG αDCG α-DCG alphaDCG")
+@measure(
+    "alpha_DCG", source=_ALPHA, scale=_UNBOUNDED, aliases="alpha-DCG α_DCG αDCG α-DCG alphaDCG"
+)
 def alpha_dcg(
-    intents: IntentRankings, *, k: int, alpha: float = 0.5, rel: float = 1, judged_only: bool = False, quirk: bool = True
+    intents: IntentRankings,
+    *,
+    k: int,
+    alpha: float = 0.5,
+    rel: float = 1,
+    judged_only: bool = False,
+    quirk: bool = True,
 ) -> Floats:
-    """The novelty of the first `k` items, discounted by log2(rank + 1), over that of k items which serve all S intents.
+    """The novelty of the first `k` items, discounted by log2(rank + 1), over that of k items which
+    serve all S intents.
 
-    Novelty: for each intent that an item serves, (1 - alpha)^(times it was served above). judged_only: items judged for no intent
-    are taken out first. quirk: ndeval and pyndeval do not divide at k = 1, so that the value there is the number of intents which
-    the first item serves, and may exceed 1; False divides by S there too.
+    Novelty: for each intent that an item serves, (1 - alpha)^(times it was served above).
+    judged_only: items judged for no intent are taken out first. quirk: ndeval and pyndeval do not
+    divide at k = 1, so that the value there is the number of intents which the first item serves,
+    and may exceed 1; False divides by S there too.
 
     >>> from rankwell import intent_rankings
-    >>> view = intent_rankings({"q": {"1": {"a": 1}, "2": {"a": 1, "b": 1}}}, {"q": {"a": 3.0, "b": 2.0}})
+    >>> view = intent_rankings(
+    ...     {"q": {"1": {"a": 1}, "2": {"a": 1, "b": 1}}}, {"q": {"a": 3.0, "b": 2.0}}
+    ... )
     >>> alpha_dcg(view, k=1).tolist(), alpha_dcg(view, k=1, quirk=False).tolist()
     ([2.0], [1.0])
     """
-    return _over_perfect(intents, _by_log, k=k, alpha=alpha, rel=rel, judged_only=judged_only, quirk=quirk)
+    return _over_perfect(
+        intents, _by_log, k=k, alpha=alpha, rel=rel, judged_only=judged_only, quirk=quirk
+    )
 
 
-@measure("alpha_nDCG", source=_ALPHA, scale=_UNBOUNDED, aliases="alpha-nDCG α_nDCG αnDCG α-nDCG alphanDCG")
-def alpha_ndcg(intents: IntentRankings, *, k: int, alpha: float = 0.5, rel: float = 1, judged_only: bool = False) -> Floats:
-    """The novelty of the first `k` items, discounted by log2(rank + 1), over that of the greedy ideal list.
+@measure(
+    "alpha_nDCG",
+    source=_ALPHA,
+    scale=_UNBOUNDED,
+    aliases="alpha-nDCG α_nDCG αnDCG α-nDCG alphanDCG",
+)
+def alpha_ndcg(
+    intents: IntentRankings,
+    *,
+    k: int,
+    alpha: float = 0.5,
+    rel: float = 1,
+    judged_only: bool = False,
+) -> Floats:
+    """The novelty of the first `k` items, discounted by log2(rank + 1), over that of the greedy
+    ideal list.
 
-    Novelty: for each intent that an item serves, (1 - alpha)^(times it was served above). The ideal takes the most novel item
-    each time, ties by id descending; a better order may exist, so that more than 1 is possible. judged_only: items judged for no
-    intent are taken out first.
+    Novelty: for each intent that an item serves, (1 - alpha)^(times it was served above). The ideal
+    takes the most novel item each time, ties by id descending; a better order may exist, so that
+    more than 1 is possible. judged_only: items judged for no intent are taken out first.
 
     >>> from rankwell import intent_rankings
-    >>> view = intent_rankings({"q": {"1": {"a": 1, "b": 1}, "2": {"c": 1}}}, {"q": {"a": 3.0, "b": 2.0, "c": 1.0}})
+    >>> view = intent_rankings(
+    ...     {"q": {"1": {"a": 1, "b": 1}, "2": {"c": 1}}}, {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}
+    ... )
     >>> alpha_ndcg(view, k=2, alpha=1.0).round(4).tolist()
     [0.6131]
     """
@@ -133,26 +197,46 @@ def alpha_ndcg(intents: IntentRankings, *, k: int, alpha: float = 0.5, rel: floa
 
 @measure("ERR_IA", source=_ERR, scale=_UNBOUNDED, aliases="ERR-IA")
 def err_ia(
-    intents: IntentRankings, *, k: int, alpha: float = 0.5, rel: float = 1, judged_only: bool = False, quirk: bool = True
+    intents: IntentRankings,
+    *,
+    k: int,
+    alpha: float = 0.5,
+    rel: float = 1,
+    judged_only: bool = False,
+    quirk: bool = True,
 ) -> Floats:
-    """The novelty of the first `k` items, discounted by the rank, over that of k items which serve all S intents.
+    """The novelty of the first `k` items, discounted by the rank, over that of k items which serve
+    all S intents.
 
-    Novelty and the parameters are those of `alpha_DCG`; as there, ndeval does not divide at k = 1, and quirk=False does.
+    Novelty and the parameters are those of `alpha_DCG`; as there, ndeval does not divide at k = 1,
+    and quirk=False does.
 
     >>> from rankwell import intent_rankings
     >>> view = intent_rankings({"q": {"1": {"a": 1}, "2": {"b": 1}}}, {"q": {"a": 3.0, "b": 2.0}})
     >>> err_ia(view, k=1).tolist(), err_ia(view, k=2).tolist()
     ([1.0], [0.6])
     """
-    return _over_perfect(intents, _by_rank, k=k, alpha=alpha, rel=rel, judged_only=judged_only, quirk=quirk)
+    return _over_perfect(
+        intents, _by_rank, k=k, alpha=alpha, rel=rel, judged_only=judged_only, quirk=quirk
+    )
 
 
 @measure("nERR_IA", source=_ERR, scale=_UNBOUNDED, aliases="nERR-IA")
-def nerr_ia(intents: IntentRankings, *, k: int, alpha: float = 0.5, rel: float = 1, judged_only: bool = False) -> Floats:
-    """The novelty of the first `k` items, discounted by the rank, over that of the greedy ideal list of `alpha_nDCG`.
+def nerr_ia(
+    intents: IntentRankings,
+    *,
+    k: int,
+    alpha: float = 0.5,
+    rel: float = 1,
+    judged_only: bool = False,
+) -> Floats:
+    """The novelty of the first `k` items, discounted by the rank, over that of the greedy ideal
+    list of `alpha_nDCG`.
 
     >>> from rankwell import intent_rankings
-    >>> view = intent_rankings({"q": {"1": {"a": 1}, "2": {"b": 1}}}, {"q": {"x": 4.0, "a": 3.0, "b": 2.0}})
+    >>> view = intent_rankings(
+    ...     {"q": {"1": {"a": 1}, "2": {"b": 1}}}, {"q": {"x": 4.0, "a": 3.0, "b": 2.0}}
+    ... )
     >>> nerr_ia(view, k=2).round(4).tolist()
     [0.3333]
     """
@@ -165,10 +249,14 @@ def _by_persistence(beta: float) -> Discount:
 
 
 @measure("NRBP", source=_NRBP)
-def nrbp(intents: IntentRankings, *, alpha: float = 0.5, beta: float = 0.5, rel: float = 1) -> Floats:
-    """(1 - (1 - alpha) beta) / S times the sum over the whole list of novelty times beta^(rank - 1).
+def nrbp(
+    intents: IntentRankings, *, alpha: float = 0.5, beta: float = 0.5, rel: float = 1
+) -> Floats:
+    """(1 - (1 - alpha) beta) / S times the sum over the whole list of novelty times beta^(rank -
+    1).
 
-    Novelty: for each intent that an item serves, (1 - alpha)^(times it was served above). beta: the user's persistence.
+    Novelty: for each intent that an item serves, (1 - alpha)^(times it was served above). beta: the
+    user's persistence.
 
     >>> from rankwell import intent_rankings
     >>> view = intent_rankings({"q": {"1": {"a": 1}, "2": {"b": 1}}}, {"q": {"a": 3.0, "b": 2.0}})
@@ -180,11 +268,16 @@ def nrbp(intents: IntentRankings, *, alpha: float = 0.5, beta: float = 0.5, rel:
 
 
 @measure("nNRBP", source=_NRBP, scale=_UNBOUNDED)
-def nnrbp(intents: IntentRankings, *, alpha: float = 0.5, beta: float = 0.5, rel: float = 1) -> Floats:
-    """NRBP over that of the greedy ideal list of `alpha_nDCG`; 0 where nothing is relevant to any intent (pyndeval: NaN).
+def nnrbp(
+    intents: IntentRankings, *, alpha: float = 0.5, beta: float = 0.5, rel: float = 1
+) -> Floats:
+    """NRBP over that of the greedy ideal list of `alpha_nDCG`; 0 where nothing is relevant to any
+    intent (pyndeval: NaN).
 
     >>> from rankwell import intent_rankings
-    >>> view = intent_rankings({"q": {"1": {"a": 1}, "2": {"b": 1}}}, {"q": {"a": 3.0, "x": 2.0, "b": 1.0}})
+    >>> view = intent_rankings(
+    ...     {"q": {"1": {"a": 1}, "2": {"b": 1}}}, {"q": {"a": 3.0, "x": 2.0, "b": 1.0}}
+    ... )
     >>> nnrbp(view).round(4).tolist()
     [0.8333]
     """
@@ -205,17 +298,23 @@ def ap_ia(intents: IntentRankings, *, rel: float = 1, judged_only: bool = False)
     view = _shown(intents, judged_only).by_aspect
     hit = view.relevant(rel)
     precision = np.where(hit, view.count_so_far(hit) / view.ranks, 0.0)
-    return ratio(intents.sum_aspects(ratio(view.sum_rows(precision), view.n_relevant(rel))), _live(intents, rel))
+    return ratio(
+        intents.sum_aspects(ratio(view.sum_rows(precision), view.n_relevant(rel))),
+        _live(intents, rel),
+    )
 
 
 @measure("P_IA", source=_AGRAWAL, aliases="P-IA")
 def p_ia(intents: IntentRankings, *, k: int, rel: float = 1, judged_only: bool = False) -> Floats:
-    """The mean over the S intents of the share of the first `k` places that hold an item relevant to that intent.
+    """The mean over the S intents of the share of the first `k` places that hold an item relevant
+    to that intent.
 
     judged_only: items judged for no intent are taken out first.
 
     >>> from rankwell import intent_rankings
-    >>> view = intent_rankings({"q": {"1": {"a": 1, "b": 1}, "2": {"b": 1}}}, {"q": {"a": 3.0, "b": 2.0}})
+    >>> view = intent_rankings(
+    ...     {"q": {"1": {"a": 1, "b": 1}, "2": {"b": 1}}}, {"q": {"a": 3.0, "b": 2.0}}
+    ... )
     >>> p_ia(view, k=2).tolist()
     [0.75]
     """
@@ -244,26 +343,35 @@ def subtopic_recall(intents: IntentRankings, *, k: int, rel: float = 1) -> Float
 
 @measure("D_nDCG", source=_SAKAI, aliases="D-nDCG")
 def d_ndcg(intents: IntentRankings, *, k: int | None = None, judged_only: bool = False) -> Floats:
-    """DCG of the first `k` items by their global gains, over that of the list with the largest global gains first.
+    """DCG of the first `k` items by their global gains, over that of the list with the largest
+    global gains first.
 
-    The global gain of an item is the mean of its grades over the intents, all of them equally probable; grades below 0 count as
-    0, and the discount is log2(rank + 1). judged_only: items judged for no intent are taken out first.
+    The global gain of an item is the mean of its grades over the intents, all of them equally
+    probable; grades below 0 count as 0, and the discount is log2(rank + 1). judged_only: items
+    judged for no intent are taken out first.
 
     >>> from rankwell import intent_rankings
-    >>> view = intent_rankings({"q": {"1": {"a": 1, "b": 1}, "2": {"b": 1}}}, {"q": {"a": 3.0, "b": 2.0}})
+    >>> view = intent_rankings(
+    ...     {"q": {"1": {"a": 1, "b": 1}, "2": {"b": 1}}}, {"q": {"a": 3.0, "b": 2.0}}
+    ... )
     >>> d_ndcg(view, k=1).tolist()
     [0.5]
     """
     view = _shown(intents, judged_only).by_aspect
     gains = np.maximum(view.grades, 0.0) * _by_log(view.ranks)
-    return ratio(intents.sum_aspects(view.sum_rows(np.where(view.within(k), gains, 0.0))), _ideal_gains(intents, k))
+    return ratio(
+        intents.sum_aspects(view.sum_rows(np.where(view.within(k), gains, 0.0))),
+        _ideal_gains(intents, k),
+    )
 
 
 def _ideal_gains(intents: IntentRankings, k: int | None) -> Floats:
     """(queries,) the DCG of all judged items, those with the largest sums of grades first."""
     owner = intents.query_of_aspect[intents.aspect_of_truth]
     pairs, place = np.unique(np.stack([owner, intents.truth_items]), axis=1, return_inverse=True)
-    total = np.bincount(place.ravel(), weights=np.maximum(intents.truth_grades, 0.0), minlength=pairs.shape[1])
+    total = np.bincount(
+        place.ravel(), weights=np.maximum(intents.truth_grades, 0.0), minlength=pairs.shape[1]
+    )
     order = np.lexsort((-total, pairs[0]))
     queries, gains = pairs[0][order], total[order]
     ranks = np.arange(1, len(queries) + 1) - np.searchsorted(queries, queries)
@@ -272,15 +380,28 @@ def _ideal_gains(intents: IntentRankings, k: int | None) -> Floats:
 
 
 @measure("D_sharp_nDCG", source=_SAKAI, aliases="D#-nDCG D#nDCG D♯-nDCG D♯nDCG Dsharp-nDCG")
-def d_sharp_ndcg(intents: IntentRankings, *, k: int, gamma: float = 0.5, rel: float = 1, judged_only: bool = False) -> Floats:
-    """gamma times the share of the intents that the first `k` items serve (I-rec, `StRecall`), plus 1 - gamma times `D_nDCG`.
+def d_sharp_ndcg(
+    intents: IntentRankings,
+    *,
+    k: int,
+    gamma: float = 0.5,
+    rel: float = 1,
+    judged_only: bool = False,
+) -> Floats:
+    """gamma times the share of the intents that the first `k` items serve (I-rec, `StRecall`), plus
+    1 - gamma times `D_nDCG`.
 
-    rel: the lowest grade that serves an intent. judged_only: items judged for no intent are taken out first.
+    rel: the lowest grade that serves an intent. judged_only: items judged for no intent are taken
+    out first.
 
     >>> from rankwell import intent_rankings
-    >>> view = intent_rankings({"q": {"1": {"a": 1, "b": 1}, "2": {"b": 1}}}, {"q": {"a": 3.0, "b": 2.0}})
+    >>> view = intent_rankings(
+    ...     {"q": {"1": {"a": 1, "b": 1}, "2": {"b": 1}}}, {"q": {"a": 3.0, "b": 2.0}}
+    ... )
     >>> d_sharp_ndcg(view, k=1).tolist()
     [0.5]
     """
     served = subtopic_recall(_shown(intents, judged_only), k=k, rel=rel)
-    return _share("gamma", gamma) * served + (1 - gamma) * d_ndcg(intents, k=k, judged_only=judged_only)
+    return _share("gamma", gamma) * served + (1 - gamma) * d_ndcg(
+        intents, k=k, judged_only=judged_only
+    )

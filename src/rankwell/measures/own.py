@@ -1,4 +1,6 @@
-"""Measures of users: any function from judged rankings to a value per query, decorated or passed in a list of measures."""
+"""Measures of users: any function from judged rankings to a value per query, decorated or passed in
+a list of measures.
+"""
 
 import inspect
 import traceback
@@ -31,9 +33,10 @@ def measure(
 ) -> Any:
     """Registers a function as a measure, which every command and function then knows by its name.
 
-    The function takes `JudgedRankings` and returns a number for each of their queries. Its other parameters have defaults and
-    are written in brackets, `k` after `@`: `hits(rel=2)@5`. Defined again it replaces its former self. better, unit, bounds: of
-    its values. empty: the value of a query without a ranking. Raises BadUsage for a name that is not one, or is a measure's of
+    The function takes `JudgedRankings` and returns a number for each of their queries. Its other
+    parameters have defaults and are written in brackets, `k` after `@`: `hits(rel=2)@5`. Defined
+    again it replaces its former self. better, unit, bounds: of its values. empty: the value of a
+    query without a ranking. Raises BadUsage for a name that is not one, or is a measure's of
     rankwell.
 
     >>> import rankwell as rw
@@ -41,7 +44,9 @@ def measure(
     ... def top_is_relevant(view, rel=1):
     ...     "Whether the first item is relevant."
     ...     return view.first_rank(view.relevant(rel)) == 1
-    >>> rw.evaluate({"q": {"a": 1}}, {"run": {"q": {"a": 2.0, "b": 1.0}}}, "top_is_relevant")["top_is_relevant"]
+    >>> rw.evaluate({"q": {"a": 1}}, {"run": {"q": {"a": 2.0, "b": 1.0}}}, "top_is_relevant")[
+    ...     "top_is_relevant"
+    ... ]
     1.0
     """
     if function is None:
@@ -64,16 +69,23 @@ def measure(
 
 
 def _entry(function: Own, name: str, scale: Scale, summary: Summary) -> MeasureEntry:
-    """The entry of a user's function, whose values are checked. Raises BadUsage for parameters that no name can give."""
+    """The entry of a user's function, whose values are checked. Raises BadUsage for parameters that
+    no name can give.
+    """
     try:
         view, *further = inspect.signature(function, eval_str=True).parameters.values()
     except (ValueError, NameError, TypeError) as error:
-        raise BadUsage(f"{name}: expected a function whose first parameter is a JudgedRankings.") from error
+        raise BadUsage(
+            f"{name}: expected a function whose first parameter is a JudgedRankings."
+        ) from error
     bare = next((each.name for each in further if each.default is each.empty), None)
     if bare is not None:
         raise BadUsage(f"{name}: its parameter {bare!r} has no default; give it one.")
     parameters = {
-        each.name: each.replace(annotation=type(each.default)) if each.annotation is each.empty else each for each in further
+        each.name: each.replace(annotation=type(each.default))
+        if each.annotation is each.empty
+        else each
+        for each in further
     }
 
     @wraps(function)
@@ -89,16 +101,26 @@ def _entry(function: Own, name: str, scale: Scale, summary: Summary) -> MeasureE
             where = f"{type(error).__name__}: {error} ({place.filename}:{place.lineno})"
             raise BadUsage(f"the measure {name} failed: {where}; correct the function.") from error
         if values.shape != (n,) or values.dtype.kind not in "fiub":
-            raise BadUsage(f"{name}: the function returned {_seen(returned, values)}; expected a number for each of {n} queries.")
+            raise BadUsage(
+                f"{name}: the function returned {_seen(returned, values)}; expected a number "
+                f"for each of {n} queries."
+            )
         if (infinite := np.flatnonzero(np.isinf(values))).size:
-            what = f"{name}: the value of the query {judged.queries[infinite[0]]!r} is {values[infinite[0]]}"
-            raise BadUsage(f"{what}; expected a finite number, or NaN where the measure is undefined.")
+            what = (
+                f"{name}: the value of the query {judged.queries[infinite[0]]!r} is "
+                f"{values[infinite[0]]}"
+            )
+            raise BadUsage(
+                f"{what}; expected a finite number, or NaN where the measure is undefined."
+            )
         return values.astype(np.float64)
 
     return MeasureEntry(
         name=name,
         function=_checked,
-        view=view.annotation if isinstance(view.annotation, type) and view.annotation is not view.empty else JudgedRankings,
+        view=view.annotation
+        if isinstance(view.annotation, type) and view.annotation is not view.empty
+        else JudgedRankings,
         parameters=parameters,
         at="k" if "k" in parameters else None,
         source=", ".join(filter(None, ["own", origin_of(function)])),
@@ -114,14 +136,25 @@ def _seen(returned: Any, values: np.ndarray[Any, Any]) -> str:
     """The words for the values of a function in place of numbers."""
     if values.ndim == 0:
         return kind_of(returned)
-    what = {"f": "number", "i": "number", "u": "number", "b": "boolean", "U": "string"}.get(values.dtype.kind, "object")
+    what = {"f": "number", "i": "number", "u": "number", "b": "boolean", "U": "string"}.get(
+        values.dtype.kind, "object"
+    )
     return f"{' x '.join(map(str, values.shape))} {what}{'' if values.size == 1 else 's'}"
 
 
 @OWN_MEASURES.register("function")
 def name_of(function: Own) -> str:
-    """The name of a function as a measure; one that is not decorated is registered under its own."""
-    known = next((name for name, entry in _OWN.items() if getattr(entry.function, "__wrapped__", None) is function), None)
+    """The name of a function as a measure; one that is not decorated is registered under its
+    own.
+    """
+    known = next(
+        (
+            name
+            for name, entry in _OWN.items()
+            if getattr(entry.function, "__wrapped__", None) is function
+        ),
+        None,
+    )
     if known is None:
         measure(function)
     return known or function.__name__

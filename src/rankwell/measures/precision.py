@@ -10,9 +10,13 @@ from rankwell.core.tables import Floats, Ints, ratio
 from rankwell.core.views.judged import Depth, JudgedRankings
 from rankwell.errors import BadUsage
 
-_CRANFIELD = "Cleverdon, Mills and Keen 1966, Factors determining the performance of indexing systems"
+_CRANFIELD = (
+    "Cleverdon, Mills and Keen 1966, Factors determining the performance of indexing systems"
+)
 _SETS = "van Rijsbergen 1979, Information Retrieval, chapter 7"
-_LENGTH = {"unjudged tail": "it divides by the length of the list, so that a longer list is a worse one"}
+_LENGTH = {
+    "unjudged tail": "it divides by the length of the list, so that a longer list is a worse one"
+}
 
 
 def _found(view: JudgedRankings, rel: float, depth: Depth = None) -> Floats:
@@ -23,7 +27,9 @@ PlacesRule = Literal["cutoff", "retrieved", "last"]
 
 
 def _last_relevant(view: JudgedRankings, rel: float, k: int) -> Ints:
-    """(queries,) the rank of the last relevant item, `k` at most; `k` where one is not retrieved or there is none."""
+    """(queries,) the rank of the last relevant item, `k` at most; `k` where one is not retrieved or
+    there is none.
+    """
     found = view.relevant(rel)
     last = view.max_rows(np.where(found, view.ranks, 0.0))
     whole = (view.sum_rows(found) == view.n_relevant(rel)) & (last > 0)
@@ -31,9 +37,11 @@ def _last_relevant(view: JudgedRankings, rel: float, k: int) -> Ints:
 
 
 def _expected_to_last(view: JudgedRankings, rel: float, k: int) -> Floats:
-    """The mean of P@min(k, rank of the last relevant item): the last one is the last of the m in the lowest tie of t places.
+    """The mean of P@min(k, rank of the last relevant item): the last one is the last of the m in
+    the lowest tie of t places.
 
-    It is at the j-th of them with chance C(j - 1, m - 1) / C(t, m); if it lies beyond the cut, `k` places count.
+    It is at the j-th of them with chance C(j - 1, m - 1) / C(t, m); if it lies beyond the cut, `k`
+    places count.
     """
     value = _found(view, rel, k) / k
     found = view.relevant(rel)
@@ -46,7 +54,8 @@ def _expected_to_last(view: JudgedRankings, rel: float, k: int) -> Floats:
         m = int((found & (view.tie_of_row == view.tie_of_row[row])).sum())
         relevant, arrangements = float(view.n_relevant(rel)[query]), math.comb(tied, m)
         for place in range(m, min(tied, k - above) + 1):
-            # Here all relevant items stand above the cut: their share of k places gives way to that of the places up to them.
+            # Here all relevant items stand above the cut: their share of k places gives way to that
+            # of the places up to them.
             chance = math.comb(place - 1, m - 1) / arrangements
             value[query] += chance * (relevant / (above + place) - relevant / k)
     return value
@@ -54,19 +63,28 @@ def _expected_to_last(view: JudgedRankings, rel: float, k: int) -> Floats:
 
 @measure(
     "P",
-    source=_CRANFIELD + "; denom='retrieved': torchmetrics adaptive_k, Detlefsen and others 2022; denom='last': revisitop, "
+    source=_CRANFIELD
+    + "; denom='retrieved': torchmetrics adaptive_k, Detlefsen and others 2022; denom='last': "
+    "revisitop, "
     "Radenović and others 2018",
     aliases="precision precision_at retrieval_precision RetrievalPrecision",
     expected="linear",
 )
 def precision_at(
-    judged: JudgedRankings, *, k: int, rel: float = 1, judged_only: bool = False, denom: PlacesRule = "cutoff"
+    judged: JudgedRankings,
+    *,
+    k: int,
+    rel: float = 1,
+    judged_only: bool = False,
+    denom: PlacesRule = "cutoff",
 ) -> Floats:
-    """The share of the first `k` places that hold an item with grade `rel` or more; places that the list lacks hold none.
+    """The share of the first `k` places that hold an item with grade `rel` or more; places that the
+    list lacks hold none.
 
-    denom: `retrieved` divides by the number of places that the list has, where those are fewer than `k`; `last` divides by
-    the rank of the last relevant item where that is smaller than `k`, so that a perfect list reaches 1 at every cut-off.
-    judged_only: unjudged items are taken out before places are counted.
+    denom: `retrieved` divides by the number of places that the list has, where those are fewer than
+    `k`; `last` divides by
+    the rank of the last relevant item where that is smaller than `k`, so that a perfect list
+    reaches 1 at every cut-off. judged_only: unjudged items are taken out before places are counted.
 
     >>> from rankwell import judged_rankings
     >>> view = judged_rankings({"q": {"a": 1, "c": 1}}, {"q": {"a": 3.0, "b": 2.0}})
@@ -87,8 +105,10 @@ def precision_at(
 
 @measure(
     "R",
-    source=_CRANFIELD + "; denom='min': trec_eval relative_P, Buckley 2008, and BEIR R_cap, Thakur and others 2021",
-    aliases="recall recall_at retrieval_recall RetrievalRecall relative_P(denom='min') R_cap(denom='min') "
+    source=_CRANFIELD
+    + "; denom='min': trec_eval relative_P, Buckley 2008, and BEIR R_cap, Thakur and others 2021",
+    aliases="recall recall_at retrieval_recall RetrievalRecall relative_P(denom='min') "
+    "R_cap(denom='min') "
     "recall_cap(denom='min') cap_recall(denom='min')",
     expected="linear",
 )
@@ -100,9 +120,11 @@ def recall(
     denom: Literal["relevant", "min"] = "relevant",
     k: int | None = None,
 ) -> Floats:
-    """The share of all items with grade `rel` or more that are in the first `k` places; 0 if there are none.
+    """The share of all items with grade `rel` or more that are in the first `k` places; 0 if there
+    are none.
 
-    denom: `min` divides by `k` where more are relevant than `k`, so that a perfect list reaches 1 at every cut-off.
+    denom: `min` divides by `k` where more are relevant than `k`, so that a perfect list reaches 1
+    at every cut-off.
     judged_only: unjudged items are taken out before places are counted.
 
     >>> from rankwell import judged_rankings
@@ -112,26 +134,37 @@ def recall(
     """
     view = judged.shown(judged_only)
     relevant = view.n_relevant(rel)
-    return ratio(_found(view, rel, k), np.minimum(relevant, k) if denom == "min" and k is not None else relevant)
+    return ratio(
+        _found(view, rel, k),
+        np.minimum(relevant, k) if denom == "min" and k is not None else relevant,
+    )
 
 
-def _expected_success(judged: JudgedRankings, *, k: int, rel: float = 1, judged_only: bool = False) -> Floats:
+def _expected_success(
+    judged: JudgedRankings, *, k: int, rel: float = 1, judged_only: bool = False
+) -> Floats:
     view = judged.shown(judged_only)
     hit = np.flatnonzero(view.relevant(rel))
     group, tied = view.tie_of_row[hit], view.tied[hit]
-    # Within a tie of t items that has s places above the cut, the i-th of its relevant items (from 0) misses all of them with
-    # chance (t - s - i) / (t - i), given that those before it do.
+    # Within a tie of t items that has s places above the cut, the i-th of its relevant items (from
+    # 0) misses all of them with chance (t - s - i) / (t - i), given that those before it do.
     above_cut = np.clip(k - view.above[hit], 0, tied)
     index = np.arange(len(hit)) - np.searchsorted(group, group)
     missed = np.ones(len(view.queries))
-    np.multiply.at(missed, view.query_of_row[hit], np.maximum(tied - above_cut - index, 0) / (tied - index))
+    np.multiply.at(
+        missed, view.query_of_row[hit], np.maximum(tied - above_cut - index, 0) / (tied - index)
+    )
     return 1.0 - missed
 
 
 @measure(
     "Success",
-    source="trec_eval success, Buckley 2008; cmc, the cumulative match characteristic: Gray, Brennan and Tao 2007 (VIPeR)",
-    aliases="hit_rate hitrate hit_rate_at cmc accuracy accuracy_at top_k_accuracy retrieval_hit_rate RetrievalHitRate",
+    source="trec_eval success, Buckley 2008; cmc, the cumulative match characteristic: Gray, "
+    "Brennan "
+    "and Tao 2007 (VIPeR)",
+    aliases="hit_rate hitrate hit_rate_at cmc accuracy accuracy_at top_k_accuracy "
+    "retrieval_hit_rate "
+    "RetrievalHitRate",
     expected=_expected_success,
 )
 def success(judged: JudgedRankings, *, k: int, rel: float = 1, judged_only: bool = False) -> Floats:
@@ -148,10 +181,14 @@ def success(judged: JudgedRankings, *, k: int, rel: float = 1, judged_only: bool
 
 
 @measure("F", source=_SETS, aliases="f1", expected="linear", exempt=_LENGTH)
-def f_at(judged: JudgedRankings, *, rel: float = 1, beta: float = 1.0, k: int | None = None) -> Floats:
-    """The harmonic mean of precision and recall in the first `k` places, recall `beta` times as important; 0 without a hit.
+def f_at(
+    judged: JudgedRankings, *, rel: float = 1, beta: float = 1.0, k: int | None = None
+) -> Floats:
+    """The harmonic mean of precision and recall in the first `k` places, recall `beta` times as
+    important; 0 without a hit.
 
-    Precision divides by `k`, and by the length of the list without a cut-off. The weight is van Rijsbergen's beta squared,
+    Precision divides by `k`, and by the length of the list without a cut-off. The weight is van
+    Rijsbergen's beta squared,
     which differs from `SetF` (trec_eval) for every beta but 1.
 
     >>> from rankwell import judged_rankings
@@ -160,32 +197,46 @@ def f_at(judged: JudgedRankings, *, rel: float = 1, beta: float = 1.0, k: int | 
     """
     found = _found(judged, rel, k)
     shown = judged.retrieved if k is None else np.full(len(judged.queries), k)
-    # (1 + b^2) P R / (b^2 P + R) with P = found / shown and R = found / relevant; the bound is 0 only where found is.
-    return ratio((1 + beta**2) * found, np.where(found > 0, beta**2 * judged.n_relevant(rel) + shown, 0))
+    # (1 + b^2) P R / (b^2 P + R) with P = found / shown and R = found / relevant; the bound is 0
+    # only where found is.
+    return ratio(
+        (1 + beta**2) * found, np.where(found > 0, beta**2 * judged.n_relevant(rel) + shown, 0)
+    )
 
 
 @measure(
     "Rprec",
-    source="Buckley and Voorhees 2005, Retrieval system evaluation, in TREC: experiment and evaluation in information retrieval",
+    source="Buckley and Voorhees 2005, Retrieval system evaluation, in TREC: experiment and "
+    "evaluation in information retrieval",
     aliases="r-precision r_precision rprecision retrieval_r_precision RetrievalRPrecision",
     expected="linear",
 )
 def r_precision(judged: JudgedRankings, *, rel: float = 1, judged_only: bool = False) -> Floats:
-    """Precision in the first R places, where R is the number of items with grade `rel` or more; 0 if R is 0.
+    """Precision in the first R places, where R is the number of items with grade `rel` or more; 0
+    if R is 0.
 
     judged_only: unjudged items are taken out before places are counted.
 
     >>> from rankwell import judged_rankings
-    >>> r_precision(judged_rankings({"q": {"a": 1, "b": 1}}, {"q": {"a": 3.0, "x": 2.0, "b": 1.0}})).tolist()
+    >>> r_precision(
+    ...     judged_rankings({"q": {"a": 1, "b": 1}}, {"q": {"a": 3.0, "x": 2.0, "b": 1.0}})
+    ... ).tolist()
     [0.5]
     """
     view, relevant = judged.shown(judged_only), judged.n_relevant(rel)
     return ratio(_found(view, rel, relevant.astype(np.int64)), relevant)
 
 
-@measure("RprecMult", source="trec_eval Rprec_mult, Buckley 2008", at="x", aliases="Rprec_mult", expected="linear")
+@measure(
+    "RprecMult",
+    source="trec_eval Rprec_mult, Buckley 2008",
+    at="x",
+    aliases="Rprec_mult",
+    expected="linear",
+)
 def r_precision_multiple(judged: JudgedRankings, *, x: float = 1.0, rel: float = 1) -> Floats:
-    """Precision in the first `x` R places, rounded by floor(x R + 0.9), R being the number of relevant items; 0 for no place.
+    """Precision in the first `x` R places, rounded by floor(x R + 0.9), R being the number of
+    relevant items; 0 for no place.
 
     >>> from rankwell import judged_rankings
     >>> view = judged_rankings({"q": {"a": 1, "b": 1}}, {"q": {"a": 3.0, "x": 2.0, "b": 1.0}})
@@ -201,15 +252,28 @@ def r_precision_multiple(judged: JudgedRankings, *, x: float = 1.0, rel: float =
     source="recommenders 1.2.1, r_precision_at_k; Argyriou and others 2020, Microsoft recommenders",
     aliases="r_precision_at_k(without_hits='skip')",
 )
-def r_precision_cut(judged: JudgedRankings, *, k: int, rel: float = 1, without_hits: Literal["zero", "skip"] = "zero") -> Floats:
-    """The relevant items among the first min(k, R), divided by R, the number of items with grade `rel` or more; 0 if R is 0.
+def r_precision_cut(
+    judged: JudgedRankings,
+    *,
+    k: int,
+    rel: float = 1,
+    without_hits: Literal["zero", "skip"] = "zero",
+) -> Floats:
+    """The relevant items among the first min(k, R), divided by R, the number of items with grade
+    `rel` or more; 0 if R is 0.
 
-    A perfect list has less than 1 where R is above `k`. without_hits: a query without a hit there has 0, or is left out of the
-    mean, which is then higher the more queries fail, as in the library recommenders.
+    A perfect list has less than 1 where R is above `k`. without_hits: a query without a hit there
+    has 0, or is left out of the mean, which is then higher the more queries fail, as in the library
+    recommenders.
 
     >>> from rankwell import judged_rankings
-    >>> view = judged_rankings({"q": {"a": 1, "b": 1}, "r": {"c": 1}}, {"q": {"a": 3.0, "b": 2.0}, "r": {"x": 1.0}})
-    >>> r_precision_cut(view, k=1).tolist(), r_precision_cut(view, k=1, without_hits="skip").tolist()
+    >>> view = judged_rankings(
+    ...     {"q": {"a": 1, "b": 1}, "r": {"c": 1}}, {"q": {"a": 3.0, "b": 2.0}, "r": {"x": 1.0}}
+    ... )
+    >>> (
+    ...     r_precision_cut(view, k=1).tolist(),
+    ...     r_precision_cut(view, k=1, without_hits="skip").tolist(),
+    ... )
     ([0.5, 0.0], [0.5, nan])
     """
     relevant = judged.n_relevant(rel)
@@ -226,12 +290,18 @@ def r_precision_cut(judged: JudgedRankings, *, k: int, rel: float = 1, without_h
     exempt=_LENGTH,
 )
 def set_precision(
-    judged: JudgedRankings, *, rel: float = 1, relative: bool = False, judged_only: bool = False, k: int | None = None
+    judged: JudgedRankings,
+    *,
+    rel: float = 1,
+    relative: bool = False,
+    judged_only: bool = False,
+    k: int | None = None,
 ) -> Floats:
-    """The share of the retrieved items, of the first `k` of them, that have grade `rel` or more; 0 for an empty list.
+    """The share of the retrieved items, of the first `k` of them, that have grade `rel` or more; 0
+    for an empty list.
 
-    relative: divides by the number relevant where that is smaller, so that a perfect list reaches 1 at every length.
-    judged_only: unjudged items are taken out first.
+    relative: divides by the number relevant where that is smaller, so that a perfect list reaches 1
+    at every length. judged_only: unjudged items are taken out first.
 
     >>> from rankwell import judged_rankings
     >>> view = judged_rankings({"q": {"a": 1}}, {"q": {"a": 3.0, "x": 2.0}})
@@ -240,12 +310,15 @@ def set_precision(
     """
     view = judged.shown(judged_only)
     shown = view.n_shown(k)
-    return ratio(_found(view, rel, k), np.minimum(shown, view.n_relevant(rel)) if relative else shown)
+    return ratio(
+        _found(view, rel, k), np.minimum(shown, view.n_relevant(rel)) if relative else shown
+    )
 
 
 @measure("SetR", source=_SETS, aliases="set_recall", expected="linear")
 def set_recall(judged: JudgedRankings, *, rel: float = 1, k: int | None = None) -> Floats:
-    """The share of the items with grade `rel` or more that were retrieved, in the first `k` places; 0 if there are none.
+    """The share of the items with grade `rel` or more that were retrieved, in the first `k` places;
+    0 if there are none.
 
     >>> from rankwell import judged_rankings
     >>> set_recall(judged_rankings({"q": {"a": 1, "b": 1}}, {"q": {"a": 3.0, "x": 2.0}})).tolist()
@@ -254,22 +327,39 @@ def set_recall(judged: JudgedRankings, *, rel: float = 1, k: int | None = None) 
     return ratio(_found(judged, rel, k), judged.n_relevant(rel))
 
 
-@measure("SetF", source="trec_eval set_F, Buckley 2008, after " + _SETS, aliases="set_F", expected="linear", exempt=_LENGTH)
+@measure(
+    "SetF",
+    source="trec_eval set_F, Buckley 2008, after " + _SETS,
+    aliases="set_F",
+    expected="linear",
+    exempt=_LENGTH,
+)
 def set_f(
-    judged: JudgedRankings, *, rel: float = 1, beta: float = 1.0, judged_only: bool = False, k: int | None = None
+    judged: JudgedRankings,
+    *,
+    rel: float = 1,
+    beta: float = 1.0,
+    judged_only: bool = False,
+    k: int | None = None,
 ) -> Floats:
-    """(beta + 1) P R / (beta P + R) of the first `k` items as a set; 0 if nothing with grade `rel` or more is among them.
+    """(beta + 1) P R / (beta P + R) of the first `k` items as a set; 0 if nothing with grade `rel`
+    or more is among them.
 
-    beta weighs linearly, as in trec_eval and ir_measures: it is not van Rijsbergen's beta squared (that is `F`).
+    beta weighs linearly, as in trec_eval and ir_measures: it is not van Rijsbergen's beta squared
+    (that is `F`).
     judged_only: unjudged items are taken out first.
 
     >>> from rankwell import judged_rankings
-    >>> set_f(judged_rankings({"q": {"a": 1, "b": 1}}, {"q": {"a": 3.0, "x": 2.0}}), beta=2.0).tolist()
+    >>> set_f(
+    ...     judged_rankings({"q": {"a": 1, "b": 1}}, {"q": {"a": 3.0, "x": 2.0}}), beta=2.0
+    ... ).tolist()
     [0.5]
     """
     view = judged.shown(judged_only)
     found = _found(view, rel, k)
-    return ratio((beta + 1) * found, np.where(found > 0, beta * view.n_relevant(rel) + view.n_shown(k), 0))
+    return ratio(
+        (beta + 1) * found, np.where(found > 0, beta * view.n_relevant(rel) + view.n_shown(k), 0)
+    )
 
 
 @measure(
@@ -280,19 +370,28 @@ def set_f(
     expected="linear",
     exempt={"unjudged tail": "every further item that is not relevant counts"},
 )
-def fallout(judged: JudgedRankings, *, n_items: int, rel: float = 1, k: int | None = None) -> Floats:
-    """The share of the items of the collection below grade `rel` that are in the first `k` places; 0 if there are none.
+def fallout(
+    judged: JudgedRankings, *, n_items: int, rel: float = 1, k: int | None = None
+) -> Floats:
+    """The share of the items of the collection below grade `rel` that are in the first `k` places;
+    0 if there are none.
 
-    n_items: the size of the collection. Unjudged items are not relevant. Raises BadUsage where a query ranks or judges more.
+    n_items: the size of the collection. Unjudged items are not relevant. Raises BadUsage where a
+    query ranks or judges more.
 
     >>> from rankwell import judged_rankings
-    >>> fallout(judged_rankings({"q": {"a": 1}}, {"q": {"a": 3.0, "x": 2.0, "y": 1.0}}), n_items=5).tolist()
+    >>> fallout(
+    ...     judged_rankings({"q": {"a": 1}}, {"q": {"a": 3.0, "x": 2.0, "y": 1.0}}), n_items=5
+    ... ).tolist()
     [0.5]
     """
     known = np.maximum(judged.retrieved, np.diff(judged.judged_offsets))
     if (known > n_items).any():
         query = int(np.flatnonzero(known > n_items)[0])
-        what = f"n_items={n_items}, and query {judged.queries[query]!r} ranks or judges {int(known[query])} items"
+        what = (
+            f"n_items={n_items}, and query {judged.queries[query]!r} ranks or judges "
+            f"{int(known[query])} items"
+        )
         raise BadUsage(f"{what}; n_items is the size of the whole collection.")
     return ratio(judged.n_shown(k) - _found(judged, rel, k), n_items - judged.n_relevant(rel))
 
@@ -306,14 +405,24 @@ def fallout(judged: JudgedRankings, *, n_items: int, rel: float = 1, k: int | No
     exempt={"unjudged tail": "every item that is not relevant costs"},
 )
 def utility(
-    judged: JudgedRankings, *, a: float = 1.0, b: float = -1.0, c: float = 0.0, d: float = 0.0, rel: float = 1, n_items: int = 0
+    judged: JudgedRankings,
+    *,
+    a: float = 1.0,
+    b: float = -1.0,
+    c: float = 0.0,
+    d: float = 0.0,
+    rel: float = 1,
+    n_items: int = 0,
 ) -> Floats:
-    """The sum over items of their worth: `a` relevant and retrieved, `b` retrieved only, `c` relevant only, `d` neither.
+    """The sum over items of their worth: `a` relevant and retrieved, `b` retrieved only, `c`
+    relevant only, `d` neither.
 
     n_items: the size of the collection, which only `d` looks at (trec_eval -N).
 
     >>> from rankwell import judged_rankings
-    >>> utility(judged_rankings({"q": {"a": 1, "b": 1}}, {"q": {"a": 3.0, "x": 2.0}}), a=2.0).tolist()
+    >>> utility(
+    ...     judged_rankings({"q": {"a": 1, "b": 1}}, {"q": {"a": 3.0, "x": 2.0}}), a=2.0
+    ... ).tolist()
     [1.0]
     """
     found, relevant = _found(judged, rel), judged.n_relevant(rel)

@@ -1,8 +1,9 @@
 """Preference measures: how many of the stated preferences a ranking fulfils.
 
-A preference of one item over another is fulfilled if the better item is retrieved, and above the other if that is retrieved too.
-Measures end in Ret where only preferences between two retrieved items count, in Imp where one retrieved item is enough; the
-others count all. trec_eval breaks equal scores by id ascending here, and descending everywhere else.
+A preference of one item over another is fulfilled if the better item is retrieved, and above the
+other if that is retrieved too. Measures end in Ret where only preferences between two retrieved
+items count, in Imp where one retrieved item is enough; the others count all. trec_eval breaks equal
+scores by id ascending here, and descending everywhere else.
 """
 
 from collections.abc import Callable
@@ -12,7 +13,13 @@ import numpy as np
 
 from rankwell.core.registry import COUNT, Function, measure
 from rankwell.core.tables import Bools, Floats, ratio
-from rankwell.core.views.preferences import PlacedGroup, PreferenceRankings, Tally, count_true, tally
+from rankwell.core.views.preferences import (
+    PlacedGroup,
+    PreferenceRankings,
+    Tally,
+    count_true,
+    tally,
+)
 
 Kind = Literal["all", "one", "both"]
 
@@ -25,8 +32,14 @@ def _prefs(name: str, word: str, **further: Any) -> Callable[[Function], Functio
 
 
 def _of(counts: Tally, kind: Kind) -> Floats:
-    """The counts of the preferences that a kind of measure looks at: all, with one item retrieved or more, with both."""
-    return counts.both + (counts.one if kind != "both" else 0.0) + (counts.none if kind == "all" else 0.0)
+    """The counts of the preferences that a kind of measure looks at: all, with one item retrieved
+    or more, with both.
+    """
+    return (
+        counts.both
+        + (counts.one if kind != "both" else 0.0)
+        + (counts.none if kind == "all" else 0.0)
+    )
 
 
 def _pooled(stated: PreferenceRankings, kind: Kind) -> Floats:
@@ -36,7 +49,10 @@ def _pooled(stated: PreferenceRankings, kind: Kind) -> Floats:
 
 def _over_groups(stated: PreferenceRankings, kind: Kind) -> Floats:
     fulfilled, possible = stated.tallies
-    return ratio(stated.sum_groups(ratio(_of(fulfilled, kind), _of(possible, kind))), np.diff(stated.group_offsets))
+    return ratio(
+        stated.sum_groups(ratio(_of(fulfilled, kind), _of(possible, kind))),
+        np.diff(stated.group_offsets),
+    )
 
 
 def _over_pairs(stated: PreferenceRankings, kind: Kind) -> Floats:
@@ -55,7 +71,9 @@ def prefs_num_poss(stated: PreferenceRankings) -> Floats:
     """Number of preferences that the groups state, retrieved or not.
 
     >>> from rankwell import preference_rankings
-    >>> view = preference_rankings({"q": {"ann": {"0": {"a": 2, "b": 1, "c": 0}}}}, {"q": {"b": 2.0, "a": 1.0}})
+    >>> view = preference_rankings(
+    ...     {"q": {"ann": {"0": {"a": 2, "b": 1, "c": 0}}}}, {"q": {"b": 2.0, "a": 1.0}}
+    ... )
     >>> prefs_num_poss(view).tolist()
     [3.0]
     """
@@ -67,19 +85,28 @@ def prefs_num_ful(stated: PreferenceRankings) -> Floats:
     """Number of fulfilled preferences of the groups.
 
     >>> from rankwell import preference_rankings
-    >>> view = preference_rankings({"q": {"ann": {"0": {"a": 2, "b": 1, "c": 0}}}}, {"q": {"b": 2.0, "a": 1.0}})
+    >>> view = preference_rankings(
+    ...     {"q": {"ann": {"0": {"a": 2, "b": 1, "c": 0}}}}, {"q": {"b": 2.0, "a": 1.0}}
+    ... )
     >>> prefs_num_ful(view).tolist()
     [2.0]
     """
     return stated.sum_groups(_of(stated.tallies[0], "all"))
 
 
-@_prefs("PrefsNumFulRet", "prefs_num_prefs_ful_ret", scale=COUNT._replace(better="higher"), summary="sum")
+@_prefs(
+    "PrefsNumFulRet",
+    "prefs_num_prefs_ful_ret",
+    scale=COUNT._replace(better="higher"),
+    summary="sum",
+)
 def prefs_num_ful_ret(stated: PreferenceRankings) -> Floats:
     """Number of fulfilled preferences between two retrieved items.
 
     >>> from rankwell import preference_rankings
-    >>> view = preference_rankings({"q": {"ann": {"0": {"a": 2, "b": 1, "c": 0}}}}, {"q": {"a": 2.0, "b": 1.0}})
+    >>> view = preference_rankings(
+    ...     {"q": {"ann": {"0": {"a": 2, "b": 1, "c": 0}}}}, {"q": {"a": 2.0, "b": 1.0}}
+    ... )
     >>> prefs_num_ful_ret(view).tolist()
     [1.0]
     """
@@ -88,10 +115,13 @@ def prefs_num_ful_ret(stated: PreferenceRankings) -> Floats:
 
 @_prefs("PrefsSimp", "prefs_simp")
 def prefs_simp(stated: PreferenceRankings) -> Floats:
-    """The share of all preferences that are fulfilled, the groups taken together; 0 without preferences.
+    """The share of all preferences that are fulfilled, the groups taken together; 0 without
+    preferences.
 
     >>> from rankwell import preference_rankings
-    >>> view = preference_rankings({"q": {"ann": {"0": {"a": 2, "b": 1}}}}, {"q": {"b": 2.0, "a": 1.0}})
+    >>> view = preference_rankings(
+    ...     {"q": {"ann": {"0": {"a": 2, "b": 1}}}}, {"q": {"b": 2.0, "a": 1.0}}
+    ... )
     >>> prefs_simp(view).tolist()
     [0.0]
     """
@@ -100,10 +130,13 @@ def prefs_simp(stated: PreferenceRankings) -> Floats:
 
 @_prefs("PrefsSimpImp", "prefs_simp_imp")
 def prefs_simp_imp(stated: PreferenceRankings) -> Floats:
-    """The share that is fulfilled of the preferences with at least one item retrieved, the groups taken together.
+    """The share that is fulfilled of the preferences with at least one item retrieved, the groups
+    taken together.
 
     >>> from rankwell import preference_rankings
-    >>> view = preference_rankings({"q": {"ann": {"0": {"a": 2, "b": 1, "c": 0}}}}, {"q": {"b": 1.0}})
+    >>> view = preference_rankings(
+    ...     {"q": {"ann": {"0": {"a": 2, "b": 1, "c": 0}}}}, {"q": {"b": 1.0}}
+    ... )
     >>> prefs_simp_imp(view).tolist()
     [0.5]
     """
@@ -112,10 +145,13 @@ def prefs_simp_imp(stated: PreferenceRankings) -> Floats:
 
 @_prefs("PrefsSimpRet", "prefs_simp_ret")
 def prefs_simp_ret(stated: PreferenceRankings) -> Floats:
-    """The share that is fulfilled of the preferences between two retrieved items, the groups taken together.
+    """The share that is fulfilled of the preferences between two retrieved items, the groups taken
+    together.
 
     >>> from rankwell import preference_rankings
-    >>> view = preference_rankings({"q": {"ann": {"0": {"a": 2, "b": 1, "c": 0}}}}, {"q": {"a": 2.0, "b": 1.0}})
+    >>> view = preference_rankings(
+    ...     {"q": {"ann": {"0": {"a": 2, "b": 1, "c": 0}}}}, {"q": {"a": 2.0, "b": 1.0}}
+    ... )
     >>> prefs_simp_ret(view).tolist()
     [1.0]
     """
@@ -124,7 +160,8 @@ def prefs_simp_ret(stated: PreferenceRankings) -> Floats:
 
 @_prefs("PrefsAvgjg", "prefs_avgjg")
 def prefs_over_groups(stated: PreferenceRankings) -> Floats:
-    """The mean over the groups of the share of their preferences that is fulfilled; a group without any counts as 0.
+    """The mean over the groups of the share of their preferences that is fulfilled; a group without
+    any counts as 0.
 
     >>> from rankwell import preference_rankings
     >>> two = {"ann": {"0": {"a": 1, "b": 0}}, "bob": {"0": {"b": 1, "a": 0}}}
@@ -136,7 +173,8 @@ def prefs_over_groups(stated: PreferenceRankings) -> Floats:
 
 @_prefs("PrefsAvgjgImp", "prefs_avgjg_imp")
 def prefs_over_groups_imp(stated: PreferenceRankings) -> Floats:
-    """The mean over the groups of the share that is fulfilled of their preferences with at least one item retrieved.
+    """The mean over the groups of the share that is fulfilled of their preferences with at least
+    one item retrieved.
 
     >>> from rankwell import preference_rankings
     >>> two = {"ann": {"0": {"a": 1, "b": 0}}, "bob": {"0": {"c": 1, "a": 0}}}
@@ -148,7 +186,8 @@ def prefs_over_groups_imp(stated: PreferenceRankings) -> Floats:
 
 @_prefs("PrefsAvgjgRet", "prefs_avgjg_ret")
 def prefs_over_groups_ret(stated: PreferenceRankings) -> Floats:
-    """The mean over the groups of the share that is fulfilled of their preferences between two retrieved items.
+    """The mean over the groups of the share that is fulfilled of their preferences between two
+    retrieved items.
 
     >>> from rankwell import preference_rankings
     >>> two = {"ann": {"0": {"a": 1, "b": 0}}, "bob": {"0": {"c": 1, "a": 0}}}
@@ -160,10 +199,13 @@ def prefs_over_groups_ret(stated: PreferenceRankings) -> Floats:
 
 @_prefs("PrefsPair", "prefs_pair")
 def prefs_pair(stated: PreferenceRankings) -> Floats:
-    """The mean over the pairs of items with a stated preference of the share of groups whose preference is fulfilled.
+    """The mean over the pairs of items with a stated preference of the share of groups whose
+    preference is fulfilled.
 
     >>> from rankwell import preference_rankings
-    >>> three = {name: {"0": {"a": 1, "b": 0}} for name in ("ann", "bob")} | {"eve": {"0": {"b": 1, "a": 0}}}
+    >>> three = {name: {"0": {"a": 1, "b": 0}} for name in ("ann", "bob")} | {
+    ...     "eve": {"0": {"b": 1, "a": 0}}
+    ... }
     >>> prefs_pair(preference_rankings({"q": three}, {"q": {"b": 2.0, "a": 1.0}})).round(4).tolist()
     [0.3333]
     """
@@ -172,10 +214,13 @@ def prefs_pair(stated: PreferenceRankings) -> Floats:
 
 @_prefs("PrefsPairImp", "prefs_pair_imp")
 def prefs_pair_imp(stated: PreferenceRankings) -> Floats:
-    """The mean over the stated pairs with at least one item retrieved, of the share of groups whose preference is fulfilled.
+    """The mean over the stated pairs with at least one item retrieved, of the share of groups whose
+    preference is fulfilled.
 
     >>> from rankwell import preference_rankings
-    >>> view = preference_rankings({"q": {"ann": {"0": {"a": 2, "b": 1, "c": 0}}}}, {"q": {"b": 1.0}})
+    >>> view = preference_rankings(
+    ...     {"q": {"ann": {"0": {"a": 2, "b": 1, "c": 0}}}}, {"q": {"b": 1.0}}
+    ... )
     >>> prefs_pair_imp(view).tolist()
     [0.5]
     """
@@ -184,10 +229,13 @@ def prefs_pair_imp(stated: PreferenceRankings) -> Floats:
 
 @_prefs("PrefsPairRet", "prefs_pair_ret")
 def prefs_pair_ret(stated: PreferenceRankings) -> Floats:
-    """The mean over the stated pairs of retrieved items, of the share of groups whose preference is fulfilled.
+    """The mean over the stated pairs of retrieved items, of the share of groups whose preference is
+    fulfilled.
 
     >>> from rankwell import preference_rankings
-    >>> view = preference_rankings({"q": {"ann": {"0": {"a": 2, "b": 1, "c": 0}}}}, {"q": {"a": 2.0, "b": 1.0}})
+    >>> view = preference_rankings(
+    ...     {"q": {"ann": {"0": {"a": 2, "b": 1, "c": 0}}}}, {"q": {"a": 2.0, "b": 1.0}}
+    ... )
     >>> prefs_pair_ret(view).tolist()
     [1.0]
     """
@@ -200,7 +248,9 @@ def _counted(better: Bools, retrieved: int, ret: bool) -> tuple[int, int]:
 
 
 def _balanced(group: PlacedGroup, *, ret: bool, quirk: bool) -> tuple[int, int]:
-    """Fulfilled and possible preferences of a group as if it had as many items of level 0 as of higher ones."""
+    """Fulfilled and possible preferences of a group as if it had as many items of level 0 as of
+    higher ones.
+    """
     in_list = np.arange(len(group.levels)) < group.retrieved
     shown = in_list if ret else np.ones_like(in_list)
     relevant, other = (group.levels > 0) & shown, (group.levels <= 0) & shown
@@ -212,23 +262,34 @@ def _balanced(group: PlacedGroup, *, ret: bool, quirk: bool) -> tuple[int, int]:
         return fulfilled + count_true(relevant & in_list) * missing, possible + owed * missing
     if quirk and not group.chained:
         return _as_trec_eval(group, shown, relevant, other, ret)
-    # trec_eval keeps as many as there are relevant items, retrieved or not, and drops items of level 0 only.
-    chosen, enough = ((group.levels == 0) & shown, n_relevant) if quirk else (other, count_true(relevant))
+    # trec_eval keeps as many as there are relevant items, retrieved or not, and drops items of
+    # level 0 only.
+    chosen, enough = (
+        ((group.levels == 0) & shown, n_relevant) if quirk else (other, count_true(relevant))
+    )
     kept = np.flatnonzero(~(chosen & (np.cumsum(chosen) > enough)))
     return _counted(group.better[np.ix_(kept, kept)], count_true(in_list[kept]), ret)
 
 
-def _as_trec_eval(group: PlacedGroup, shown: Bools, relevant: Bools, other: Bools, ret: bool) -> tuple[int, int]:
-    """The counts of trec_eval for too few relevant items: *every* item against the non-relevant ones kept, themselves too."""
+def _as_trec_eval(
+    group: PlacedGroup, shown: Bools, relevant: Bools, other: Bools, ret: bool
+) -> tuple[int, int]:
+    """The counts of trec_eval for too few relevant items: *every* item against the non-relevant
+    ones kept, themselves too.
+    """
     lowest = group.levels.min()
     kept = np.flatnonzero(other & (group.levels == lowest))[: count_true(relevant)]
     above = group.better & (group.levels > lowest)[None, :]
     fulfilled, possible = _counted(above, group.retrieved, ret)
-    return fulfilled + int(np.minimum(kept, group.retrieved).sum()), possible + count_true(shown) * len(kept)
+    return fulfilled + int(np.minimum(kept, group.retrieved).sum()), possible + count_true(
+        shown
+    ) * len(kept)
 
 
 def _balanced_mean(stated: PreferenceRankings, *, ret: bool, quirk: bool) -> Floats:
-    counts = [_balanced(stated.placed(group), ret=ret, quirk=quirk) for group in range(len(stated.groups))]
+    counts = [
+        _balanced(stated.placed(group), ret=ret, quirk=quirk) for group in range(len(stated.groups))
+    ]
     fulfilled, possible = np.array(counts, dtype=np.float64).reshape(-1, 2).T
     value = ratio(stated.sum_groups(ratio(fulfilled, possible)), np.diff(stated.group_offsets))
     if quirk:
@@ -239,15 +300,19 @@ def _balanced_mean(stated: PreferenceRankings, *, ret: bool, quirk: bool) -> Flo
 
 @_prefs("PrefsAvgjgRnonrel", "prefs_avgjg_Rnonrel")
 def prefs_balanced(stated: PreferenceRankings, *, quirk: bool = True) -> Floats:
-    """PrefsAvgjg as if each group had as many items that are not relevant (level 0) as relevant ones.
+    """PrefsAvgjg as if each group had as many items that are not relevant (level 0) as relevant
+    ones.
 
-    Missing ones count as ranked last; of too many, only the first in rank order count. quirk: as trec_eval computes it. There,
-    with too many in a group without subgroups, each kept one is held against all others of level 0 and against itself, and a
-    group without preferences makes the value 0.
+    Missing ones count as ranked last; of too many, only the first in rank order count. quirk: as
+    trec_eval computes it. There, with too many in a group without subgroups, each kept one is held
+    against all others of level 0 and against itself, and a group without preferences makes the
+    value 0.
 
     >>> from rankwell import preference_rankings
     >>> from rankwell.measures.preferences import prefs_over_groups
-    >>> view = preference_rankings({"q": {"ann": {"0": {"a": 1, "b": 0, "c": 0}}}}, {"q": {"b": 3.0, "a": 2.0, "c": 1.0}})
+    >>> view = preference_rankings(
+    ...     {"q": {"ann": {"0": {"a": 1, "b": 0, "c": 0}}}}, {"q": {"b": 3.0, "a": 2.0, "c": 1.0}}
+    ... )
     >>> prefs_balanced(view, quirk=False).tolist(), prefs_over_groups(view).tolist()
     ([0.0], [0.5])
     """
@@ -258,11 +323,13 @@ def prefs_balanced(stated: PreferenceRankings, *, quirk: bool = True) -> Floats:
 def prefs_balanced_ret(stated: PreferenceRankings, *, quirk: bool = True) -> Floats:
     """PrefsAvgjgRnonrel among the retrieved items.
 
-    quirk: as trec_eval computes it; besides what it does in PrefsAvgjgRnonrel, missing items that are not relevant are owed to
-    all relevant items there, not only to the retrieved ones.
+    quirk: as trec_eval computes it; besides what it does in PrefsAvgjgRnonrel, missing items that
+    are not relevant are owed to all relevant items there, not only to the retrieved ones.
 
     >>> from rankwell import preference_rankings
-    >>> view = preference_rankings({"q": {"ann": {"0": {"a": 1, "b": 1, "c": 0}}}}, {"q": {"c": 2.0, "a": 1.0}})
+    >>> view = preference_rankings(
+    ...     {"q": {"ann": {"0": {"a": 1, "b": 1, "c": 0}}}}, {"q": {"c": 2.0, "a": 1.0}}
+    ... )
     >>> prefs_balanced_ret(view).tolist()
     [0.0]
     """

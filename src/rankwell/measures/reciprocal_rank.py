@@ -7,19 +7,30 @@ from rankwell.core.tables import Floats
 from rankwell.core.views.judged import JudgedRankings
 
 
-def _expected_rr(judged: JudgedRankings, *, rel: float = 1, judged_only: bool = False, k: int | None = None) -> Floats:
-    """The mean over the places that the first relevant item may take in the first tie that holds one."""
+def _expected_rr(
+    judged: JudgedRankings, *, rel: float = 1, judged_only: bool = False, k: int | None = None
+) -> Floats:
+    """The mean over the places that the first relevant item may take in the first tie that holds
+    one.
+    """
     view = judged.condensed if judged_only else judged
     hit = np.flatnonzero(view.relevant(rel))
     _, first, relevant = np.unique(view.tie_of_row[hit], return_index=True, return_counts=True)
     owner, lead = np.unique(view.query_of_row[hit][first], return_index=True)
     value = np.zeros(len(view.queries))
-    for query, row, m in zip(owner.tolist(), hit[first][lead].tolist(), relevant[lead].tolist(), strict=True):
+    for query, row, m in zip(
+        owner.tolist(), hit[first][lead].tolist(), relevant[lead].tolist(), strict=True
+    ):
         above, tied = int(view.above[row]), int(view.tied[row])
         place = np.arange(1, tied - m + 2)
-        # Among t tied items the first of m relevant ones has place j with chance p(j): p(1) = m / t and
+        # Among t tied items the first of m relevant ones has place j with chance p(j): p(1) = m / t
+        # and
         # p(j + 1) = p(j) (t - m - j + 1) / (t - j).
-        chance = m / tied * np.cumprod(np.concatenate([[1.0], (tied - m + 1 - place[:-1]) / (tied - place[:-1])]))
+        chance = (
+            m
+            / tied
+            * np.cumprod(np.concatenate([[1.0], (tied - m + 1 - place[:-1]) / (tied - place[:-1])]))
+        )
         shown = place if k is None else place[above + place <= k]
         value[query] = (chance[: len(shown)] / (above + shown)).sum()
     return value
@@ -28,11 +39,15 @@ def _expected_rr(judged: JudgedRankings, *, rel: float = 1, judged_only: bool = 
 @measure(
     "RR",
     source="Voorhees 1999, The TREC-8 question answering track report",
-    aliases="recip_rank mrr MRR recip_rank_cut reciprocal_rank mean_reciprocal_rank retrieval_reciprocal_rank RetrievalMRR",
+    aliases="recip_rank mrr MRR recip_rank_cut reciprocal_rank mean_reciprocal_rank "
+    "retrieval_reciprocal_rank RetrievalMRR",
     expected=_expected_rr,
 )
-def rr(judged: JudgedRankings, *, rel: float = 1, judged_only: bool = False, k: int | None = None) -> Floats:
-    """One over the rank of the first item with grade `rel` or more; 0 if none is in the first `k` places.
+def rr(
+    judged: JudgedRankings, *, rel: float = 1, judged_only: bool = False, k: int | None = None
+) -> Floats:
+    """One over the rank of the first item with grade `rel` or more; 0 if none is in the first `k`
+    places.
 
     judged_only: unjudged items are taken out before ranks are counted.
 

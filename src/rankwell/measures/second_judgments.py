@@ -10,27 +10,36 @@ from rankwell.errors import BadUsage
 
 @measure(
     "uBpref",
-    source="Palotti, Scells and Zuccon 2019, TrecTools; after Zuccon 2016, Understandability biased evaluation",
+    source="Palotti, Scells and Zuccon 2019, TrecTools; after Zuccon 2016, Understandability "
+    "biased "
+    "evaluation",
     scale=Scale((0.0, np.inf), unit="score"),
     aliases="ubpref",
 )
 def u_bpref(judged: SecondJudgedRankings, *, rel: float = 1, factor: float = 1) -> Floats:
-    """Bpref with the term of each of the R relevant items times its second grade times `factor`; 0 if R is 0.
+    """Bpref with the term of each of the R relevant items times its second grade times `factor`; 0
+    if R is 0.
 
-    The term is 1 - min(b, R) / min(N, R) as in Bpref. An item without a second grade, or with one below 0, counts 0; it is still
-    among the b judged non-relevant items above others. With second grades from 0 to m and `factor` 1 / m, values are 1 at most.
+    The term is 1 - min(b, R) / min(N, R) as in Bpref. An item without a second grade, or with one
+    below 0, counts 0; it is still among the b judged non-relevant items above others. With second
+    grades from 0 to m and `factor` 1 / m, values are 1 at most.
 
     >>> from rankwell import Judgments, judged_rankings
     >>> from rankwell.core.views.second import JudgmentPair, SecondJudgedRankings
     >>> from rankwell.io.mapping import find_hits
     >>> first = Judgments.from_dict({"q": {"a": 1, "b": 1, "x": 0, "y": 0}})
     >>> second = Judgments.from_dict({"q": {"a": 2, "b": 3, "x": 3}})
-    >>> view = SecondJudgedRankings.join(JudgmentPair(first, second), find_hits({"q": {"a": 4.0, "x": 3.0, "b": 2.0}}, first))
+    >>> view = SecondJudgedRankings.join(
+    ...     JudgmentPair(first, second), find_hits({"q": {"a": 4.0, "x": 3.0, "b": 2.0}}, first)
+    ... )
     >>> u_bpref(view).tolist()
     [1.75]
     """
     if not 0 < factor < np.inf:
-        raise BadUsage(f"uBpref(factor={factor!r}): expected a number above 0, such as 1 over the highest second grade.")
+        raise BadUsage(
+            f"uBpref(factor={factor!r}): expected a number above 0, such as 1 over the "
+            "highest second grade."
+        )
     flat = judged.flat
     relevant, hit = flat.n_relevant(rel), flat.relevant(rel)
     below = np.minimum(flat.n_judged - relevant, relevant)[flat.query_of_row]

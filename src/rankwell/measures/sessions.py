@@ -14,62 +14,98 @@ SessionDiscount = Literal["one-plus-log", "shifted-log"]
 
 @measure(
     "SessionDCG",
-    source="Järvelin, Price, Delcambre and Nielsen 2008, Discounted cumulated gain based evaluation of multiple-query IR "
-    "sessions, as in sDCG.py of the TREC 2017 Dynamic Domain track; shifted-log: Kanoulas, Carterette, Clough and Sanderson "
+    source="Järvelin, Price, Delcambre and Nielsen 2008, Discounted cumulated gain based "
+    "evaluation "
+    "of multiple-query IR "
+    "sessions, as in sDCG.py of the TREC 2017 Dynamic Domain track; shifted-log: Kanoulas, "
+    "Carterette, Clough and Sanderson "
     "2011, Evaluating multi-query sessions",
     scale=Scale((0.0, np.inf), unit="score"),
     aliases="sDCG",
 )
 def session_dcg(
-    sessions: SessionRankings, *, k: int | None = None, b: float = 2, bq: float = 4, discount: SessionDiscount = "one-plus-log"
+    sessions: SessionRankings,
+    *,
+    k: int | None = None,
+    b: float = 2,
+    bq: float = 4,
+    discount: SessionDiscount = "one-plus-log",
 ) -> Floats:
-    """The sum over the queries of a session of DCG in the first `k` places, a later query discounted by its place in the session.
+    """The sum over the queries of a session of DCG in the first `k` places, a later query
+    discounted by its place in the session.
 
-    one-plus-log: the gain is the grade, over (1 + log_b rank) · (1 + log_bq place). shifted-log: the gain is 2^grade - 1, over
-    log_b(rank + b - 1) · log_bq(place + bq - 1). Ranks and places are from 1. Grades below 0 gain nothing.
+    one-plus-log: the gain is the grade, over (1 + log_b rank) · (1 + log_bq place). shifted-log:
+    the gain is 2^grade - 1, over log_b(rank + b - 1) · log_bq(place + bq - 1). Ranks and places are
+    from 1. Grades below 0 gain nothing.
 
     >>> from rankwell import judged_rankings
     >>> from rankwell.core.views.sessions import SessionQueries, SessionRankings
-    >>> view = judged_rankings({"a": {"x": 1}, "b": {"x": 1, "y": 2}}, {"a": {"z": 2.0, "x": 1.0}, "b": {"y": 1.0}})
-    >>> session_dcg(SessionRankings.join(view, SessionQueries.from_dict({"s": ["a", "b"]}))).round(4).tolist()
+    >>> view = judged_rankings(
+    ...     {"a": {"x": 1}, "b": {"x": 1, "y": 2}}, {"a": {"z": 2.0, "x": 1.0}, "b": {"y": 1.0}}
+    ... )
+    >>> session_dcg(SessionRankings.join(view, SessionQueries.from_dict({"s": ["a", "b"]}))).round(
+    ...     4
+    ... ).tolist()
     [1.8333]
     """
     if not (1 < b < np.inf and 1 < bq < np.inf):
-        raise BadUsage(f"SessionDCG(b={b:g}, bq={bq:g}): bases of logarithms are above 1; 2 and 4 are usual.")
+        raise BadUsage(
+            f"SessionDCG(b={b:g}, bq={bq:g}): bases of logarithms are above 1; 2 and 4 are usual."
+        )
     flat, place = sessions.flat, sessions.position
     grades = np.maximum(flat.grades, 0.0)
     if discount == "one-plus-log":
         gain, over = grades, (1 + np.log(flat.ranks) / np.log(b)) * (1 + np.log(place) / np.log(bq))
     else:
-        gain, over = np.exp2(grades) - 1, np.log(flat.ranks + b - 1) / np.log(b) * np.log(place + bq - 1) / np.log(bq)
+        gain, over = (
+            np.exp2(grades) - 1,
+            np.log(flat.ranks + b - 1) / np.log(b) * np.log(place + bq - 1) / np.log(bq),
+        )
     return flat.sum_rows(np.where(flat.within(k), gain / over, 0.0))
 
 
 @measure(
     "SessionRBP",
-    source="Lipani, Carterette and Yilmaz 2019, From a user model for query sessions to session rank biased precision (sRBP)",
+    source="Lipani, Carterette and Yilmaz 2019, From a user model for query sessions to "
+    "session rank "
+    "biased precision (sRBP)",
     scale=Scale((0.0, 1.0)),
     aliases="sRBP",
 )
 def session_rbp(
-    sessions: SessionRankings, *, b: float, p: float = 0.8, rel: float = 1, max_rel: float | None = None, k: int | None = None
+    sessions: SessionRankings,
+    *,
+    b: float,
+    p: float = 0.8,
+    rel: float = 1,
+    max_rel: float | None = None,
+    k: int | None = None,
 ) -> Floats:
-    """The gain of a user who goes on with chance p after each item, then with chance b to the next item, else to the next query.
+    """The gain of a user who goes on with chance p after each item, then with chance b to the next
+    item, else to the next query.
 
-    (1 - p) times the sum over places m and ranks n of ((p - bp) / (1 - bp))^(m - 1) · (bp)^(n - 1) · gain, which is RBP of the
-    first query for b = 1. The gain is 1 from grade `rel` on, or the grade divided by `max_rel`, where that is given.
+    (1 - p) times the sum over places m and ranks n of ((p - bp) / (1 - bp))^(m - 1) · (bp)^(n - 1)
+    · gain, which is RBP of the first query for b = 1. The gain is 1 from grade `rel` on, or the
+    grade divided by `max_rel`, where that is given.
 
     >>> from rankwell import judged_rankings
     >>> from rankwell.core.views.sessions import SessionQueries, SessionRankings
-    >>> view = judged_rankings({"a": {"x": 1}, "b": {"x": 1, "y": 1}}, {"a": {"z": 2.0, "x": 1.0}, "b": {"y": 1.0}})
-    >>> session_rbp(SessionRankings.join(view, SessionQueries.from_dict({"s": ["a", "b"]})), b=0.5).round(4).tolist()
+    >>> view = judged_rankings(
+    ...     {"a": {"x": 1}, "b": {"x": 1, "y": 1}}, {"a": {"z": 2.0, "x": 1.0}, "b": {"y": 1.0}}
+    ... )
+    >>> session_rbp(
+    ...     SessionRankings.join(view, SessionQueries.from_dict({"s": ["a", "b"]})), b=0.5
+    ... ).round(4).tolist()
     [0.2133]
     """
     if not (0 <= p < 1 and 0 <= b <= 1):
-        raise BadUsage(f"SessionRBP(b={b:g}, p={p:g}): chances, b from 0 to 1 and p from 0 to below 1.")
+        raise BadUsage(
+            f"SessionRBP(b={b:g}, p={p:g}): chances, b from 0 to 1 and p from 0 to below 1."
+        )
     if max_rel is not None and (rel != 1 or not 0 < max_rel < np.inf):
         raise BadUsage(
-            f"SessionRBP(max_rel={max_rel:g}): expected the highest grade of the scale, above 0, and no rel beside it."
+            f"SessionRBP(max_rel={max_rel:g}): expected the highest grade of the scale, above "
+            "0, and no rel beside it."
         )
     flat, again = sessions.flat, (p - b * p) / (1 - b * p)
     gain = flat.relevant(rel) if max_rel is None else np.clip(flat.grades / max_rel, 0.0, 1.0)

@@ -1,4 +1,6 @@
-"""Measures of a user who looks at one item after the other and stops some day: RBP with its residual, and ERR."""
+"""Measures of a user who looks at one item after the other and stops some day: RBP with its
+residual, and ERR.
+"""
 
 from collections.abc import Callable
 from typing import Literal
@@ -14,23 +16,31 @@ GainScale = Literal["grade", "topic", "max"]
 Gains = tuple[tuple[float, float], ...] | None
 
 _RBP = "Moffat and Zobel 2008, Rank-biased precision for measurement of retrieval effectiveness"
-# The highest grade of gdeval.pl, which refuses higher ones and divides by 2 to its power, whatever the scale in use.
+# The highest grade of gdeval.pl, which refuses higher ones and divides by 2 to its power, whatever
+# the scale in use.
 _TOP_GRADE = 4
 
 
 def _persistence(p: float) -> float:
     if not 0 <= p < 1:
-        raise BadUsage(f"p={p!r}: the chance of going on to the next item is at least 0 and below 1.")
+        raise BadUsage(
+            f"p={p!r}: the chance of going on to the next item is at least 0 and below 1."
+        )
     return p
 
 
-def _gain(judged: JudgedRankings, rel: float | None, scale: GainScale, max_rel: float | None, gains: Gains) -> Floats:
+def _gain(
+    judged: JudgedRankings, rel: float | None, scale: GainScale, max_rel: float | None, gains: Gains
+) -> Floats:
     """(rows,) what each item is worth to the user."""
     if rel is not None and (scale != "grade" or gains is not None):
-        raise BadUsage("with rel every relevant item has gain 1; leave out scale and gains, or rel.")
+        raise BadUsage(
+            "with rel every relevant item has gain 1; leave out scale and gains, or rel."
+        )
     if (scale == "max") != (max_rel is not None):
         raise BadUsage(
-            f"scale={scale!r} with max_rel={max_rel!r}: max_rel is the highest grade of the scale that scale='max' divides by."
+            f"scale={scale!r} with max_rel={max_rel!r}: max_rel is the highest grade of the "
+            "scale that scale='max' divides by."
         )
     if rel is not None:
         return judged.relevant(rel).astype(np.float64)
@@ -42,7 +52,9 @@ def _gain(judged: JudgedRankings, rel: float | None, scale: GainScale, max_rel: 
     if scale == "topic":
         low, high = (bound[judged.query_of_row] for bound in _range_in_topic(judged, gains))
         return np.where(
-            (low < 0) | (high > 1), np.where(judged.grades >= 0, worth - low, 0.0) / np.maximum(high - low, 1e-300), worth
+            (low < 0) | (high > 1),
+            np.where(judged.grades >= 0, worth - low, 0.0) / np.maximum(high - low, 1e-300),
+            worth,
         )
     return worth
 
@@ -56,8 +68,10 @@ def _worth(grades: Floats, gains: Gains) -> Floats:
 
 
 def _range_in_topic(judged: JudgedRankings, gains: Gains) -> tuple[Floats, Floats]:
-    """(queries,) the least and the greatest gain in trec_eval's table of a query: that of every whole grade up to its highest, of
-    every judged grade, and whatever `gains` names; 0 is always among them."""
+    """(queries,) the least and the greatest gain in trec_eval's table of a query: that of every
+    whole grade up to its highest, of every judged grade, and whatever `gains` names; 0 is always
+    among them.
+    """
     high = np.zeros(len(judged.queries))
     mapped = [grade for grade, _ in gains or ()]
     plain = ~np.isin(judged.judged_grades, mapped)
@@ -76,7 +90,13 @@ def _reach(p: float) -> Callable[[Ints], Floats]:
     return lambda rank: np.power(p, rank.astype(np.float64) - 1.0)
 
 
-@measure("RBP", source=_RBP, scale=Scale((0.0, np.inf)), aliases="rbp rank_biased_precision", expected="linear")
+@measure(
+    "RBP",
+    source=_RBP,
+    scale=Scale((0.0, np.inf)),
+    aliases="rbp rank_biased_precision",
+    expected="linear",
+)
 def rbp(
     judged: JudgedRankings,
     *,
@@ -87,16 +107,22 @@ def rbp(
     gains: Gains = None,
     k: int | None = None,
 ) -> Floats:
-    """(1 - p) times the sum of gain times p^(rank - 1) over the first `k` places, for a user who goes on with chance p.
+    """(1 - p) times the sum of gain times p^(rank - 1) over the first `k` places, for a user who
+    goes on with chance p.
 
-    rel: every item with this grade or more has gain 1, others 0 (ir_measures). Without it the gain is the grade, and scale says
-    how: `grade` takes it as it is, so that the value may exceed 1 (ranx); `topic` divides by the highest grade judged in the
-    query where that exceeds 1 (trec_eval 10, where p is 0.9); `max` divides by `max_rel`, the highest grade there is, and caps
-    at 1. gains: pairs of a grade and its gain, for grades that are not their own.
+    rel: every item with this grade or more has gain 1, others 0 (ir_measures). Without it the gain
+    is the grade, and scale says how: `grade` takes it as it is, so that the value may exceed 1
+    (ranx); `topic` divides by the highest grade judged in the query where that exceeds 1 (trec_eval
+    10, where p is 0.9); `max` divides by `max_rel`, the highest grade there is, and caps at 1.
+    gains: pairs of a grade and its gain, for grades that are not their own.
 
     >>> from rankwell import judged_rankings
     >>> view = judged_rankings({"q": {"a": 1, "b": 2}}, {"q": {"a": 3.0, "x": 2.0, "b": 1.0}})
-    >>> rbp(view, p=0.5, rel=1).tolist(), rbp(view, p=0.5).tolist(), rbp(view, p=0.5, scale="max", max_rel=4).tolist()
+    >>> (
+    ...     rbp(view, p=0.5, rel=1).tolist(),
+    ...     rbp(view, p=0.5).tolist(),
+    ...     rbp(view, p=0.5, scale="max", max_rel=4).tolist(),
+    ... )
     ([0.625], [0.75], [0.1875])
     """
     gain = _gain(judged, rel, scale, max_rel, gains)
@@ -110,11 +136,14 @@ def rbp(
     aliases="rbp_resid rbp_residual",
     exempt={"unjudged tail": "it measures what unjudged items may add"},
 )
-def rbp_residual(judged: JudgedRankings, *, p: float = 0.8, quirk: bool = False, k: int | None = None) -> Floats:
-    """The residual of RBP: p^n for the ranks below the first n, (1 - p) p^(rank - 1) for each unjudged item in them.
+def rbp_residual(
+    judged: JudgedRankings, *, p: float = 0.8, quirk: bool = False, k: int | None = None
+) -> Floats:
+    """The residual of RBP: p^n for the ranks below the first n, (1 - p) p^(rank - 1) for each
+    unjudged item in them.
 
-    n is the length of the list, `k` at most; 1 for an empty ranking. quirk: 0 where nothing in the list is unjudged, the part
-    that follows included, as in trec_eval 10 (where p is 0.9).
+    n is the length of the list, `k` at most; 1 for an empty ranking. quirk: 0 where nothing in the
+    list is unjudged, the part that follows included, as in trec_eval 10 (where p is 0.9).
 
     >>> from rankwell import judged_rankings
     >>> view = judged_rankings({"q": {"a": 1, "b": 2}}, {"q": {"a": 3.0, "x": 2.0, "b": 1.0}})
@@ -122,8 +151,13 @@ def rbp_residual(judged: JudgedRankings, *, p: float = 0.8, quirk: bool = False,
     ([0.375], [0.0])
     """
     known = judged.is_judged & judged.within(k)
-    # The weights of all places and of the tail sum to 1, so what is not judged is what the judged places leave.
-    left = np.maximum(1.0 - (1 - p) * judged.sum_rows(np.where(known, _reach(_persistence(p))(judged.ranks), 0.0)), 0.0)
+    # The weights of all places and of the tail sum to 1, so what is not judged is what the judged
+    # places leave.
+    left = np.maximum(
+        1.0
+        - (1 - p) * judged.sum_rows(np.where(known, _reach(_persistence(p))(judged.ranks), 0.0)),
+        0.0,
+    )
     if not quirk:
         return left
     return np.where(judged.sum_rows(known) == judged.n_shown(k), 0.0, left)
@@ -131,13 +165,16 @@ def rbp_residual(judged: JudgedRankings, *, p: float = 0.8, quirk: bool = False,
 
 @measure(
     "ERR",
-    source="Chapelle, Metzler, Zhang and Grinspan 2009, Expected reciprocal rank for graded relevance; gdeval.pl 2010",
+    source="Chapelle, Metzler, Zhang and Grinspan 2009, Expected reciprocal rank for graded "
+    "relevance; gdeval.pl 2010",
     aliases="err err_cut",
 )
 def err(judged: JudgedRankings, *, k: int | None = None) -> Floats:
-    """The expected reciprocal rank of the item that satisfies, each with chance (2^grade - 1) / 2^4, in the first `k` places.
+    """The expected reciprocal rank of the item that satisfies, each with chance (2^grade - 1) /
+    2^4, in the first `k` places.
 
-    The 4 is fixed as in gdeval.pl, whatever the scale in use; raises BadInput for a higher grade, as gdeval.pl does.
+    The 4 is fixed as in gdeval.pl, whatever the scale in use; raises BadInput for a higher grade,
+    as gdeval.pl does.
 
     >>> from rankwell import judged_rankings
     >>> err(judged_rankings({"q": {"a": 1, "b": 4}}, {"q": {"a": 3.0, "b": 2.0}})).tolist()
@@ -146,7 +183,8 @@ def err(judged: JudgedRankings, *, k: int | None = None) -> Floats:
     highest = judged.judged_grades.max(initial=0.0)
     if highest > _TOP_GRADE:
         raise BadInput(
-            f"grade {highest:g} is above {_TOP_GRADE}, the top of ERR's scale; map the grades to 0 … {_TOP_GRADE}, or use NERR8."
+            f"grade {highest:g} is above {_TOP_GRADE}, the top of ERR's scale; map the grades "
+            f"to 0 … {_TOP_GRADE}, or use NERR8."
         )
     chance = (np.exp2(np.maximum(judged.grades, 0.0)) - 1) / 2**_TOP_GRADE
     still_reading = np.ones(len(chance))

@@ -1,4 +1,6 @@
-"""Pictures: an image file or the middle frame of a GIF or video as oriented RGB, thumbnails, and the files that belong to ids."""
+"""Pictures: an image file or the middle frame of a GIF or video as oriented RGB, thumbnails, and
+the files that belong to ids.
+"""
 
 import base64
 import io
@@ -19,24 +21,64 @@ if TYPE_CHECKING:
 
     from PIL.Image import Image
 
-PICTURE_SUFFIXES = (".avif", ".bmp", ".gif", ".jp2", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp")
-VIDEO_SUFFIXES = (".avi", ".flv", ".m2ts", ".m4v", ".mkv", ".mov", ".mp4", ".mpeg", ".mpg", ".ogv", ".ts", ".webm", ".wmv")
+PICTURE_SUFFIXES = (
+    ".avif",
+    ".bmp",
+    ".gif",
+    ".jp2",
+    ".jpeg",
+    ".jpg",
+    ".pgm",
+    ".png",
+    ".ppm",
+    ".tif",
+    ".tiff",
+    ".webp",
+)
+VIDEO_SUFFIXES = (
+    ".avi",
+    ".flv",
+    ".m2ts",
+    ".m4v",
+    ".mkv",
+    ".mov",
+    ".mp4",
+    ".mpeg",
+    ".mpg",
+    ".ogv",
+    ".ts",
+    ".webm",
+    ".wmv",
+)
 
-# Named one by one: Pillow also knows formats that start another program (EPS) or cannot be decoded (the stubs).
+# Named one by one: Pillow also knows formats that start another program (EPS) or cannot be decoded
+# (the stubs).
 _FORMATS = ("AVIF", "BMP", "GIF", "JPEG", "JPEG2000", "PNG", "PPM", "TIFF", "WEBP")
 _MOVING = ("AVIF", "GIF", "PNG", "WEBP")
 _STILL_BRANDS = (b"avif", b"avis", b"heic", b"heix", b"heif", b"mif1", b"msf1", b"jp2 ")
-_VIDEO_MARKS = (b"\x1aE\xdf\xa3", b"\0\0\1\xba", b"\0\0\1\xb3", b"\0\0\0\1", b"FLV\1", b"OggS", b"0&\xb2u")
+_VIDEO_MARKS = (
+    b"\x1aE\xdf\xa3",
+    b"\0\0\1\xba",
+    b"\0\0\1\xb3",
+    b"\0\0\0\1",
+    b"FLV\1",
+    b"OggS",
+    b"0&\xb2u",
+)
 _OLD_ATOMS = (b"moov", b"mdat", b"wide", b"free", b"skip")
 
 
 def read_picture(path: str | Path, *, longest: int | None = None, grey: bool = False) -> "Image":
-    """The picture in a file as RGB, the right way up; of a GIF, another moving picture or a video frame n // 2 of n.
+    """The picture in a file as RGB, the right way up; of a GIF, another moving picture or a video
+    frame n // 2 of n.
 
-    longest: pixels of the longer side at most; large JPEGs then never unpack in full. grey: brightness alone (mode L).
-    Turned as EXIF says; what is transparent is put on white; of 16 bits the upper 8 remain; more bits and floats are stretched
-    from their least to their largest value. The content determines the kind. Videos need OpenCV (`rankwell[vision]`).
-    Raises BadInput that names the file where it is missing, damaged, no picture, or has more pixels than Pillow opens
+    longest: pixels of the longer side at most; large JPEGs then never unpack in full. grey:
+    brightness alone (mode L).
+    Turned as EXIF says; what is transparent is put on white; of 16 bits the upper 8 remain; more
+    bits and floats are stretched from their least to their largest value. The content determines
+    the kind. Videos need OpenCV (`rankwell[vision]`).
+    Raises BadInput that names the file where it is missing, damaged, no picture, or has more pixels
+    than Pillow opens
     (twice `PIL.Image.MAX_IMAGE_PIXELS`); MissingExtra for a video without OpenCV.
     """
     place = Path(path)
@@ -52,18 +94,21 @@ def read_picture(path: str | Path, *, longest: int | None = None, grey: bool = F
     except Image.DecompressionBombError as error:
         most = 2 * (Image.MAX_IMAGE_PIXELS or 0)
         raise BadInput(
-            f"{path}: more than {most:,} pixels; a small file can unpack to that and fill the memory. "
+            f"{path}: more than {most:,} pixels; a small file can unpack to that and fill the "
+            "memory. "
             "Scale the picture down, or raise PIL.Image.MAX_IMAGE_PIXELS."
         ) from error
     except UnidentifiedImageError as error:
         raise BadInput(
-            f"{path} begins with {head[:16]!r}: not a complete picture or video. Save it as JPEG, PNG, GIF or MP4."
+            f"{path} begins with {head[:16]!r}: not a complete picture or video. Save it as "
+            "JPEG, PNG, GIF or MP4."
         ) from error
     except (BadInput, MemoryError):
         raise
     except Exception as error:
         raise BadInput(
-            f"{path}: the picture is damaged ({str(error) or type(error).__name__}); fetch or save it again."
+            f"{path}: the picture is damaged ({str(error) or type(error).__name__}); fetch or "
+            "save it again."
         ) from error
 
 
@@ -73,13 +118,20 @@ def _head(path: Path) -> bytes:
         with path.open("rb") as stream:
             head = stream.read(512)
     except OSError as error:
-        raise BadInput(f"{path} cannot be opened ({error.strerror}); check who may read it.") from error
+        raise BadInput(
+            f"{path} cannot be opened ({error.strerror}); check who may read it."
+        ) from error
     if not head:
         raise BadInput(f"{path} is empty; expected a picture or a video.")
     if head.startswith(b"version https://git-lfs"):
-        raise BadInput(f"{path} is a pointer of Git LFS and not the picture; fetch the file itself (git lfs pull).")
+        raise BadInput(
+            f"{path} is a pointer of Git LFS and not the picture; fetch the file itself (git "
+            "lfs pull)."
+        )
     if head[4:8] == b"ftyp" and head[8:11] in (b"hei", b"mif", b"msf"):
-        raise BadInput(f"{path} is a HEIF picture, which Pillow does not read; save it as JPEG or PNG.")
+        raise BadInput(
+            f"{path} is a HEIF picture, which Pillow does not read; save it as JPEG or PNG."
+        )
     return head
 
 
@@ -97,7 +149,9 @@ _LOCK = threading.Lock()
 
 @contextmanager
 def _silence() -> "Generator[None]":
-    """No warnings while any thread decodes: the first one in changes the filters, the last one out restores them."""
+    """No warnings while any thread decodes: the first one in changes the filters, the last one out
+    restores them.
+    """
     with _LOCK:
         filters = _INSIDE[0] if _INSIDE else warnings.catch_warnings(action="ignore")
         if not _INSIDE:
@@ -120,7 +174,9 @@ def _still(path: Path, longest: int | None, *, grey: bool) -> "Image":
         if image.format in _MOVING and getattr(image, "n_frames", 1) > 1:
             image.seek(image.n_frames // 2)  # pyright: ignore[reportAttributeAccessIssue]
         if longest is not None or grey:
-            image.draft("L" if grey else None, image.size if longest is None else (3 * longest, 3 * longest))
+            image.draft(
+                "L" if grey else None, image.size if longest is None else (3 * longest, 3 * longest)
+            )
         try:
             turn = dict(enumerate(_TURNS)).get(image.getexif().get(0x0112, 1))
         except (SyntaxError, ValueError, TypeError, KeyError, OSError):
@@ -130,7 +186,17 @@ def _still(path: Path, longest: int | None, *, grey: bool) -> "Image":
     return flat if turn is None else flat.transpose(Image.Transpose[turn])
 
 
-_TURNS = (None, None, "FLIP_LEFT_RIGHT", "ROTATE_180", "FLIP_TOP_BOTTOM", "TRANSPOSE", "ROTATE_270", "TRANSVERSE", "ROTATE_90")
+_TURNS = (
+    None,
+    None,
+    "FLIP_LEFT_RIGHT",
+    "ROTATE_180",
+    "FLIP_TOP_BOTTOM",
+    "TRANSPOSE",
+    "ROTATE_270",
+    "TRANSVERSE",
+    "ROTATE_90",
+)
 """The rotation that turns a picture upright, by the number in its metadata."""
 
 
@@ -157,7 +223,9 @@ def _eight_bits(image: "Image") -> "Image":
     if whole and int(values.min()) >= 0 and int(values.max()) <= 65535:
         return Image.fromarray((values.astype(np.uint32) >> 8).astype(np.uint8))
     known = np.isfinite(values)
-    low, high = (float(values[known].min()), float(values[known].max())) if known.any() else (0.0, 0.0)
+    low, high = (
+        (float(values[known].min()), float(values[known].max())) if known.any() else (0.0, 0.0)
+    )
     grey = np.where(known, (values.astype(np.float64) - low) * (255 / ((high - low) or 1.0)), 0.0)
     return Image.fromarray(np.rint(grey).astype(np.uint8))
 
@@ -171,13 +239,18 @@ def _reduced(image: "Image", longest: int | None) -> "Image":
 
 
 def _video_frame(path: Path) -> "Image":
-    """The middle frame of a video; where the file does not tell its length, or cannot jump, its frames are counted."""
-    # What FFmpeg says of a broken file on standard error would stand among the notes; it looks once, when it is first used.
+    """The middle frame of a video; where the file does not tell its length, or cannot jump, its
+    frames are counted.
+    """
+    # What FFmpeg says of a broken file on standard error would stand among the notes; it looks
+    # once, when it is first used.
     os.environ.setdefault("OPENCV_FFMPEG_LOGLEVEL", "-8")
     try:
         import cv2
     except ImportError as error:
-        raise MissingExtra(f"{path} is a video; frames are read with OpenCV: pip install 'rankwell[vision]'.") from error
+        raise MissingExtra(
+            f"{path} is a video; frames are read with OpenCV: pip install 'rankwell[vision]'."
+        ) from error
     from PIL import Image
 
     opencv: Any = cv2
@@ -187,16 +260,23 @@ def _video_frame(path: Path) -> "Image":
         if frame is None and (total := _walk(opencv, path)[0]):
             frame = _walk(opencv, path, total // 2)[1]
     except opencv.error as error:
-        raise BadInput(f"{path}: the video is damaged ({str(error).splitlines()[0]}); fetch or save it again.") from error
+        raise BadInput(
+            f"{path}: the video is damaged ({str(error).splitlines()[0]}); fetch or save it again."
+        ) from error
     finally:
         opencv.utils.logging.setLogLevel(level)
     if frame is None:
-        raise BadInput(f"{path}: no frame of this video can be read; fetch it again, or save it as MP4 (H.264).")
+        raise BadInput(
+            f"{path}: no frame of this video can be read; fetch it again, or save it as MP4 "
+            "(H.264)."
+        )
     return Image.fromarray(opencv.cvtColor(frame, opencv.COLOR_BGR2RGB))
 
 
 def _jump(opencv: Any, path: Path) -> Any:
-    """The middle frame by the length that the file states; None where it does not, or cannot jump."""
+    """The middle frame by the length that the file states; None where it does not, or cannot
+    jump.
+    """
     film = opencv.VideoCapture(str(path), opencv.CAP_FFMPEG)
     total = int(film.get(opencv.CAP_PROP_FRAME_COUNT)) if film.isOpened() else 0
     if total < 1 or (total > 1 and not film.set(opencv.CAP_PROP_POS_FRAMES, total // 2)):
@@ -215,20 +295,26 @@ def _walk(opencv: Any, path: Path, number: int | None = None) -> tuple[int, Any]
 
 
 def data_uri(image: "Image", *, longest: int = 160, quality: int = 70) -> str:
-    """The picture as a JPEG in a `data:` address, at most so many pixels on its longer side: what a page shows without a file."""
+    """The picture as a JPEG in a `data:` address, at most so many pixels on its longer side: what a
+    page shows without a file.
+    """
     stream = io.BytesIO()
     _reduced(image.copy(), longest).save(stream, "JPEG", quality=quality, optimize=True)
     return "data:image/jpeg;base64," + base64.b64encode(stream.getvalue()).decode("ascii")
 
 
 def list_media(folder: Path) -> list[Path]:
-    """Every picture and video below a folder, by the end of its name, without hidden ones, in the order of their paths' bytes."""
+    """Every picture and video below a folder, by the end of its name, without hidden ones, in the
+    order of their paths' bytes.
+    """
     if not folder.is_dir():
         raise BadInput(f"{folder}: no such folder; name the folder of the pictures or videos.")
     found: list[Path] = []
     for place, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(".")]
-        found += [Path(place, name) for name in names if not name.startswith(".") and is_media(name)]
+        found += [
+            Path(place, name) for name in names if not name.startswith(".") and is_media(name)
+        ]
     return sorted(found, key=os.fsencode)
 
 
@@ -238,10 +324,12 @@ def is_media(name: str | Path) -> bool:
 
 
 def locate(ids: Iterable[str], folder: Path) -> dict[str, Path]:
-    """The picture or video of each id among the files below a folder; an id without a file is not in the result.
+    """The picture or video of each id among the files below a folder; an id without a file is not
+    in the result.
 
-    An id is a path within the folder or a file's name, with or without the ending; a file with the same ending comes first, then
-    pictures before videos. Raises BadInput where files of two folders answer to one id.
+    An id is a path within the folder or a file's name, with or without the ending; a file with the
+    same ending comes first, then pictures before videos. Raises BadInput where files of two folders
+    answer to one id.
     """
     named: dict[str, list[Path]] = {}
     for path in list_media(folder):
@@ -257,8 +345,15 @@ def _of_id(name: str, folder: Path, named: Mapping[str, list[Path]]) -> Path | N
     exact = [path for path in found if path.relative_to(folder).as_posix() == name]
     if not exact and len({path.parent for path in found}) > 1:
         first, second = sorted(map(str, found))[:2]
-        raise BadInput(f"{name!r} may be {first} or {second}; begin the ids with their folder to distinguish them.")
-    return min(exact or found, key=lambda path: (path.name.lower().endswith(VIDEO_SUFFIXES), path.name), default=None)
+        raise BadInput(
+            f"{name!r} may be {first} or {second}; begin the ids with their folder to "
+            "distinguish them."
+        )
+    return min(
+        exact or found,
+        key=lambda path: (path.name.lower().endswith(VIDEO_SUFFIXES), path.name),
+        default=None,
+    )
 
 
 class Thumbnail(NamedTuple):
@@ -271,7 +366,8 @@ class Thumbnail(NamedTuple):
 class Thumbnails:
     """Small pictures by id, read on request; one that cannot be read is reported and stops nothing.
 
-    longest: pixels of the longer side. keep: number of pictures kept in memory. problems: id -> the reason why it has no picture.
+    longest: pixels of the longer side. keep: number of pictures kept in memory. problems: id -> the
+    reason why it has no picture.
     """
 
     def __init__(self, files: Mapping[str, Path], *, longest: int = 480, keep: int = 64) -> None:

@@ -1,4 +1,6 @@
-"""The pictures of items by a folder or a pattern of paths, as `data:` addresses that a page displays without a file."""
+"""The pictures of items by a folder or a pattern of paths, as `data:` addresses that a page
+displays without a file.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,11 +10,16 @@ from rankwell.media.images import Thumbnails, data_uri, locate
 
 
 class ItemPictures:
-    """The pictures of items as `data:` addresses. longest: pixels of the longer side. Raises BadUsage for a missing folder."""
+    """The pictures of items as `data:` addresses. longest: pixels of the longer side. Raises
+    BadUsage for a missing folder.
+    """
 
     def __init__(self, place: str, *, longest: int = 160) -> None:
         if "{id}" not in place and not Path(place).is_dir():
-            raise BadUsage(f"--thumbnails {place!r}: no such folder; name one, or the place of each item as 'img/{{id}}.jpg'.")
+            raise BadUsage(
+                f"--thumbnails {place!r}: no such folder; name one, or the place of each item "
+                f"as 'img/{{id}}.jpg'."
+            )
         self._place, self._longest = place, longest
         self.notes: list[str] = []
 
@@ -28,11 +35,19 @@ class ItemPictures:
 
     def of(self, items: Sequence[str]) -> Thumbnails:
         """The pictures of some items, each read on request."""
-        files = {item: self._file(item) for item in items} if "{id}" in self._place else locate(items, Path(self._place))
-        return Thumbnails({item: path for item, path in files.items() if path is not None}, longest=self._longest)
+        files = (
+            {item: self._file(item) for item in items}
+            if "{id}" in self._place
+            else locate(items, Path(self._place))
+        )
+        return Thumbnails(
+            {item: path for item, path in files.items() if path is not None}, longest=self._longest
+        )
 
     def _file(self, item: str) -> Path | None:
-        """The file of an item by the pattern; None for one outside the pattern's folder, and for no path at all."""
+        """The file of an item by the pattern; None for one outside the pattern's folder, and for no
+        path at all.
+        """
         fixed = Path(self._place.partition("{id}")[0] + "x").parent.resolve()
         try:
             path = Path(self._place.replace("{id}", item)).resolve()

@@ -1,6 +1,8 @@
-"""The documentation of Python's standard library, read from the interpreter that runs: a corpus that everybody has.
+"""The documentation of Python's standard library, read from the interpreter that runs: a corpus
+that everybody has.
 
-Modules with source are parsed, never run (`antigravity` opens a browser); those written in C do nothing on import.
+Modules with source are parsed, never run (`antigravity` opens a browser); those written in C do
+nothing on import.
 """
 
 import ast
@@ -40,7 +42,9 @@ MAX_DOTS = 2
 
 
 class Entry(NamedTuple):
-    """A document of the corpus: a dotted name, one line about it, and all that its documentation says."""
+    """A document of the corpus: a dotted name, one line about it, and all that its documentation
+    says.
+    """
 
     id: str
     title: str
@@ -59,7 +63,8 @@ class Member(NamedTuple):
 class Module(NamedTuple):
     """The documentation of one module, before names that it takes from other modules are looked up.
 
-    reexports: each `from module import name as alias` as (module, name -> alias); a star is the name `*`. declared: `__all__`.
+    reexports: each `from module import name as alias` as (module, name -> alias); a star is the
+    name `*`. declared: `__all__`.
     """
 
     doc: str
@@ -69,10 +74,18 @@ class Module(NamedTuple):
 
 
 def modules() -> list[Entry]:
-    """One entry per public module that can be read, sorted by name; the text holds its functions, classes and methods as well."""
+    """One entry per public module that can be read, sorted by name; the text holds its functions,
+    classes and methods as well.
+    """
     entries: list[Entry] = []
     for name, (doc, members) in _library().items():
-        parts = [doc, *(f"{_named(path)}({member.parameters})\n{member.doc}".strip() for path, member in _walk(members))]
+        parts = [
+            doc,
+            *(
+                f"{_named(path)}({member.parameters})\n{member.doc}".strip()
+                for path, member in _walk(members)
+            ),
+        ]
         title = f"{_named(name)}: {first_sentence(doc, name)}".rstrip(": ")
         entries.append(Entry(name, title, "\n\n".join(parts).strip()))
     return entries
@@ -84,7 +97,11 @@ def functions() -> list[Entry]:
     for module, (_, members) in _library().items():
         for path, member in _walk(members, f"{module}."):
             text = f"{path.rpartition('.')[2]}({member.parameters})\n{member.doc}"
-            entries += [Entry(path, f"{_named(path)}: {first_sentence(member.doc)}", text)] if member.doc else []
+            entries += (
+                [Entry(path, f"{_named(path)}: {first_sentence(member.doc)}", text)]
+                if member.doc
+                else []
+            )
     return sorted(entries, key=lambda entry: entry.id)
 
 
@@ -98,9 +115,12 @@ def words(name: str) -> str:
 
 
 def first_sentence(doc: str, name: str = "") -> str:
-    """The first sentence of a docstring on one line; paragraphs that only repeat `name` or a signature are skipped."""
+    """The first sentence of a docstring on one line; paragraphs that only repeat `name` or a
+    signature are skipped.
+    """
     for paragraph in re.split(r"\n\s*\n", doc.strip()):
-        line = " ".join(re.sub(r"^\W+$", "", paragraph, flags=re.MULTILINE).split())  # an underlined title loses its line
+        # An underlined title loses its line.
+        line = " ".join(re.sub(r"^\W+$", "", paragraph, flags=re.MULTILINE).split())
         if line != name and not re.fullmatch(r"[\w.]+\(.*\)(\s*->.*)?", line):
             return re.split(r"(?<=[.!?])\s+(?=[A-Z])", line, maxsplit=1)[0]
     return " ".join(doc.split())
@@ -116,17 +136,34 @@ def _library() -> dict[str, tuple[str, tuple[Member, ...]]]:
             module = _read(ALIASES.get(name, name))
             if module is not None:
                 read[name] = module
-        # A submodule that its own package re-exports is documented as a part of the package: json.decoder, unittest.case.
-        parts = {part for name, module in read.items() for part, _ in module.reexports if part.startswith(f"{name}.")}
-        entries = {name: module for name, module in read.items() if name not in parts or name in ALIASES}
-        found = {name: _resolved(module, frozenset(entries), frozenset({name})) for name, module in entries.items()}
+        # A submodule that its own package re-exports is documented as a part of the package:
+        # json.decoder, unittest.case.
+        parts = {
+            part
+            for name, module in read.items()
+            for part, _ in module.reexports
+            if part.startswith(f"{name}.")
+        }
+        entries = {
+            name: module for name, module in read.items() if name not in parts or name in ALIASES
+        }
+        found = {
+            name: _resolved(module, frozenset(entries), frozenset({name}))
+            for name, module in entries.items()
+        }
     return {name: (doc, members) for name, (doc, members) in found.items() if doc or members}
 
 
 def _public_names(package: str = "") -> Iterator[str]:
     """The public modules of the library, or the submodules of a package."""
-    spec = _spec(package) if package and package not in FLAT and package.count(".") < MAX_DOTS else None
-    below = [info.name for info in pkgutil.iter_modules((spec and spec.submodule_search_locations) or [])]
+    spec = (
+        _spec(package)
+        if package and package not in FLAT and package.count(".") < MAX_DOTS
+        else None
+    )
+    below = [
+        info.name for info in pkgutil.iter_modules((spec and spec.submodule_search_locations) or [])
+    ]
     for name in below if package else sys.stdlib_module_names - LEFT_OUT:
         if not name.startswith("_") and name not in {"test", "tests"}:
             whole = f"{package}.{name}".lstrip(".")
@@ -136,37 +173,60 @@ def _public_names(package: str = "") -> Iterator[str]:
 
 @cache
 def _spec(name: str) -> importlib.machinery.ModuleSpec | None:
-    """The location of a module in the standard library's own folders, found without importing it or its package."""
+    """The location of a module in the standard library's own folders, found without importing it or
+    its package.
+    """
     if package := name.rpartition(".")[0]:
         parent = _spec(package)
         folders = list((parent and parent.submodule_search_locations) or [])
     else:
         pure = sysconfig.get_path("stdlib")
-        platform = sysconfig.get_path("platstdlib", vars={"platbase": sys.base_exec_prefix})  # not the virtual environment's
-        folders = [pure, platform, str(Path(platform, "lib-dynload")), str(Path(sys.base_prefix, "DLLs"))]
+        # Not the virtual environment's.
+        platform = sysconfig.get_path("platstdlib", vars={"platbase": sys.base_exec_prefix})
+        folders = [
+            pure,
+            platform,
+            str(Path(platform, "lib-dynload")),
+            str(Path(sys.base_prefix, "DLLs")),
+        ]
     return importlib.machinery.PathFinder.find_spec(name, folders) if folders else None
 
 
 @cache
 def _read(name: str) -> Module | None:
-    """The module as its source or, where it is written in C, its objects describe it; None if it is not here."""
+    """The module as its source or, where it is written in C, its objects describe it; None if it is
+    not here.
+    """
     if name in sys.builtin_module_names:
         return _imported(name)
     spec = _spec(name)
     if spec is None or spec.origin is None:
         return None
     if not spec.origin.endswith(".py"):
-        return _imported(name) if spec.origin.endswith(tuple(importlib.machinery.EXTENSION_SUFFIXES)) else None
+        return (
+            _imported(name)
+            if spec.origin.endswith(tuple(importlib.machinery.EXTENSION_SUFFIXES))
+            else None
+        )
     try:
         with tokenize.open(spec.origin) as file:
             source = file.read()
-        return _parsed(source, package=name if spec.submodule_search_locations is not None else name.rpartition(".")[0])
+        return _parsed(
+            source,
+            package=name
+            if spec.submodule_search_locations is not None
+            else name.rpartition(".")[0],
+        )
     except (OSError, SyntaxError, ValueError, RecursionError):
         return None
 
 
-def _resolved(module: Module, entries: frozenset[str], seen: frozenset[str]) -> tuple[str, tuple[Member, ...]]:
-    """The module's documentation and members, with those that it takes from modules without an entry of their own."""
+def _resolved(
+    module: Module, entries: frozenset[str], seen: frozenset[str]
+) -> tuple[str, tuple[Member, ...]]:
+    """The module's documentation and members, with those that it takes from modules without an
+    entry of their own.
+    """
     doc, members = module.doc, {member.name: member for member in module.members}
     for source, names in module.reexports:
         origin = None if source in entries | seen else _read(source)
@@ -186,13 +246,19 @@ def _parsed(source: str, package: str) -> Module:
     statements = list(_statements(tree.body))
     doc, names = _assigned("__doc__", statements), _assigned("__all__", statements)
     written = doc.value if isinstance(doc, ast.Constant) and isinstance(doc.value, str) else ""
-    declared = names.elts if isinstance(names, ast.List | ast.Tuple) and source.count("__all__") == 1 else None
+    declared = (
+        names.elts
+        if isinstance(names, ast.List | ast.Tuple) and source.count("__all__") == 1
+        else None
+    )
     return Module(
         doc=ast.get_docstring(tree) or inspect.cleandoc(written) or _leading_comment(source),
         members=_defined(statements),
         reexports=tuple(_reexports(statements, package)),
         # None where it is computed.
-        declared=None if declared is None else frozenset(str(item.value) for item in declared if isinstance(item, ast.Constant)),
+        declared=None
+        if declared is None
+        else frozenset(str(item.value) for item in declared if isinstance(item, ast.Constant)),
     )
 
 
@@ -202,7 +268,9 @@ def _statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
         if isinstance(node, ast.If):
             yield from _statements([*node.body, *node.orelse])
         elif isinstance(node, ast.Try):
-            yield from _statements([*node.body, *(line for handler in node.handlers for line in handler.body)])
+            yield from _statements(
+                [*node.body, *(line for handler in node.handlers for line in handler.body)]
+            )
             yield from _statements([*node.orelse, *node.finalbody])
         else:
             yield node
@@ -211,12 +279,18 @@ def _statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
 def _assigned(name: str, statements: Iterable[ast.stmt]) -> ast.expr | None:
     """The expression in the first `name = ...` of a module."""
     for node in statements:
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == name:
+        if (
+            isinstance(node, ast.Assign)
+            and isinstance(node.targets[0], ast.Name)
+            and node.targets[0].id == name
+        ):
             return node.value
     return None
 
 
-def _reexports(statements: Iterable[ast.stmt], package: str) -> Iterator[tuple[str, dict[str, str]]]:
+def _reexports(
+    statements: Iterable[ast.stmt], package: str
+) -> Iterator[tuple[str, dict[str, str]]]:
     """The imports but `from . import name`, and those where every name gets a private alias."""
     for node in statements:
         if isinstance(node, ast.ImportFrom) and node.module is not None:
@@ -227,13 +301,17 @@ def _reexports(statements: Iterable[ast.stmt], package: str) -> Iterator[tuple[s
 
 
 def _leading_comment(source: str) -> str:
-    """The first paragraph of the comment that opens a file without a docstring, as pydoc shows it."""
+    """The first paragraph of the comment that opens a file without a docstring, as pydoc shows
+    it.
+    """
     lines: list[str] = []
     for line in source.splitlines():
         text = line.lstrip("#").strip()
         if not line.startswith("#") or (lines and not text):
             break
-        if re.match(r"[^\W\d_]", text) and not re.match(r"copyright|spdx|licensed", text, re.IGNORECASE):
+        if re.match(r"[^\W\d_]", text) and not re.match(
+            r"copyright|spdx|licensed", text, re.IGNORECASE
+        ):
             lines.append(text)
     return "\n".join(lines)
 
@@ -243,11 +321,17 @@ def _defined(statements: Iterable[ast.stmt]) -> tuple[Member, ...]:
     classes = {node.name: node for node in statements if isinstance(node, ast.ClassDef)}
     members: dict[str, Member] = {}
     for node in statements:
-        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) or node.name.startswith("_"):
+        if not isinstance(
+            node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+        ) or node.name.startswith("_"):
             continue
         doc = ast.get_docstring(node) or ""
         if isinstance(node, ast.ClassDef):
-            made = (_parameters(each.args) for each in node.body if isinstance(each, ast.FunctionDef) and each.name == "__init__")
+            made = (
+                _parameters(each.args)
+                for each in node.body
+                if isinstance(each, ast.FunctionDef) and each.name == "__init__"
+            )
             member = Member(node.name, next(made, ""), doc, _defined(_body(node, classes)))
         else:
             member = Member(node.name, _parameters(node.args), doc)
@@ -256,10 +340,17 @@ def _defined(statements: Iterable[ast.stmt]) -> tuple[Member, ...]:
 
 
 def _body(node: ast.ClassDef, classes: dict[str, ast.ClassDef]) -> Iterator[ast.stmt]:
-    """The statements of a class and, after them, of its private bases: where argparse keeps `add_argument`."""
+    """The statements of a class and, after them, of its private bases: where argparse keeps
+    `add_argument`.
+    """
     yield from _statements(node.body)
     for base in node.bases:
-        if isinstance(base, ast.Name) and base.id.startswith("_") and base.id in classes and base.id != node.name:
+        if (
+            isinstance(base, ast.Name)
+            and base.id.startswith("_")
+            and base.id in classes
+            and base.id != node.name
+        ):
             yield from _body(classes[base.id], classes)
 
 
@@ -272,34 +363,53 @@ def _parameters(arguments: ast.arguments) -> str:
 
 
 def _imported(name: str) -> Module | None:
-    """A module written in C, read from its objects; None if something else of this name would be imported."""
+    """A module written in C, read from its objects; None if something else of this name would be
+    imported.
+    """
     expected = _spec(name)
     try:
         found = importlib.util.find_spec(name)
-        if found is None or (expected is not None and len({os.path.realpath(one.origin or "") for one in (found, expected)}) > 1):
+        if found is None or (
+            expected is not None
+            and len({os.path.realpath(one.origin or "") for one in (found, expected)}) > 1
+        ):
             return None
         module = importlib.import_module(name)
     except (ImportError, ValueError):
         return None
-    return Module(inspect.getdoc(module) or "", tuple(_objects(vars(module), of_builtins=name == "builtins")))
+    return Module(
+        inspect.getdoc(module) or "", tuple(_objects(vars(module), of_builtins=name == "builtins"))
+    )
 
 
-def _objects(namespace: Mapping[str, object], *, of_builtins: bool = False, in_class: bool = False) -> Iterator[Member]:
+def _objects(
+    namespace: Mapping[str, object], *, of_builtins: bool = False, in_class: bool = False
+) -> Iterator[Member]:
     """The functions and classes of a module, or the methods of a class."""
     for name, value in sorted(namespace.items()):
         thing = value.__func__ if isinstance(value, classmethod | staticmethod) else value
         if name.startswith("_"):
             continue
         is_class = isinstance(thing, type) and not in_class
-        if is_class and (thing.__module__ == "builtins") != of_builtins:  # zlib.error is its own, posix.error is OSError
+        if (
+            is_class and (thing.__module__ == "builtins") != of_builtins
+        ):  # zlib.error is its own, posix.error is OSError
             continue
-        if is_class or (inspect.isroutine(thing) if in_class else isinstance(thing, types.BuiltinFunctionType)):
+        if is_class or (
+            inspect.isroutine(thing) if in_class else isinstance(thing, types.BuiltinFunctionType)
+        ):
             doc = inspect.cleandoc(thing.__doc__) if isinstance(thing.__doc__, str) else ""
-            yield Member(name, _signature(thing), doc, tuple(_objects(vars(thing), in_class=True)) if is_class else ())
+            yield Member(
+                name,
+                _signature(thing),
+                doc,
+                tuple(_objects(vars(thing), in_class=True)) if is_class else (),
+            )
 
 
 def _signature(value: object) -> str:
-    # inspect.signature would evaluate the defaults and fails on some; only the names of the parameters are needed.
+    # inspect.signature would evaluate the defaults and fails on some; only the names of the
+    # parameters are needed.
     text = getattr(value, "__text_signature__", None)
     if not isinstance(text, str):
         return ""  # many functions in C have theirs in the first line of the docstring

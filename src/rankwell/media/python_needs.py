@@ -1,4 +1,6 @@
-"""Questions about Python's standard library with the modules that answer them, judged by hand; their documents: `python_docs`."""
+"""Questions about Python's standard library with the modules that answer them, judged by hand;
+their documents: `python_docs`.
+"""
 
 from importlib.resources import files
 from typing import NamedTuple
@@ -12,7 +14,9 @@ class Need(NamedTuple):
 
 
 class Judgment(NamedTuple):
-    """The grade of a module for a need: 3 is the module for it, 2 does it well or in part, 1 is related, 0 does not help."""
+    """The grade of a module for a need: 3 is the module for it, 2 does it well or in part, 1 is
+    related, 0 does not help.
+    """
 
     need: str
     module: str
@@ -25,7 +29,9 @@ def read_needs() -> list[Need]:
 
 
 def read_judgments() -> list[Judgment]:
-    """All judgments that ship with the package, those of modules that this interpreter does not have included."""
+    """All judgments that ship with the package, those of modules that this interpreter does not
+    have included.
+    """
     rows = (line.split() for line in _data("qrels.txt").splitlines())
     return [Judgment(need, module, int(grade)) for need, _, module, grade in rows]
 

@@ -16,16 +16,19 @@ _WORD = re.compile(r"\w+")
 def similarity_of(name: TextSimilarity) -> Callable[[str, str], float]:
     """The similarity of a name.
 
-    levenshtein, hamming, jaro, jaro-winkler: 1 less the normalised distance of rapidfuzz (Bachmann 2020). words: F1 of the words
-    that both texts have, each as often as in either, in lower case, as SQuAD's (Rajpurkar and others 2016), but with articles.
-    Raises MissingExtra without rapidfuzz.
+    levenshtein, hamming, jaro, jaro-winkler: 1 less the normalised distance of rapidfuzz (Bachmann
+    2020). words: F1 of the words that both texts have, each as often as in either, in lower case,
+    as SQuAD's (Rajpurkar and others 2016), but with articles. Raises MissingExtra without
+    rapidfuzz.
     """
     if name == "words":
         return word_f1
     try:
         from rapidfuzz import distance
     except ImportError as error:
-        raise MissingExtra(f"the similarity {name} needs rapidfuzz: pip install 'rankwell[rag]', or take words.") from error
+        raise MissingExtra(
+            f"the similarity {name} needs rapidfuzz: pip install 'rankwell[rag]', or take words."
+        ) from error
     kinds = {
         "levenshtein": distance.Levenshtein,
         "hamming": distance.Hamming,

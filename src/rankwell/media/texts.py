@@ -1,4 +1,6 @@
-"""Texts made comparable: normalisers by name, each a list of exact steps in order, and ways to find one text in another."""
+"""Texts made comparable: normalisers by name, each a list of exact steps in order, and ways to find
+one text in another.
+"""
 
 import re
 import string
@@ -14,7 +16,18 @@ from typing import Any, Literal, NamedTuple, get_args
 from rankwell.errors import UnknownName
 
 MlqaName = Literal["mlqa-ar", "mlqa-de", "mlqa-en", "mlqa-es", "mlqa-hi", "mlqa-vi", "mlqa-zh"]
-OtherName = Literal["none", "strip", "lower", "squad", "english", "french", "french-bench", "nq-open", "triviaqa", "dpr"]
+OtherName = Literal[
+    "none",
+    "strip",
+    "lower",
+    "squad",
+    "english",
+    "french",
+    "french-bench",
+    "nq-open",
+    "triviaqa",
+    "dpr",
+]
 NormalizerName = Literal[OtherName, MlqaName]
 Step = Callable[[str], str]
 
@@ -23,9 +36,10 @@ Step = Callable[[str], str]
 class Normalizer:
     """A normalisation that makes texts comparable: `normalizer(text)` is the normal form.
 
-    source: who defined it. steps: in words, in order. frozen: exactly as published. One that is not keeps the last form that is
-    not empty where a step would leave nothing, so that an answer such as `A+` or `The` does not vanish. whole, batch: all steps
-    at once, and for many texts of printable ASCII at once, where that is faster.
+    source: who defined it. steps: in words, in order. frozen: exactly as published. One that is not
+    keeps the last form that is not empty where a step would leave nothing, so that an answer such
+    as `A+` or `The` does not vanish. whole, batch: all steps at once, and for many texts of
+    printable ASCII at once, where that is faster.
     """
 
     name: str
@@ -89,7 +103,9 @@ def _translated(table: Mapping[int, str | int | None]) -> Step:
 
 
 def collapse(text: str) -> str:
-    """Without white space at the ends, and one blank for each run of it inside; white space as defined by Unicode."""
+    """Without white space at the ends, and one blank for each run of it inside; white space as
+    defined by Unicode.
+    """
     return " ".join(text.split())
 
 
@@ -101,23 +117,33 @@ _STEPS: Mapping[str, Step] = {
     "collapse white space": collapse,
     "strip white space at both ends": str.strip,
     "delete ASCII punctuation": _translated(_WITHOUT_ASCII),
-    "delete Unicode punctuation": _translated(_Letters(lambda letter: None if _is_punctuation(letter) else letter)),
-    "a blank for Unicode punctuation": _translated(_Letters(lambda letter: " " if _is_punctuation(letter) else letter)),
-    "a blank for ASCII punctuation and ‘ ’ ´": _translated(str.maketrans(dict.fromkeys(string.punctuation + "‘’´`", " "))),
+    "delete Unicode punctuation": _translated(
+        _Letters(lambda letter: None if _is_punctuation(letter) else letter)
+    ),
+    "a blank for Unicode punctuation": _translated(
+        _Letters(lambda letter: " " if _is_punctuation(letter) else letter)
+    ),
+    "a blank for ASCII punctuation and ‘ ’ ´": _translated(
+        str.maketrans(dict.fromkeys(string.punctuation + "‘’´`", " "))
+    ),
     "a blank for _": _translated(str.maketrans("_", " ")),
     "' for ’ ‘ ʼ": _translated(str.maketrans(dict.fromkeys("’‘ʼ", "'"))),
     "a blank for l' and d' where a word begins": partial(re.compile(r"(?<!\w)[ld]'").sub, " "),
-    "delete the words le, la, les, un, une, des, du, au, aux and collapse white space": lambda text: " ".join(
-        word for word in text.split() if word not in _FRENCH_WORDS
+    "delete the words le, la, les, un, une, des, du, au, aux and collapse white space": lambda text: (  # noqa: E501
+        " ".join(word for word in text.split() if word not in _FRENCH_WORDS)
     ),
     # The script of MLQA means a prefix, but its pattern finds the two letters anywhere.
     "a blank for ال anywhere": lambda text: text.replace("ال", " "),
     "a token for each CJK ideograph": _translated(
         _Letters(lambda letter: f" {letter} " if "\u4e00" <= letter <= "\u9fa5" else letter)
     ),
-    "tokens: runs of letters, numbers and marks, or one other character": _translated(_Letters(_as_token)),
+    "tokens: runs of letters, numbers and marks, or one other character": _translated(
+        _Letters(_as_token)
+    ),
 }
-"""The steps by what they do; those that begin with `_WORDS` name the words that give way to a blank."""
+"""The steps by what they do; those that begin with `_WORDS` name the words that give way to a
+blank.
+"""
 
 
 def _step(words: str) -> Step:
@@ -128,19 +154,26 @@ def _step(words: str) -> Step:
 
 
 def _squad(text: str) -> str:
-    """SQuAD's steps at once; words of plain text are compared whole, which a regular expression does at five times the price."""
+    """SQuAD's steps at once; words of plain text are compared whole, which a regular expression
+    does at five times the price.
+    """
     text = text.lower().translate(_WITHOUT_ASCII)
-    # Control characters end a word for a regular expression and not for `split`, so only printable text takes the short way.
+    # Control characters end a word for a regular expression and not for `split`, so only printable
+    # text takes the short way.
     if not (text.isascii() and text.isprintable()):
         return " ".join(_ENGLISH.sub(" ", text).split())
     words = text.split(" ")
     if "the" in words or "a" in words or "an" in words or "" in words:
-        return " ".join([word for word in words if word and word != "the" and word != "a" and word != "an"])
+        return " ".join(
+            [word for word in words if word and word != "the" and word != "a" and word != "an"]
+        )
     return text
 
 
 def _squad_batch(texts: Sequence[str]) -> list[str]:
-    """SQuAD's steps for many texts of printable ASCII, in a few passes over one long text with a line for each."""
+    """SQuAD's steps for many texts of printable ASCII, in a few passes over one long text with a
+    line for each.
+    """
     joined = (" " + " \n ".join(texts) + " ").lower().translate(_WITHOUT_ASCII)
     for word, blank in (("  ", " "), (" the ", " "), (" a ", " "), (" an ", " ")):
         # Neighbours share a blank, of which one pass sees every other only.
@@ -152,14 +185,17 @@ def _squad_batch(texts: Sequence[str]) -> list[str]:
 _FAST: Mapping[str, Mapping[str, Any]] = {"squad": {"whole": _squad, "batch": _squad_batch}}
 _DECLARED = tomllib.loads(Path(__file__).with_name("normalizers.toml").read_text(encoding="utf-8"))
 NORMALIZERS: Mapping[str, Normalizer] = {
-    name: Normalizer(name, **{**each, "steps": tuple(each["steps"])}, **_FAST.get(name, {})) for name, each in _DECLARED.items()
+    name: Normalizer(name, **{**each, "steps": tuple(each["steps"])}, **_FAST.get(name, {}))
+    for name, each in _DECLARED.items()
 }
 
 
 def normalizer(name: str) -> Normalizer:
     """The normaliser of this name. Raises UnknownName."""
     if name not in NORMALIZERS:
-        raise UnknownName(f"unknown normalizer {name!r}; choose one of {', '.join(get_args(NormalizerName))}.")
+        raise UnknownName(
+            f"unknown normalizer {name!r}; choose one of {', '.join(get_args(NormalizerName))}."
+        )
     return NORMALIZERS[name]
 
 
@@ -170,27 +206,34 @@ def normalize_all(texts: Iterable[str], how: Normalizer) -> dict[str, str]:
         return {text: how(text) for text in distinct}
     plain = [text.isascii() and text.isprintable() for text in distinct]
     done = iter(how.batch([*compress(distinct, plain)]) if any(plain) else ())
-    return {text: next(done) if easy else how(text) for text, easy in zip(distinct, plain, strict=True)}
+    return {
+        text: next(done) if easy else how(text) for text, easy in zip(distinct, plain, strict=True)
+    }
 
 
 class Containment(NamedTuple):
-    """When a text holds an answer: `holds(prepare(text), prepare(answer))`; texts that are asked often are prepared once.
+    """When a text holds an answer: `holds(prepare(text), prepare(answer))`; texts that are asked
+    often are prepared once.
 
-    whole_tokens: the answer's tokens stand one after the other among the text's, so that `us` is not in `focus`.
+    whole_tokens: the answer's tokens stand one after the other among the text's, so that `us` is
+    not in `focus`.
     """
 
     prepare: Step
     whole_tokens: bool = False
 
     def holds(self, text: str, answer: str) -> bool:
-        """Whether the text holds the answer, both prepared; an answer of nothing is in every text, as in the sources."""
+        """Whether the text holds the answer, both prepared; an answer of nothing is in every text,
+        as in the sources.
+        """
         if self.whole_tokens:
             return not answer or f" {answer} " in f" {text} "
         return answer in text
 
 
 CONTAINMENTS: Mapping[str, Containment] = {
-    "dpr": Containment(NORMALIZERS["dpr"], whole_tokens=True),  # DPR's has_answer, Karpukhin and others 2020
+    # DPR's has_answer, Karpukhin and others 2020.
+    "dpr": Containment(NORMALIZERS["dpr"], whole_tokens=True),
     "kilt": Containment(NORMALIZERS["squad"]),  # KILT's answer in context, Petroni and others 2021
     "lower": Containment(str.lower),  # Haystack's EvalDocuments 2021, PIAF's open domain
     "raw": Containment(str),  # Haystack 1's answer_match 2022
@@ -200,5 +243,7 @@ CONTAINMENTS: Mapping[str, Containment] = {
 def containment(name: str) -> Containment:
     """The rule of this name by which a text holds an answer. Raises UnknownName."""
     if name not in CONTAINMENTS:
-        raise UnknownName(f"no rule for answers in texts is called {name!r}; known are {', '.join(CONTAINMENTS)}.")
+        raise UnknownName(
+            f"no rule for answers in texts is called {name!r}; known are {', '.join(CONTAINMENTS)}."
+        )
     return CONTAINMENTS[name]

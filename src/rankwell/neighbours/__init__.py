@@ -1,7 +1,10 @@
-"""Exact search: the nearest items of each query, and where given items stand among all of them; one file per backend.
+"""Exact search: the nearest items of each query, and where given items stand among all of them; one
+file per backend.
 
-Whatever the backend, block sizes or threads, the results are the same to the last bit: a backend's products only decide
-what is clearly above or below, and the rest is scored in float64 by `rankwell.core.kernels.similarity`.
+Whatever the backend, block sizes or threads, the results are the same to the last bit: a backend's
+products only decide
+what is clearly above or below, and the rest is scored in float64 by
+`rankwell.core.kernels.similarity`.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -11,9 +14,27 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.core.kernels.products import Best, Exclude, ExcludedPairs, Exclusion, Groups, Multiplier, Shortlist, width
+from rankwell.core.kernels.products import (
+    Best,
+    Exclude,
+    ExcludedPairs,
+    Exclusion,
+    Groups,
+    Multiplier,
+    Shortlist,
+    width,
+)
 from rankwell.core.kernels.similarity import Block, Metric, Reals, Space, score_pairs
-from rankwell.core.kernels.sweep import DeviceSearch, Passes, QueryRange, RankTargets, SomeFindings, Sweep, plan_passes, ranges_of
+from rankwell.core.kernels.sweep import (
+    DeviceSearch,
+    Passes,
+    QueryRange,
+    RankTargets,
+    SomeFindings,
+    Sweep,
+    plan_passes,
+    ranges_of,
+)
 from rankwell.core.kernels.workers import blas_threads, processors, spare_memory
 from rankwell.core.options import takes_options
 from rankwell.core.registry import Catalogue
@@ -29,8 +50,8 @@ _ITEM_BYTES = 12 << 20
 _PATIENCE = 8
 _BYTES_LISTED = 24  # of a candidate in a shortlist
 _FREE = 32
-# Scoring a pair exactly costs as much as 32 products of long vectors, and an overhead as of 300 dimensions; a product in float64
-# costs twice as much as one in float32.
+# Scoring a pair exactly costs as much as 32 products of long vectors, and an overhead as of 300
+# dimensions; a product in float64 costs twice as much as one in float32.
 _PRODUCTS_SCORED, _OVERHEAD = 32, 300
 _MOST_WORKERS = 16
 _WORTH_A_WORKER = 1 << 22  # products
@@ -38,10 +59,11 @@ _WORTH_A_WORKER = 1 << 22  # products
 
 @dataclass(frozen=True)
 class Backend:
-    """A search backend. open: (queries, query block, item block, device) -> Multiplier. The block sizes are those that suit it.
+    """A search backend. open: (queries, query block, item block, device) -> Multiplier. The block
+    sizes are those that suit it.
 
-    parallel: whether several multipliers work at once, each on a share of the processors. device: does all of a task on a device
-    of that name; `open` is never called then.
+    parallel: whether several multipliers work at once, each on a share of the processors. device:
+    does all of a task on a device of that name; `open` is never called then.
     """
 
     name: str
@@ -57,10 +79,12 @@ BACKENDS: Catalogue[Backend] = Catalogue("neighbours", "search backend")
 
 @dataclass(frozen=True, eq=False)
 class TopK:
-    """The best k items of each query, best first; of items with the same score the one that stands first in the table.
+    """The best k items of each query, best first; of items with the same score the one that stands
+    first in the table.
 
-    positions: (queries, k) rows of the items, -1 where fewer than k remain. scores: (queries, k) exact, NaN there; under `l2`
-    the negative distance, so that higher is always nearer. query_names, item_names: the names of rows.
+    positions: (queries, k) rows of the items, -1 where fewer than k remain. scores: (queries, k)
+    exact, NaN there; under `l2` the negative distance, so that higher is always nearer.
+    query_names, item_names: the names of rows.
     """
 
     positions: Ints
@@ -70,13 +94,18 @@ class TopK:
     metric: Metric
 
     def ranking(self) -> Ranking:
-        """The lists as a Ranking, best first, queries in the order of their bytes; read it with the tie rule `input`."""
+        """The lists as a Ranking, best first, queries in the order of their bytes; read it with the
+        tie rule `input`.
+        """
         found = self.positions >= 0
         names, items = self.query_names, self.item_names
         owner: list[int] = np.repeat(np.arange(len(self.positions)), found.sum(axis=1)).tolist()
         listed: list[int] = self.positions[found].tolist()
         return Ranking.from_rows(
-            [names[row] for row in owner], [items[position] for position in listed], self.scores[found], all_queries=names
+            [names[row] for row in owner],
+            [items[position] for position in listed],
+            self.scores[found],
+            all_queries=names,
         )
 
 
@@ -84,10 +113,14 @@ class TopK:
 class SearchOptions:
     """Options of exact search.
 
-    metric: `cosine`, `dot`, or `l2` (negative distance). exclude: `self` excludes the item whose name is the query's.
-    groups: excludes items with the query's label. device: of torch; None takes a GPU where there is one.
-    query_block, item_block: numbers of vectors that are multiplied at once; None takes those that suit the backend.
-    memory: bytes for queries and what is known of each (`passes`); None takes a quarter of the memory that is available.
+    metric: `cosine`, `dot`, or `l2` (negative distance). exclude: `self` excludes the item whose
+    name is the query's.
+    groups: excludes items with the query's label. device: of torch; None takes a GPU where there is
+    one.
+    query_block, item_block: numbers of vectors that are multiplied at once; None takes those that
+    suit the backend.
+    memory: bytes for queries and what is known of each (`passes`); None takes a quarter of the
+    memory that is available.
     """
 
     metric: Metric = "cosine"
@@ -100,8 +133,11 @@ class SearchOptions:
     memory: int | None = None
 
 
-def passes(queries: int, dimensions: int, k: int, *, metric: Metric = "cosine", memory: int | None = None) -> Passes:
-    """Number of times that a search for the best k reads its items, and the bytes of memory that each query takes.
+def passes(
+    queries: int, dimensions: int, k: int, *, metric: Metric = "cosine", memory: int | None = None
+) -> Passes:
+    """Number of times that a search for the best k reads its items, and the bytes of memory that
+    each query takes.
 
     memory: bytes for all queries that are worked on at once; None as in `SearchOptions`.
     """
@@ -120,9 +156,10 @@ def search(
 ) -> TopK:
     """The k items with the highest scores of each query, exactly.
 
-    queries, items: Embeddings, or arrays (n, d) whose names are their positions; both may be memory-mapped and are read block by
-    block. Raises BadInput that names the row of a vector which is NaN, infinite, or zero under cosine, and where dimensions
-    differ; BadUsage for k below 1, UnknownName for an unknown metric or backend, MissingExtra for a missing backend.
+    queries, items: Embeddings, or arrays (n, d) whose names are their positions; both may be
+    memory-mapped and are read block by block. Raises BadInput that names the row of a vector which
+    is NaN, infinite, or zero under cosine, and where dimensions differ; BadUsage for k below 1,
+    UnknownName for an unknown metric or backend, MissingExtra for a missing backend.
     """
     if k < 1:
         raise BadUsage(f"k is {k}; a search is for one item or more.")
@@ -138,10 +175,17 @@ def search(
             positions[findings.queries], scores[findings.queries] = findings.best()
 
         if depth:
-            task.run(lambda space, part: _BestItems(task, space, part, depth), _finish, _BYTES_LISTED * width(depth))
+            task.run(
+                lambda space, part: _BestItems(task, space, part, depth),
+                _finish,
+                _BYTES_LISTED * width(depth),
+            )
     if depth < k:
         missing = (0, 0), (0, k - depth)
-        positions, scores = np.pad(positions, missing, constant_values=-1), np.pad(scores, missing, constant_values=np.nan)
+        positions, scores = (
+            np.pad(positions, missing, constant_values=-1),
+            np.pad(scores, missing, constant_values=np.nan),
+        )
     return TopK(positions, scores, task.queries.names(), task.items.names(), task.metric)
 
 
@@ -155,17 +199,26 @@ def ranks_of(
     options: SearchOptions,
     progress: Progress | None = None,
 ) -> RankCounts:
-    """For each query and each of its wanted items the numbers of items that score higher and the same; counted, never sorted.
+    """For each query and each of its wanted items the numbers of items that score higher and the
+    same; counted, never sorted.
 
-    wanted: (queries, m) positions of items, -1 for none. places: (items,) the order of items of equal score, None for that of the
-    table. Excluded items are not counted; to request one is an error. The rank of an item is `above + 1` at best and
+    wanted: (queries, m) positions of items, -1 for none. places: (items,) the order of items of
+    equal score, None for that of the table. Excluded items are not counted; to request one is an
+    error. The rank of an item is `above + 1` at best and
     `above + tied` at worst. Errors are those of `search`; the backend `faiss` cannot count.
     """
     task = SearchTask(queries, items, options, progress)
-    if wanted.ndim != 2 or len(wanted) != task.queries.n or wanted.max(initial=-1) >= task.items.n or wanted.min(initial=0) < -1:
+    if (
+        wanted.ndim != 2
+        or len(wanted) != task.queries.n
+        or wanted.max(initial=-1) >= task.items.n
+        or wanted.min(initial=0) < -1
+    ):
         raise BadInput(
-            f"wanted positions of shape {wanted.shape} from {wanted.min(initial=0)} to {wanted.max(initial=-1)}; there is a row "
-            f"for each of {task.queries.n} queries, of positions below {task.items.n}, or -1 for none."
+            f"wanted positions of shape {wanted.shape} from {wanted.min(initial=0)} to "
+            f"{wanted.max(initial=-1)}; there is a row "
+            f"for each of {task.queries.n} queries, of positions below {task.items.n}, or -1 "
+            "for none."
         )
 
     def _wanted(part: slice) -> RankTargets:
@@ -189,44 +242,78 @@ def counts_among(
     options: SearchOptions,
     progress: Progress | None = None,
 ) -> RankCounts:
-    """As `ranks_of`, for items whose scores are known: they need not be among `items`, so that counts of several tables add up.
+    """As `ranks_of`, for items whose scores are known: they need not be among `items`, so that
+    counts of several tables add up.
 
     places: (items,) that of each item among items of equal score; its position where it is None.
     """
     task = SearchTask(queries, items, options, progress)
-    return _counted(task, wanted.scores.shape[1], lambda part: RankTargets(wanted.scores[part], wanted.places[part]), places)
+    return _counted(
+        task,
+        wanted.scores.shape[1],
+        lambda part: RankTargets(wanted.scores[part], wanted.places[part]),
+        places,
+    )
 
 
-def _counted(task: "SearchTask", m: int, wanted: Callable[[slice], RankTargets], places: Ints | None) -> RankCounts:
+def _counted(
+    task: "SearchTask", m: int, wanted: Callable[[slice], RankTargets], places: Ints | None
+) -> RankCounts:
     if (device := task.on_device()) is not None:
         return device.counts(m, wanted, places)
     shape = task.queries.n, m
-    found = RankCounts(np.full(shape, np.nan), *(np.full(shape, -1, dtype=np.int64) for _ in range(3)))
+    found = RankCounts(
+        np.full(shape, np.nan), *(np.full(shape, -1, dtype=np.int64) for _ in range(3))
+    )
 
     def _finish(findings: _RankCounts) -> None:
         for whole, part in zip(found, findings.found(), strict=True):
             whole[findings.queries] = part
 
-    task.run(lambda space, part: _RankCounts(task, space, part, wanted(part.queries), places), _finish, 64 * m)
+    task.run(
+        lambda space, part: _RankCounts(task, space, part, wanted(part.queries), places),
+        _finish,
+        64 * m,
+    )
     return found
 
 
 class SearchTask:
-    """The common part of `search` and `ranks_of`: the checked tables, the excluded pairs, and the passes over the items."""
+    """The common part of `search` and `ranks_of`: the checked tables, the excluded pairs, and the
+    passes over the items.
+    """
 
     def __init__(
-        self, queries: Embeddings | Vectors, items: Embeddings | Vectors, options: SearchOptions, progress: Progress | None
+        self,
+        queries: Embeddings | Vectors,
+        items: Embeddings | Vectors,
+        options: SearchOptions,
+        progress: Progress | None,
     ) -> None:
         self.queries, self.items = as_embeddings(queries), as_embeddings(items)
         self.metric: Metric = options.metric
-        self._backend, self._device, self._progress, self._done = BACKENDS[options.backend], options.device, progress, 0
+        self._backend, self._device, self._progress, self._done = (
+            BACKENDS[options.backend],
+            options.device,
+            progress,
+            0,
+        )
         self._lock, self.memory = Lock(), options.memory
-        self.query_block = self._backend.query_block if options.query_block is None else options.query_block
-        self.item_block = self._backend.item_block if options.item_block is None else options.item_block
+        self.query_block = (
+            self._backend.query_block if options.query_block is None else options.query_block
+        )
+        self.item_block = (
+            self._backend.item_block if options.item_block is None else options.item_block
+        )
         if options.item_block is None and self._backend.parallel:
-            self.item_block = max(256, min(self.item_block, _ITEM_BYTES // (4 * self.items.dimensions)))
+            self.item_block = max(
+                256, min(self.item_block, _ITEM_BYTES // (4 * self.items.dimensions))
+            )
         if min(self.query_block, self.item_block) < 1:
-            raise BadUsage(f"blocks of {self.query_block} queries and {self.item_block} items; a block has one or more.")
+            raise BadUsage(
+                f"blocks of {self.query_block} queries and {self.item_block} items; a block "
+                "has one or more."
+            )
         if options.memory is not None and options.memory < 1:
             raise BadUsage(f"a memory of {options.memory} bytes; it has one or more.")
         self.exclusion = Exclusion(self.queries, self.items, options.exclude, options.groups)
@@ -236,20 +323,31 @@ class SearchTask:
         return None if self._backend.device is None else self._backend.device(self, self._device)
 
     def run(
-        self, begin: Callable[[Space, QueryRange], SomeFindings], finish: Callable[[SomeFindings], None], bytes_each: int
+        self,
+        begin: Callable[[Space, QueryRange], SomeFindings],
+        finish: Callable[[SomeFindings], None],
+        bytes_each: int,
     ) -> None:
-        """Finishes the findings for all queries, each after all items; bytes_each: memory per query besides its vector.
+        """Finishes the findings for all queries, each after all items; bytes_each: memory per query
+        besides its vector.
 
-        Where one gives up, because products in float32 distinguish too few pairs, it is made again in float64.
+        Where one gives up, because products in float32 distinguish too few pairs, it is made again
+        in float64.
         """
         space, n = Space(self.queries, self.items, self.metric), self.queries.n
         memory = spare_memory() if self.memory is None else self.memory
         passes = plan_passes(n, 8 * space.width + bytes_each, memory).passes
-        workers = min(processors(), _MOST_WORKERS, 1 + n * self.items.n // _WORTH_A_WORKER) if self._backend.parallel else 1
+        workers = (
+            min(processors(), _MOST_WORKERS, 1 + n * self.items.n // _WORTH_A_WORKER)
+            if self._backend.parallel
+            else 1
+        )
         with blas_threads(workers):
             for number in range(passes):
                 rows = range(n * number // passes, n * (number + 1) // passes)
-                again = self._pass(space, ranges_of(rows, self.query_block, workers), begin, finish, workers)
+                again = self._pass(
+                    space, ranges_of(rows, self.query_block, workers), begin, finish, workers
+                )
                 if again:
                     space = Space(self.queries, self.items, self.metric, double=True)
                     self._pass(space, again, begin, finish, workers)
@@ -262,13 +360,17 @@ class SearchTask:
         finish: Callable[[SomeFindings], None],
         workers: int,
     ) -> list[range]:
-        """Finishes the findings of some queries in one pass over the items; the ranges of those that gave up."""
+        """Finishes the findings of some queries in one pass over the items; the ranges of those
+        that gave up.
+        """
 
         def _start(vectors: Reals) -> Multiplier:
             return self._backend.open(vectors, self.query_block, self.item_block, self._device)
 
         shared = self._backend.parallel
-        sweep = Sweep(space, self.items.n, _start, item_block=self.item_block, workers=workers, shared=shared)
+        sweep = Sweep(
+            space, self.items.n, _start, item_block=self.item_block, workers=workers, shared=shared
+        )
         return sweep.run(parts, lambda part: begin(space, part), finish)
 
     def advance(self, products: int) -> None:
@@ -282,8 +384,14 @@ class SearchTask:
         """Raises BadInput for a pair that is excluded."""
         bad = np.flatnonzero(self.exclusion.is_excluded(rows, columns))
         if len(bad):
-            query, item = self.queries.names()[int(rows[bad[0]])], self.items.names()[int(columns[bad[0]])]
-            raise BadInput(f"item {item!r} is both requested and excluded for query {query!r}; request items that take part.")
+            query, item = (
+                self.queries.names()[int(rows[bad[0]])],
+                self.items.names()[int(columns[bad[0]])],
+            )
+            raise BadInput(
+                f"item {item!r} is both requested and excluded for query {query!r}; request "
+                "items that take part."
+            )
 
     def score(self, rows: Ints, columns: Ints) -> Floats:
         """(pairs,) exact scores."""
@@ -298,7 +406,9 @@ class _Findings:
         self.queries, self._done = part.queries, 0
 
     def _tiles(self, start: int, items: Block) -> Iterator[tuple[slice, slice, ExcludedPairs]]:
-        """The rows of the queries that are multiplied at once, those in a multiplier, and their excluded pairs."""
+        """The rows of the queries that are multiplied at once, those in a multiplier, and their
+        excluded pairs.
+        """
         n, size = len(self._block.vectors), len(items.reach)
         number = -(-n // self._task.query_block)
         for tile in range(number):
@@ -310,7 +420,9 @@ class _Findings:
             self._task.advance((end - top) * size)
 
     def _gives_up(self) -> bool:
-        """Whether the work is void, which takes back what was reported; False, as `take` returns it."""
+        """Whether the work is void, which takes back what was reported; False, as `take` returns
+        it.
+        """
         self._task.advance(-self._done)
         return False
 
@@ -324,11 +436,17 @@ class _BestItems(_Findings):
         patience = np.inf if space.double else _PATIENCE
         first, score = part.queries.start, task.score
         self._shortlist = Shortlist(
-            k, space, part.block.squares, lambda rows, items: score(rows + first, items), patience=patience
+            k,
+            space,
+            part.block.squares,
+            lambda rows, items: score(rows + first, items),
+            patience=patience,
         )
 
     def take(self, multiplier: Multiplier, start: int, items: Block) -> bool:
-        """Offers a block of items to the shortlists; False where too many products are near the k-th for this precision."""
+        """Offers a block of items to the shortlists; False where too many products are near the
+        k-th for this precision.
+        """
         space, reach, shortlist, k = self._space, self._block.reach, self._shortlist, self._k
         for rows, theirs, excluded in self._tiles(start, items):
             slack = space.slack(reach[rows], items.reach.max())
@@ -349,24 +467,40 @@ class _BestItems(_Findings):
 
 
 class _RankCounts(_Findings):
-    """The rank counts of the wanted items of a range of queries. places: of all items, as in `ranks_of`."""
+    """The rank counts of the wanted items of a range of queries. places: of all items, as in
+    `ranks_of`.
+    """
 
-    def __init__(self, task: SearchTask, space: Space, part: QueryRange, wanted: RankTargets, places: Ints | None) -> None:
+    def __init__(
+        self,
+        task: SearchTask,
+        space: Space,
+        part: QueryRange,
+        wanted: RankTargets,
+        places: Ints | None,
+    ) -> None:
         super().__init__(task, space, part)
         self._wanted, self._places, scores = wanted, places, wanted.scores
         self._missing = np.isnan(scores)
         self._place = space.place(np.where(self._missing, 0.0, scores), part.block.squares[:, None])
-        self.counts = RankCounts(scores, *(np.zeros(scores.shape, dtype=np.int64) for _ in range(3)))
+        self.counts = RankCounts(
+            scores, *(np.zeros(scores.shape, dtype=np.int64) for _ in range(3))
+        )
         self._scored, self._free = 0, _FREE * (np.count_nonzero(~self._missing) + 1000)
         self._doubtful = space.width / (_PRODUCTS_SCORED * (space.width + _OVERHEAD))
 
     def take(self, multiplier: Multiplier, start: int, items: Block) -> bool:
-        """Counts a block of items above and tied; False where too many products are near a target for this precision."""
+        """Counts a block of items above and tied; False where too many products are near a target
+        for this precision.
+        """
         space, (scores, above, tied, before) = self._space, self.counts
         for rows, theirs, excluded in self._tiles(start, items):
             slack = space.slack(self._block.reach[rows], items.reach.max())[:, None]
             place = self._place[rows]
-            low, high = _rounded(place - slack, space, -np.inf), _rounded(place + slack, space, np.inf)
+            low, high = (
+                _rounded(place - slack, space, -np.inf),
+                _rounded(place + slack, space, np.inf),
+            )
             counted = multiplier.counts(theirs, low, high, excluded)
             self._scored += len(counted.rows)
             if self._scored > self._free + self._done * self._doubtful and not space.double:
@@ -388,8 +522,12 @@ class _RankCounts(_Findings):
 
 
 def _rounded(values: Floats, space: Space, towards: float) -> Reals:
-    """The values in the type of products, moved towards an infinity, so that rounding leaves none on the wrong side."""
-    with np.errstate(all="ignore"):  # a place beyond float32 is of a vector that is about to be refused
+    """The values in the type of products, moved towards an infinity, so that rounding leaves none
+    on the wrong side.
+    """
+    with np.errstate(
+        all="ignore"
+    ):  # a place beyond float32 is of a vector that is about to be refused
         return np.nextafter(values.astype(space.dtype), space.dtype.type(towards))
 
 
@@ -401,5 +539,6 @@ def optional(module: str, package: str, extra: str) -> Any:
         return importlib.import_module(module)
     except ImportError as error:
         raise MissingExtra(
-            f"the backend {extra!r} needs {package}: pip install 'rankwell[{extra}]', or {flag('--backend', 'numpy')}."
+            f"the backend {extra!r} needs {package}: pip install 'rankwell[{extra}]', or "
+            f"{flag('--backend', 'numpy')}."
         ) from error

@@ -1,4 +1,6 @@
-"""Search with faiss: its flat search finds a few more than k of each block; where they may not be all, it is compared whole."""
+"""Search with faiss: its flat search finds a few more than k of each block; where they may not be
+all, it is compared whole.
+"""
 
 from collections.abc import Iterator
 
@@ -23,30 +25,45 @@ class _FaissMultiplier:
         """Takes the items of the next products."""
         self._items = items
 
-    def hits(self, rows: slice, cut: Reals, slack: Reals, keep: int, excluded: ExcludedPairs) -> ProductHits:
-        """Products above the cut, by faiss where it multiplies the type, and where it left none out, else all and sifted."""
+    def hits(
+        self, rows: slice, cut: Reals, slack: Reals, keep: int, excluded: ExcludedPairs
+    ) -> ProductHits:
+        """Products above the cut, by faiss where it multiplies the type, and where it left none
+        out, else all and sifted.
+        """
         queries, n = self._queries[rows], len(self._items)
         if queries.dtype == np.float64:  # which faiss does not multiply
             return self._sifted(rows, np.arange(len(queries)), cut, slack, keep, excluded)
         most_excluded = int(np.bincount(excluded.rows, minlength=1).max())
         depth = min(n, keep + _MARGIN + min(most_excluded, keep))
-        products, columns = self._faiss.knn(queries, self._items, depth, metric=self._faiss.METRIC_INNER_PRODUCT)
+        products, columns = self._faiss.knn(
+            queries, self._items, depth, metric=self._faiss.METRIC_INNER_PRODUCT
+        )
         free = np.ones(products.shape, dtype=np.bool_)
         if len(excluded.rows):
             pairs = np.arange(len(queries))[:, None] * n + columns
             free = ~np.isin(pairs, excluded.rows * n + excluded.columns)
-        # What faiss left out is no higher than its last product: too low where that is below the cut, or below the k-th of the
-        # products that count by more than twice the slack.
+        # What faiss left out is no higher than its last product: too low where that is below the
+        # cut, or below the k-th of the products that count by more than twice the slack.
         kth = np.where(np.cumsum(free, axis=1) == keep, products, -np.inf).max(axis=1)
         needed = np.maximum(cut, kth.astype(np.float64) - 2 * slack.astype(np.float64))
         unsure = (products[:, -1] >= needed) & (depth < n)
         row, place = np.nonzero(free & (products >= cut[:, None]) & ~unsure[:, None])
         rest = self._sifted(rows, np.flatnonzero(unsure), cut, slack, keep, excluded)
-        found, column = np.concatenate([row, rest.rows]), np.concatenate([columns[row, place], rest.columns])
+        found, column = (
+            np.concatenate([row, rest.rows]),
+            np.concatenate([columns[row, place], rest.columns]),
+        )
         order = np.lexsort((column, found))
-        return ProductHits(found[order], column[order], np.concatenate([products[row, place], rest.products])[order])
+        return ProductHits(
+            found[order],
+            column[order],
+            np.concatenate([products[row, place], rest.products])[order],
+        )
 
-    def _sifted(self, tile: slice, rows: Ints, cut: Reals, slack: Reals, keep: int, excluded: ExcludedPairs) -> ProductHits:
+    def _sifted(
+        self, tile: slice, rows: Ints, cut: Reals, slack: Reals, keep: int, excluded: ExcludedPairs
+    ) -> ProductHits:
         """The hits of some queries of a tile, from all of their products."""
         empty = np.empty(0, dtype=np.int64)
         parts = [ProductHits(empty, empty, cut[:0])]
@@ -61,19 +78,27 @@ class _FaissMultiplier:
         above = np.empty(low.shape, dtype=np.int64)
         empty = np.empty(0, dtype=np.int64)
         found = [(empty, empty, empty)]
-        for some, products, inner, mask in self._whole(rows, np.arange(rows.stop - rows.start), excluded):
+        for some, products, inner, mask in self._whole(
+            rows, np.arange(rows.stop - rows.start), excluded
+        ):
             counted = tally(products, low[some], high[some], inner, mask)
             above[some] = counted.above
             found.append((some[counted.rows], counted.columns, counted.which))
         return Counted(above, *(np.concatenate(column) for column in zip(*found, strict=True)))
 
-    def _whole(self, tile: slice, rows: Ints, excluded: ExcludedPairs) -> Iterator[tuple[Ints, Reals, ExcludedPairs, Bools]]:
-        """A few queries of a tile at a time: their places, all their products, their excluded pairs, and room for marks."""
+    def _whole(
+        self, tile: slice, rows: Ints, excluded: ExcludedPairs
+    ) -> Iterator[tuple[Ints, Reals, ExcludedPairs, Bools]]:
+        """A few queries of a tile at a time: their places, all their products, their excluded
+        pairs, and room for marks.
+        """
         step = max(1, _CELLS // len(self._items))
         for top in range(0, len(rows), step):
             some = rows[top : top + step]
             mine = np.isin(excluded.rows, some)
-            inner = ExcludedPairs(np.searchsorted(some, excluded.rows[mine]), excluded.columns[mine])
+            inner = ExcludedPairs(
+                np.searchsorted(some, excluded.rows[mine]), excluded.columns[mine]
+            )
             products = np.matmul(self._queries[tile][some], self._items.T)
             yield some, products, inner, np.empty(products.shape, dtype=np.bool_)
 

@@ -1,4 +1,6 @@
-"""Search with NumPy alone: blocks of products written into one buffer again and again, and compared with a rising threshold."""
+"""Search with NumPy alone: blocks of products written into one buffer again and again, and compared
+with a rising threshold.
+"""
 
 import numpy as np
 
@@ -27,7 +29,9 @@ class _NumpyMultiplier:
         out = self._space[:size].reshape(shape)
         return np.matmul(queries, self._items.T, out=out), self._marks[:size].reshape(shape)
 
-    def hits(self, rows: slice, cut: Reals, slack: Reals, keep: int, excluded: ExcludedPairs) -> ProductHits:
+    def hits(
+        self, rows: slice, cut: Reals, slack: Reals, keep: int, excluded: ExcludedPairs
+    ) -> ProductHits:
         """The best products above the cut of each query."""
         products, mask = self._products(rows)
         return sift(products, cut, slack, keep, excluded, mask)
@@ -38,6 +42,11 @@ class _NumpyMultiplier:
         return tally(products, low, high, excluded, mask)
 
 
-# NumPy compares rows with one number each half again as fast from 8,192 numbers a row on, the size of its buffers; the compiled
-# kernel is fastest on what is still in the cache.
-BACKENDS.add("numpy", Backend("numpy", _NumpyMultiplier, 512, 8192 if native.library is None else 4096, parallel=True))
+# NumPy compares rows with one number each half again as fast from 8,192 numbers a row on, the size
+# of its buffers; the compiled kernel is fastest on what is still in the cache.
+BACKENDS.add(
+    "numpy",
+    Backend(
+        "numpy", _NumpyMultiplier, 512, 8192 if native.library is None else 4096, parallel=True
+    ),
+)

@@ -1,4 +1,5 @@
-"""Rank counts of the positives of each query among all items from embeddings, without any matrix of scores.
+"""Rank counts of the positives of each query among all items from embeddings, without any matrix of
+scores.
 
 The functions count among some of the items: counts of items that are apart add up.
 """
@@ -9,7 +10,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankwell.core.kernels.matrix_counts import ComparedScores, PositiveCounts, Progress, equal_rows, first_groups, lots, names_of
+from rankwell.core.kernels.matrix_counts import (
+    ComparedScores,
+    PositiveCounts,
+    Progress,
+    equal_rows,
+    first_groups,
+    lots,
+    names_of,
+)
 from rankwell.core.kernels.similarity import Metric, Space, score_pairs
 from rankwell.core.tables import Floats, Ints
 from rankwell.core.tables.matrices import Embeddings, Positives
@@ -20,7 +29,9 @@ _QUERIES, _ITEMS = 512, 4096
 
 
 class WantedPairs(NamedTuple):
-    """Items of queries whose ranks are counted. owner: (pairs,) ascending. scores: exact. places: among items of equal score."""
+    """Items of queries whose ranks are counted. owner: (pairs,) ascending. scores: exact. places:
+    among items of equal score.
+    """
 
     owner: Ints
     scores: Floats
@@ -28,9 +39,16 @@ class WantedPairs(NamedTuple):
 
 
 def count_pairs(
-    queries: Embeddings, items: Embeddings, wanted: WantedPairs, *, places: Ints | None = None, **options: Any
+    queries: Embeddings,
+    items: Embeddings,
+    wanted: WantedPairs,
+    *,
+    places: Ints | None = None,
+    **options: Any,
 ) -> tuple[Ints, Ints, Ints]:
-    """(pairs,) the numbers of items above, tied and before. places: as in `counts_among`. options: of it, and its progress."""
+    """(pairs,) the numbers of items above, tied and before. places: as in `counts_among`. options:
+    of it, and its progress.
+    """
     if not items.n:
         return tuple(np.zeros((3, len(wanted.owner)), dtype=np.int64))  # pyright: ignore[reportReturnType]
     level = np.arange(len(wanted.owner)) - np.searchsorted(wanted.owner, wanted.owner)
@@ -52,9 +70,11 @@ def count_groups_among(
     metric: Metric,
     progress: Progress | None = None,
 ) -> tuple[Ints, Ints, Ints]:
-    """(owners,) the numbers of groups above, tied and before; a group's score is the greatest of its items.
+    """(owners,) the numbers of groups above, tied and before; a group's score is the greatest of
+    its items.
 
-    listed: the items, group by group. ends: (groups,) where each ends. wanted: (owners,) scores and places. places: (groups,).
+    listed: the items, group by group. ends: (groups,) where each ends. wanted: (owners,) scores and
+    places. places: (groups,).
     """
     above, tied, before = (np.zeros(owners.n, dtype=np.int64) for _ in range(3))
     if not len(ends):
@@ -79,34 +99,54 @@ def count_groups_among(
             tied_here = np.logical_or.reduceat(same, starts, axis=1) & ~above_here
             above[rows] += np.count_nonzero(above_here, axis=1)
             tied[rows] += np.count_nonzero(tied_here, axis=1)
-            before[rows] += np.count_nonzero(tied_here & (places[first:last] < wanted.places[rows, None]), axis=1)
+            before[rows] += np.count_nonzero(
+                tied_here & (places[first:last] < wanted.places[rows, None]), axis=1
+            )
         if progress is not None:
             progress(rows.stop, owners.n)
     return above, tied, before
 
 
 def first_in_order(
-    queries: Embeddings, items: Embeddings, depth: int, metric: Metric, places: Ints | None = None, **options: Any
+    queries: Embeddings,
+    items: Embeddings,
+    depth: int,
+    metric: Metric,
+    places: Ints | None = None,
+    **options: Any,
 ) -> tuple[Ints, Floats]:
-    """(queries, depth) the first items of each query and their scores, -1 and NaN where there are no more.
+    """(queries, depth) the first items of each query and their scores, -1 and NaN where there are
+    no more.
 
-    places: (items,) of items of equal score, their positions where it is None. options: of `search`.
+    places: (items,) of items of equal score, their positions where it is None. options: of
+    `search`.
     """
     if places is None:
         found = search(queries, items, k=depth, metric=metric, **options)
         return found.positions, found.scores
     listed = np.argsort(places)
     names = None if items.ids is None else names_of(items.ids, listed)
-    found = search(queries, Embeddings(names, np.asarray(items.vectors)[listed]), k=depth, metric=metric, **options)
+    found = search(
+        queries,
+        Embeddings(names, np.asarray(items.vectors)[listed]),
+        k=depth,
+        metric=metric,
+        **options,
+    )
     return np.where(found.positions >= 0, listed[found.positions], -1), found.scores
 
 
-def by_vectors(queries: Embeddings, items: Embeddings, metric: Metric, rows: Ints | None = None) -> "ComparedVectors":
-    """Queries and items compared by embeddings. rows: the queries that take part. Raises BadInput for differing dimensions."""
+def by_vectors(
+    queries: Embeddings, items: Embeddings, metric: Metric, rows: Ints | None = None
+) -> "ComparedVectors":
+    """Queries and items compared by embeddings. rows: the queries that take part. Raises BadInput
+    for differing dimensions.
+    """
     # Exact scores are computed before any product, by code that takes the dimensions on trust.
     if queries.dimensions != items.dimensions:
         raise BadInput(
-            f"the queries have {queries.dimensions} dimensions, the items {items.dimensions}; both come from one model."
+            f"the queries have {queries.dimensions} dimensions, the items {items.dimensions}; "
+            "both come from one model."
         )
     if rows is not None:
         queries = Embeddings(names_of(queries.names(), rows), np.asarray(queries.vectors)[rows])
@@ -115,7 +155,9 @@ def by_vectors(queries: Embeddings, items: Embeddings, metric: Metric, rows: Int
 
 @dataclass(frozen=True, eq=False)
 class ComparedVectors:
-    """The same methods as `ComparedScores`, which documents them; `count` and `count_groups` raise as `ranks_of` does."""
+    """The same methods as `ComparedScores`, which documents them; `count` and `count_groups` raise
+    as `ranks_of` does.
+    """
 
     queries: Embeddings
     items: Embeddings
@@ -130,36 +172,64 @@ class ComparedVectors:
         return (self.items, self.queries) if transposed else (self.queries, self.items)
 
     def count(
-        self, positives: Positives, *, transposed: bool, best: bool, order: Ints | None = None, progress: Progress | None = None
+        self,
+        positives: Positives,
+        *,
+        transposed: bool,
+        best: bool,
+        order: Ints | None = None,
+        progress: Progress | None = None,
     ) -> PositiveCounts:
         """As in `ComparedScores`."""
         queries, items = self._sides(transposed)
-        scores = score_pairs(queries.vectors, items.vectors, positives.owner, positives.items, self.metric)
+        scores = score_pairs(
+            queries.vectors, items.vectors, positives.owner, positives.items, self.metric
+        )
         pairs = np.flatnonzero(positives.is_best(scores)) if best else np.arange(len(scores))
         targets = positives.items[pairs]
-        wanted = WantedPairs(positives.owner[pairs], scores[pairs], targets if order is None else order[targets])
-        found = count_pairs(queries, items, wanted, places=order, metric=self.metric, progress=progress)
+        wanted = WantedPairs(
+            positives.owner[pairs], scores[pairs], targets if order is None else order[targets]
+        )
+        found = count_pairs(
+            queries, items, wanted, places=order, metric=self.metric, progress=progress
+        )
         return PositiveCounts(pairs, wanted.scores, *found)
 
-    def count_groups(self, groups: Positives, *, order: Ints | None = None, progress: Progress | None = None) -> PositiveCounts:
+    def count_groups(
+        self, groups: Positives, *, order: Ints | None = None, progress: Progress | None = None
+    ) -> PositiveCounts:
         """As in `ComparedScores`."""
         queries, items = self._sides(True)
         members = np.flatnonzero(groups.counts)
-        scores = score_pairs(queries.vectors, items.vectors, groups.owner, groups.items, self.metric)
+        scores = score_pairs(
+            queries.vectors, items.vectors, groups.owner, groups.items, self.metric
+        )
         mine, places = groups.best(scores), members if order is None else order[members]
         listed = Embeddings(None, np.asarray(items.vectors)[groups.items])
         owners = Embeddings(None, np.asarray(queries.vectors)[members])
         ends, wanted = groups.offsets[members + 1], RankTargets(mine, places)
-        found = count_groups_among(owners, listed, ends, wanted, places=places, metric=self.metric, progress=progress)
+        found = count_groups_among(
+            owners, listed, ends, wanted, places=places, metric=self.metric, progress=progress
+        )
         return PositiveCounts(members, mine, *found)
 
-    def first_items(self, depth: int, *, transposed: bool, order: Ints | None = None) -> tuple[Ints, Floats]:
+    def first_items(
+        self, depth: int, *, transposed: bool, order: Ints | None = None
+    ) -> tuple[Ints, Floats]:
         """As in `ComparedScores`."""
         return first_in_order(*self._sides(transposed), depth, self.metric, order)
 
-    def first_groups(self, groups: Positives, depth: int, *, order: Ints | None = None) -> tuple[Ints, Floats]:
+    def first_groups(
+        self, groups: Positives, depth: int, *, order: Ints | None = None
+    ) -> tuple[Ints, Floats]:
         """As in `ComparedScores`."""
-        return first_groups(lambda wide: self.first_items(wide, transposed=True), self.queries.n, groups, depth, order)
+        return first_groups(
+            lambda wide: self.first_items(wide, transposed=True),
+            self.queries.n,
+            groups,
+            depth,
+            order,
+        )
 
     def copies(self, *, transposed: bool) -> Ints | None:
         """As in `ComparedScores`."""

@@ -1,7 +1,9 @@
-"""Work that is cut into parts: a part is a file in a work folder, and whoever computes it, the merged bytes are the same.
+"""Work that is cut into parts: a part is a file in a work folder, and whoever computes it, the
+merged bytes are the same.
 
-`plans.py` has the plan of a folder, `work.py` its parts and their records, `running.py` makes parts and brings a plan to its end.
-A kind of part is one file, here or in `parts/` of experiments or of a task; nothing else here knows what a part computes.
+`plans.py` has the plan of a folder, `work.py` its parts and their records, `running.py` makes parts
+and brings a plan to its end. A kind of part is one file, here or in `parts/` of experiments or of a
+task; nothing else here knows what a part computes.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -26,7 +28,9 @@ MAX_SHARDS = 1_000_000
 
 
 class Limits(NamedTuple):
-    """The size of parts. memory: bytes that a part may use. workers: parts that work at once. shards: as requested, or None."""
+    """The size of parts. memory: bytes that a part may use. workers: parts that work at once.
+    shards: as requested, or None.
+    """
 
     memory: int = 2 << 30
     workers: int = 1
@@ -34,7 +38,9 @@ class Limits(NamedTuple):
 
 
 class Cut(NamedTuple):
-    """The parts of some work. parts: their number. boundaries: JSON, for the kind. costs: names and numbers for the user."""
+    """The parts of some work. parts: their number. boundaries: JSON, for the kind. costs: names and
+    numbers for the user.
+    """
 
     parts: int
     boundaries: Json
@@ -42,10 +48,12 @@ class Cut(NamedTuple):
 
 
 class PartContent(NamedTuple):
-    """The content of a part. suffix: of its file. write: writes it to a stream. inputs: digests of blocks of inputs by name.
+    """The content of a part. suffix: of its file. write: writes it to a stream. inputs: digests of
+    blocks of inputs by name.
 
-    alike: what must be equal in all parts, such as the model. machine: traits of this machine on which the bytes depend, such as
-    its processor, which must be equal, too, unless a mixture is accepted.
+    alike: what must be equal in all parts, such as the model. machine: traits of this machine on
+    which the bytes depend, such as its processor, which must be equal, too, unless a mixture is
+    accepted.
     """
 
     suffix: str
@@ -57,7 +65,9 @@ class PartContent(NamedTuple):
 
 
 class PartMachine(NamedTuple):
-    """A kind of machine. traits: those on which the bytes of its parts depend. parts: computed by it, in order."""
+    """A kind of machine. traits: those on which the bytes of its parts depend. parts: computed by
+    it, in order.
+    """
 
     traits: Mapping[str, str]
     parts: list[int]
@@ -82,7 +92,9 @@ class Amounts(NamedTuple):
 
 
 class PartInputs(NamedTuple):
-    """The options of a plan, and the boundaries of its parts. machines: of a merge, the kinds of machine that computed parts."""
+    """The options of a plan, and the boundaries of its parts. machines: of a merge, the kinds of
+    machine that computed parts.
+    """
 
     options: Mapping[str, Json]
     boundaries: Json
@@ -93,12 +105,16 @@ class PartInputs(NamedTuple):
 class PartKind:
     """A kind of part. All functions take options that JSON can hold, with places as absolute paths.
 
-    files: the inputs by name, paths or addresses of objects. cut: the parts, without reading vectors. part: computes one.
-    merge: (inputs, files of parts in order, place of the work folder) -> the result, which may read the files later.
-    check: raises errors that only reading finds, before any work. second: the parts that follow the first ones, whose plan is in
-    the folder `second` of the work folder, or None; merge then takes their files behind those of the first. amounts: the work of
-    every part, for progress. derived: options that no user has typed, with what differs where their values do. is_sized: whether
-    the memory of a part decides its size. code: the option that is a file which may name code; "" where nothing does.
+    files: the inputs by name, paths or addresses of objects. cut: the parts, without reading
+    vectors. part: computes one.
+    merge: (inputs, files of parts in order, place of the work folder) -> the result, which may read
+    the files later.
+    check: raises errors that only reading finds, before any work. second: the parts that follow the
+    first ones, whose plan is in the folder `second` of the work folder, or None; merge then takes
+    their files behind those of the first. amounts: the work of every part, for progress. derived:
+    options that no user has typed, with what differs where their values do. is_sized: whether the
+    memory of a part decides its size. code: the option that is a file which may name code; "" where
+    nothing does.
     """
 
     name: str

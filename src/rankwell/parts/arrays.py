@@ -1,4 +1,6 @@
-"""Arrays that parts read beside their inputs: files in `.arrays` of the work folder, named by their content."""
+"""Arrays that parts read beside their inputs: files in `.arrays` of the work folder, named by their
+content.
+"""
 
 import math
 from collections.abc import Generator
@@ -24,10 +26,17 @@ _FOLDER = ".arrays"
 
 
 class PartArrays:
-    """The arrays of a work folder. outlined: only their shapes are kept, in files with holes; all that a forecast needs."""
+    """The arrays of a work folder. outlined: only their shapes are kept, in files with holes; all
+    that a forecast needs.
+    """
 
     def __init__(self, work: WorkPlace, *, outlined: bool = False) -> None:
-        self._work, self._place, self._new, self.outlined = work, work.inside(_FOLDER), list[str](), outlined
+        self._work, self._place, self._new, self.outlined = (
+            work,
+            work.inside(_FOLDER),
+            list[str](),
+            outlined,
+        )
 
     def keep(self, array: NDArray[Any]) -> str:
         """The address of the file of an array, which is written where it is not there."""
@@ -46,7 +55,9 @@ class PartArrays:
         return self._place.address(name)
 
     def outline(self, shape: tuple[int, ...], kind: DTypeLike = np.int64) -> str:
-        """The address of a file for an array of zeros, which takes no space on the disk of this machine."""
+        """The address of a file for an array of zeros, which takes no space on the disk of this
+        machine.
+        """
         self._place.open()
         header = {"descr": np.dtype(kind).str, "fortran_order": False, "shape": shape}
         name = f"{len(self._new)}.npy"
@@ -57,11 +68,21 @@ class PartArrays:
         return self._place.address(name)
 
     def table(self, table: Embeddings, place: Any) -> PartTable:
-        """A table that parts read in ranges: its files, or a copy of what can only be read whole, or is in memory."""
+        """A table that parts read in ranges: its files, or a copy of what can only be read whole,
+        or is in memory.
+        """
         file = file_of_part(place) if isinstance(place, (str, Path)) else ""
-        if file and (isinstance(table, ObjectEmbeddings) or isinstance(table.vectors, np.memmap)) and has_ranges(file):
+        if (
+            file
+            and (isinstance(table, ObjectEmbeddings) or isinstance(table.vectors, np.memmap))
+            and has_ranges(file)
+        ):
             return PartTable(file, file)
-        kept = self.outline((table.n, table.dimensions), table.dtype) if self.outlined else self.keep(table.vectors)
+        kept = (
+            self.outline((table.n, table.dimensions), table.dtype)
+            if self.outlined
+            else self.keep(table.vectors)
+        )
         return PartTable(kept, file or "embeddings in memory")
 
     def forget(self) -> None:
@@ -76,7 +97,9 @@ class PartArrays:
 
 @contextmanager
 def arrays_of(work: WorkPlace, *, outlined: bool = False) -> Generator[PartArrays]:
-    """The arrays of a work folder; where the block fails before there is a plan, nothing is left of them."""
+    """The arrays of a work folder; where the block fails before there is a plan, nothing is left of
+    them.
+    """
     if work.is_local:
         refuse_blocked(work.folder, folder=True)
     was_there = work.is_local and work.folder.is_dir()

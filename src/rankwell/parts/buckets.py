@@ -1,4 +1,6 @@
-"""Work folders in buckets of S3, Google Cloud or Azure: every file is put whole, and where there is none."""
+"""Work folders in buckets of S3, Google Cloud or Azure: every file is put whole, and where there is
+none.
+"""
 
 import json
 import os
@@ -18,7 +20,9 @@ from rankwell.store.drafts import scratch
 
 _LOCK = ".driver.json"
 _BEAT, _DEAD = 5.0, 20.0
-"""Seconds between the signs of life of who drives work, and without one after which it is taken for dead."""
+"""Seconds between the signs of life of who drives work, and without one after which it is taken for
+dead.
+"""
 _MOST = 5 << 30
 """Bytes of an object that one request can put."""
 
@@ -31,7 +35,10 @@ class BucketPlace:
     def __init__(self, url: str) -> None:
         self.name = self.workers_name = url.rstrip("/")
         if url.startswith("hf://"):
-            raise BadUsage(f"{flag('--work', url)}: the Hugging Face Hub is only read; name a folder, or one of a bucket.")
+            raise BadUsage(
+                f"{flag('--work', url)}: the Hugging Face Hub is only read; name a folder, or "
+                "one of a bucket."
+            )
         self.folder, self._driver = scratch(), secrets.token_hex(4)
 
     def _url(self, name: str) -> str:
@@ -66,10 +73,13 @@ class BucketPlace:
             digest, size = write_draft(draft, write)
             if size > _MOST and not unique:
                 raise BadUsage(
-                    f"{self._url(stem)} has {size} bytes, more than one request can put; plan smaller parts: --shards."
+                    f"{self._url(stem)} has {size} bytes, more than one request can put; plan "
+                    "smaller parts: --shards."
                 )
             name = part_name(stem, suffix, digest, unique=unique)
-            return Written(name, digest, size, remote.put(self._url(name), draft, is_new=not unique))
+            return Written(
+                name, digest, size, remote.put(self._url(name), draft, is_new=not unique)
+            )
 
     def remove(self, name: str) -> None:
         """Removes an object, if there is one."""
@@ -98,10 +108,15 @@ class BucketPlace:
 
     @contextmanager
     def locked(self) -> Generator[None]:
-        """An object of who drives work here, renewed every few seconds; one that is not renewed is taken over."""
+        """An object of who drives work here, renewed every few seconds; one that is not renewed is
+        taken over.
+        """
         mine = self._owner(0)
         if not self._taken(mine):
-            raise BadUsage(f"{self.name} is being worked on by {self._holder()}; wait for its end, or name another folder.")
+            raise BadUsage(
+                f"{self.name} is being worked on by {self._holder()}; wait for its end, or "
+                "name another folder."
+            )
         beats = count(1)
 
         def _renew() -> None:
@@ -115,7 +130,12 @@ class BucketPlace:
             self.remove(_LOCK)
 
     def _owner(self, beat: int) -> bytes:
-        owner = {"host": platform.node()[:64], "process": os.getpid(), "driver": self._driver, "beat": beat}
+        owner = {
+            "host": platform.node()[:64],
+            "process": os.getpid(),
+            "driver": self._driver,
+            "beat": beat,
+        }
         return json.dumps(owner).encode()
 
     def _holder(self) -> str:
@@ -126,7 +146,9 @@ class BucketPlace:
             return "another process"
 
     def _taken(self, mine: bytes) -> bool:
-        """Whether this process holds the lock now: it was free, or its holder has shown no sign of life."""
+        """Whether this process holds the lock now: it was free, or its holder has shown no sign of
+        life.
+        """
         if self.put_new(_LOCK, mine):
             return True
         before = self.read(_LOCK)
@@ -144,6 +166,10 @@ class BucketPlace:
         """Whether the holder was a process of this machine that is no more."""
         try:
             found = json.loads(owner or b"{}")
-            return found["host"] == platform.node()[:64] and found["process"] != os.getpid() and not is_running(found["process"])
+            return (
+                found["host"] == platform.node()[:64]
+                and found["process"] != os.getpid()
+                and not is_running(found["process"])
+            )
         except (ValueError, KeyError, TypeError):
             return False

@@ -1,4 +1,6 @@
-"""Two tables of embeddings compared in parts: what is asked of them becomes comparisons, and their results the answers."""
+"""Two tables of embeddings compared in parts: what is asked of them becomes comparisons, and their
+results the answers.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,10 +22,12 @@ from rankwell.parts.options import PartOptions, PartOutcome
 
 
 class Question(NamedTuple):
-    """One direction in which tables are compared. grouped: the items in groups, those of `positives` of each query.
+    """One direction in which tables are compared. grouped: the items in groups, those of
+    `positives` of each query.
 
-    order: (items,) or, grouped, (queries,) places among items of equal score; empty for a forecast. best: only the best positive
-    of each query counts. depth: of the lists that are made besides, 0 for none.
+    order: (items,) or, grouped, (queries,) places among items of equal score; empty for a forecast.
+    best: only the best positive of each query counts. depth: of the lists that are made besides, 0
+    for none.
     """
 
     transposed: bool
@@ -35,16 +39,21 @@ class Question(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class CountedVectors(ComparedVectors):
-    """Embeddings whose comparisons have been made in parts: the answers to questions, and to no others."""
+    """Embeddings whose comparisons have been made in parts: the answers to questions, and to no
+    others.
+    """
 
     positives: Positives
     scores: Floats
     questions: Sequence[Question]
     answers: Mapping[tuple[str, bool], Any]
 
-    def _refuse_other(self, transposed: bool, grouped: bool, order: Ints | None, depth: int | None) -> None:
+    def _refuse_other(
+        self, transposed: bool, grouped: bool, order: Ints | None, depth: int | None
+    ) -> None:
         known = (
-            (each.transposed, each.grouped, depth or each.depth) == (transposed, grouped, each.depth)
+            (each.transposed, each.grouped, depth or each.depth)
+            == (transposed, grouped, each.depth)
             and np.array_equal(each.order, order)  # pyright: ignore[reportArgumentType]
             for each in self.questions
         )
@@ -52,27 +61,43 @@ class CountedVectors(ComparedVectors):
             raise ValueError("this was not asked before the parts were planned")
 
     def count(
-        self, positives: Positives, *, transposed: bool, best: bool, order: Ints | None = None, progress: Progress | None = None
+        self,
+        positives: Positives,
+        *,
+        transposed: bool,
+        best: bool,
+        order: Ints | None = None,
+        progress: Progress | None = None,
     ) -> PositiveCounts:
         """The counts of a question, which has this order."""
         self._refuse_other(transposed, False, order, None)
         wanted = WantedItems.of(self.positives, self.scores, transposed=transposed, best=best)
-        found = PositiveCounts(wanted.pairs, wanted.scores[wanted.pairs], *self.answers["counts", transposed])
+        found = PositiveCounts(
+            wanted.pairs, wanted.scores[wanted.pairs], *self.answers["counts", transposed]
+        )
         return _reported(found, positives, progress)
 
-    def count_groups(self, groups: Positives, *, order: Ints | None = None, progress: Progress | None = None) -> PositiveCounts:
+    def count_groups(
+        self, groups: Positives, *, order: Ints | None = None, progress: Progress | None = None
+    ) -> PositiveCounts:
         """The counts of a question about groups, which has this order."""
         self._refuse_other(True, True, order, None)
         scores = WantedItems.of(self.positives, self.scores, transposed=True, best=False).scores
-        found = PositiveCounts(np.flatnonzero(groups.counts), groups.best(scores), *self.answers["group counts", True])
+        found = PositiveCounts(
+            np.flatnonzero(groups.counts), groups.best(scores), *self.answers["group counts", True]
+        )
         return _reported(found, groups, progress)
 
-    def first_items(self, depth: int, *, transposed: bool, order: Ints | None = None) -> tuple[Ints, Floats]:
+    def first_items(
+        self, depth: int, *, transposed: bool, order: Ints | None = None
+    ) -> tuple[Ints, Floats]:
         """The lists of a question, which has this depth and order."""
         self._refuse_other(transposed, False, order, depth)
         return self.answers["lists", transposed]
 
-    def first_groups(self, groups: Positives, depth: int, *, order: Ints | None = None) -> tuple[Ints, Floats]:
+    def first_groups(
+        self, groups: Positives, depth: int, *, order: Ints | None = None
+    ) -> tuple[Ints, Floats]:
         """The lists of a question about groups, which has this depth and order."""
         self._refuse_other(True, True, order, depth)
         positions, scores = self.answers["group lists", True]
@@ -85,7 +110,9 @@ class CountedVectors(ComparedVectors):
         return first[which]
 
 
-def _reported(found: PositiveCounts, positives: Positives, progress: Progress | None) -> PositiveCounts:
+def _reported(
+    found: PositiveCounts, positives: Positives, progress: Progress | None
+) -> PositiveCounts:
     """Counts that were made before, reported as done."""
     if progress is not None:
         progress(positives.n_queries, positives.n_queries)
@@ -108,11 +135,16 @@ class _PairSizes(NamedTuple):
 
 
 class _Asking:
-    """The comparisons that answer questions, in two rounds. sides: the queries' table and the items'."""
+    """The comparisons that answer questions, in two rounds. sides: the queries' table and the
+    items'.
+    """
 
     def __init__(self, arrays: PartArrays, sides: tuple[str, str], positives: Positives) -> None:
         self._kept, self._sides, self._positives = arrays, sides, positives
-        self._sizes = _PairSizes.of(positives.n_queries, positives.owner), _PairSizes.of(positives.n_items, positives.items)
+        self._sizes = (
+            _PairSizes.of(positives.n_queries, positives.owner),
+            _PairSizes.of(positives.n_items, positives.items),
+        )
         self.arrays: dict[str, str] = {}
         self.first: list[Json] = []
         self.then: list[Json] = []
@@ -120,7 +152,9 @@ class _Asking:
 
     def _keep(self, name: str, shape: tuple[int, ...], made: Callable[[], Ints]) -> str:
         """Keeps an array, or its shape where a forecast needs no more."""
-        self.arrays[name] = self._kept.outline(shape) if self._kept.outlined else self._kept.keep(made())
+        self.arrays[name] = (
+            self._kept.outline(shape) if self._kept.outlined else self._kept.keep(made())
+        )
         return name
 
     def _add(self, key: tuple[str, bool], comparison: PartComparison) -> None:
@@ -130,18 +164,31 @@ class _Asking:
     def pairs(self) -> None:
         """Asks for the scores of all pairs; this comes first."""
         positives = self._positives
-        pairs = self._keep("positives", (2, len(positives.items)), lambda: np.stack([positives.owner, positives.items]))
+        pairs = self._keep(
+            "positives",
+            (2, len(positives.items)),
+            lambda: np.stack([positives.owner, positives.items]),
+        )
         queries, items = self._sides
         most = self._sizes[False].most
-        self._add(("scores", False), PartComparison(what="scores", items=items, queries=queries, width=most, pairs=pairs))
+        self._add(
+            ("scores", False),
+            PartComparison(what="scores", items=items, queries=queries, width=most, pairs=pairs),
+        )
 
     def prints(self, *, transposed: bool) -> None:
         """Asks for the prints of the queries, or of the items."""
-        self._add(("prints", transposed), PartComparison(what="prints", items=self._sides[transposed]))
+        self._add(
+            ("prints", transposed), PartComparison(what="prints", items=self._sides[transposed])
+        )
 
     def ask(self, name: str, question: Question) -> None:
         """Asks a question. name: for its arrays."""
-        transposed, order, sizes = question.transposed, question.order, self._sizes[question.transposed]
+        transposed, order, sizes = (
+            question.transposed,
+            question.order,
+            self._sizes[question.transposed],
+        )
         queries, items = self._sides[::-1] if transposed else self._sides
         given: dict[str, str] = {}
         rows: dict[str, str] = {}
@@ -150,22 +197,38 @@ class _Asking:
             return (self._positives.transposed if transposed else self._positives).counts
 
         if question.grouped:
-            given["members"] = self._keep(f"{name} members", (2, len(self._positives.items)), lambda: self._members(transposed))
+            given["members"] = self._keep(
+                f"{name} members",
+                (2, len(self._positives.items)),
+                lambda: self._members(transposed),
+            )
             if sizes.n_some < sizes.n_queries:
-                rows["rows"] = self._keep(f"{name} queries", (sizes.n_some,), lambda: np.flatnonzero(_counts()))
+                rows["rows"] = self._keep(
+                    f"{name} queries", (sizes.n_some,), lambda: np.flatnonzero(_counts())
+                )
             if order is not None:
-                given["places"] = self._keep(f"{name} order", (sizes.n_some,), lambda: order[np.flatnonzero(_counts())])
+                given["places"] = self._keep(
+                    f"{name} order", (sizes.n_some,), lambda: order[np.flatnonzero(_counts())]
+                )
         elif order is not None:
-            given["places"] = self._keep(f"{name} order", (self._sizes[not transposed].n_queries,), lambda: order)
+            given["places"] = self._keep(
+                f"{name} order", (self._sizes[not transposed].n_queries,), lambda: order
+            )
         key = "group " * question.grouped
         if question.depth:
-            lists = PartComparison(what="lists", items=items, queries=queries, width=question.depth, **given)
+            lists = PartComparison(
+                what="lists", items=items, queries=queries, width=question.depth, **given
+            )
             self._add((f"{key}lists", transposed), lists)
         most = 1 if question.best or question.grouped else sizes.most
-        counts = PartComparison(what="counts", items=items, queries=queries, width=most, **given, **rows)
+        counts = PartComparison(
+            what="counts", items=items, queries=queries, width=most, **given, **rows
+        )
         self.keys[1].append((f"{key}counts", transposed))
         best = question.best and not question.grouped
-        self.then.append({"comparison": counts.json, "of": 0, "transposed": transposed, "best": best})
+        self.then.append(
+            {"comparison": counts.json, "of": 0, "transposed": transposed, "best": best}
+        )
 
     def _members(self, transposed: bool) -> Ints:
         right = self._positives.transposed if transposed else self._positives
@@ -184,10 +247,11 @@ def compare_in_parts(
     command: str,
     progress: PartProgress | None = None,
 ) -> PartOutcome:
-    """The answers to questions about two tables, as `CountedVectors`. prints: whether equal queries, and items, are looked for.
+    """The answers to questions about two tables, as `CountedVectors`. prints: whether equal
+    queries, and items, are looked for.
 
-    places: of the two tables by name, None for one in memory. positives: the items of each query, not transposed. Raises as
-    `carry_out` and `neighbours.search` do.
+    places: of the two tables by name, None for one in memory. positives: the items of each query,
+    not transposed. Raises as `carry_out` and `neighbours.search` do.
     """
     with (
         work_folder(replace(parts, work=None) if parts.dry_run else parts) as place,
@@ -195,7 +259,9 @@ def compare_in_parts(
     ):
         tables = {
             name: arrays.table(table, file)
-            for (name, file), table in zip(places.items(), (compared.queries, compared.items), strict=True)
+            for (name, file), table in zip(
+                places.items(), (compared.queries, compared.items), strict=True
+            )
         }
         first, second = tables
         asking = _Asking(arrays, (first, second), positives)
@@ -205,7 +271,10 @@ def compare_in_parts(
                 asking.prints(transposed=transposed)
         for name, question in questions.items():
             asking.ask(name, question)
-        options = {"metric": compared.metric, "tables": {name: list(each) for name, each in tables.items()}}
+        options = {
+            "metric": compared.metric,
+            "tables": {name: list(each) for name, each in tables.items()},
+        }
         options |= {"arrays": asking.arrays, "first": asking.first, "then": asking.then}
         chosen = parts if parts.dry_run else replace(parts, work=place.name)
         outcome = carry_out("counts", options, chosen, command, progress)
@@ -213,5 +282,13 @@ def compare_in_parts(
         return outcome
     answers = dict(zip([*asking.keys[0], *asking.keys[1]], outcome.result, strict=True))
     scores = answers.pop(("scores", False))
-    given = compared.queries, compared.items, compared.metric, positives, scores, tuple(questions.values()), answers
+    given = (
+        compared.queries,
+        compared.items,
+        compared.metric,
+        positives,
+        scores,
+        tuple(questions.values()),
+        answers,
+    )
     return outcome._replace(result=CountedVectors(*given))

@@ -1,4 +1,6 @@
-"""One comparison of two tables of vectors, and what a part of it computes: for a range of queries among a range of the items."""
+"""One comparison of two tables of vectors, and what a part of it computes: for a range of queries
+among a range of the items.
+"""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -14,7 +16,12 @@ from rankwell.core.tables import Floats, Ints, offsets_of
 from rankwell.core.tables.arrays import map_npy
 from rankwell.core.tables.matrices import Positions, Positives, row_blocks
 from rankwell.neighbours import RankTargets, search
-from rankwell.neighbours.positive_counts import WantedPairs, by_vectors, count_groups_among, count_pairs
+from rankwell.neighbours.positive_counts import (
+    WantedPairs,
+    by_vectors,
+    count_groups_among,
+    count_pairs,
+)
 from rankwell.parts import Json
 from rankwell.parts.lists import PartGrid, lists_of
 from rankwell.parts.places import local_file
@@ -28,14 +35,17 @@ _PAIRS = 1 << 14
 
 @dataclass(frozen=True, kw_only=True)
 class PartComparison:
-    """Queries compared with items, or with groups of them. All but `what` and `width` are names of tables or arrays, "" for none.
+    """Queries compared with items, or with groups of them. All but `what` and `width` are names of
+    tables or arrays, "" for none.
 
-    what: `prints` of the items, by which equal ones are found; `scores` of pairs; `counts` of what is above wanted pairs (or, of
-    groups, above a query's own); `lists` of the best. width: counted items of a query, or the length of its list.
-    pairs: (2, pairs) a query, ascending, and its item. scores: (pairs,), or with groups (queries,). places: (items,) or (groups,)
-    those among items of equal score. rows: (queries,) which ones of the table, in place of all. members: (2, n) a group,
-    ascending, and its item. own: (queries,) the item that is left out. labels: (queries + items,) numbers; an item is left out
-    for a query with the same, -1 for none.
+    what: `prints` of the items, by which equal ones are found; `scores` of pairs; `counts` of what
+    is above wanted pairs (or, of groups, above a query's own); `lists` of the best. width: counted
+    items of a query, or the length of its list.
+    pairs: (2, pairs) a query, ascending, and its item. scores: (pairs,), or with groups (queries,).
+    places: (items,) or (groups,) those among items of equal score. rows: (queries,) which ones of
+    the table, in place of all. members: (2, n) a group, ascending, and its item. own: (queries,)
+    the item that is left out. labels: (queries + items,) numbers; an item is left out for a query
+    with the same, -1 for none.
     """
 
     what: Literal["prints", "scores", "counts", "lists"]
@@ -57,7 +67,9 @@ class PartComparison:
 
 
 class PartTable(NamedTuple):
-    """A table of vectors that parts read in ranges. place: an absolute path, or an address. shown: its name in messages."""
+    """A table of vectors that parts read in ranges. place: an absolute path, or an address. shown:
+    its name in messages.
+    """
 
     place: str
     shown: str
@@ -78,10 +90,13 @@ class _ChosenRows(VectorRange):
 class Compared:
     """A comparison with the tables and arrays that it names.
 
-    options: those of the kind `counts`. known: what `VectorFiles.described` has returned for each table.
+    options: those of the kind `counts`. known: what `VectorFiles.described` has returned for each
+    table.
     """
 
-    def __init__(self, options: Mapping[str, Json], comparison: PartComparison, known: Mapping[str, Json]) -> None:
+    def __init__(
+        self, options: Mapping[str, Json], comparison: PartComparison, known: Mapping[str, Json]
+    ) -> None:
         self.is_of = comparison
         self.metric: Metric = options["metric"]
         self._options, self._known = options, known
@@ -110,12 +125,20 @@ class Compared:
         """Number of queries; none for prints."""
         if not self.is_of.queries:
             return 0
-        return len(self.array(self.is_of.rows)) if self.is_of.rows else self.shape(self.is_of.queries)[0]
+        return (
+            len(self.array(self.is_of.rows))
+            if self.is_of.rows
+            else self.shape(self.is_of.queries)[0]
+        )
 
     @property
     def n_items(self) -> int:
         """Number of items that are read."""
-        return self.array(self.is_of.members).shape[1] if self.is_of.members else self.shape(self.is_of.items)[0]
+        return (
+            self.array(self.is_of.members).shape[1]
+            if self.is_of.members
+            else self.shape(self.is_of.items)[0]
+        )
 
     def pairs_of(self, queries: slice) -> slice:
         """The place of some queries' pairs among all."""
@@ -129,8 +152,12 @@ class Compared:
         scores = np.empty(len(owner))
         for start in range(0, len(owner), _PAIRS):
             block = slice(start, start + _PAIRS)
-            (of_mine, one), (of_theirs, other) = (np.unique(each[block], return_inverse=True) for each in (rows, items))
-            scores[block] = score_pairs(mine.chosen(of_mine), theirs.chosen(of_theirs), one, other, self.metric)
+            (of_mine, one), (of_theirs, other) = (
+                np.unique(each[block], return_inverse=True) for each in (rows, items)
+            )
+            scores[block] = score_pairs(
+                mine.chosen(of_mine), theirs.chosen(of_theirs), one, other, self.metric
+            )
         return scores
 
     def whole_groups(self, grid: PartGrid) -> PartGrid:
@@ -138,12 +165,21 @@ class Compared:
         if not self.is_of.members:
             return grid
         groups = self.array(self.is_of.members)[0]
-        inner = np.searchsorted(groups, groups[np.array(grid.items[1:-1], dtype=np.int64)]) if len(groups) else []
+        inner = (
+            np.searchsorted(groups, groups[np.array(grid.items[1:-1], dtype=np.int64)])
+            if len(groups)
+            else []
+        )
         return grid._replace(items=[0, *map(int, inner), grid.items[-1]])
 
     def part(self, queries: slice, items: slice) -> tuple[NDArray[Any], Mapping[str, str]]:
         """The result for some queries among some items, and the digests of the vectors read."""
-        compute = {"prints": self._prints, "scores": self._scores, "counts": self._counts, "lists": self._lists}
+        compute = {
+            "prints": self._prints,
+            "scores": self._scores,
+            "counts": self._counts,
+            "lists": self._lists,
+        }
         found = compute[self.is_of.what](queries, items)
         return found, self._digests
 
@@ -160,14 +196,19 @@ class Compared:
             return self._read(name, slice(first, first + len(rows)))
         files = self.files(name)
         vectors = files.chosen(rows)
-        self._digests[f"{name} rows {hashlib.sha256(rows.tobytes()).hexdigest()[:8]}"] = checksum(vectors)
+        self._digests[f"{name} rows {hashlib.sha256(rows.tobytes()).hexdigest()[:8]}"] = checksum(
+            vectors
+        )
         return _ChosenRows(None, vectors, file=self.table(name).shown, files=files, rows=rows)
 
     def _queries(self, rows: slice) -> VectorRange:
         own = self.is_of.own
         ids = Positions(self.array(own)[rows].tolist()) if own else None
         if self.is_of.rows:
-            return replace(self._chosen(self.is_of.queries, np.asarray(self.array(self.is_of.rows)[rows])), ids=ids)
+            return replace(
+                self._chosen(self.is_of.queries, np.asarray(self.array(self.is_of.rows)[rows])),
+                ids=ids,
+            )
         return self._read(self.is_of.queries, rows, ids)
 
     def _exclusion(self, queries: slice, items: slice) -> dict[str, Any]:
@@ -177,17 +218,36 @@ class Compared:
         if labels:
             both = self.array(labels)
             of_items = both[len(both) - self.shape(self.is_of.items)[0] :][items]
-            groups = Groups(*([None if each < 0 else each for each in some.tolist()] for some in (both[queries], of_items)))
-        return {"metric": self.metric, "exclude": "self" if self.is_of.own else "none", "groups": groups}
+            groups = Groups(
+                *(
+                    [None if each < 0 else each for each in some.tolist()]
+                    for some in (both[queries], of_items)
+                )
+            )
+        return {
+            "metric": self.metric,
+            "exclude": "self" if self.is_of.own else "none",
+            "groups": groups,
+        }
 
     def _items(self, items: slice) -> VectorRange:
-        return self._read(self.is_of.items, items, Positions(range(items.start, items.stop)) if self.is_of.own else None)
+        return self._read(
+            self.is_of.items,
+            items,
+            Positions(range(items.start, items.stop)) if self.is_of.own else None,
+        )
 
     def _groups(self, items: slice) -> tuple[VectorRange, Ints, int]:
-        """The items of a range in the order of their groups, where each group ends, and the number of the first."""
+        """The items of a range in the order of their groups, where each group ends, and the number
+        of the first.
+        """
         members = np.asarray(self.array(self.is_of.members)[:, items])
         first = int(members[0, 0]) if members.size else 0
-        return self._chosen(self.is_of.items, members[1]), np.cumsum(np.bincount(members[0] - first)), first
+        return (
+            self._chosen(self.is_of.items, members[1]),
+            np.cumsum(np.bincount(members[0] - first)),
+            first,
+        )
 
     def _pairs(self, queries: slice) -> tuple[Ints, Ints]:
         """The pairs of some queries: the query's row among these, and the item."""
@@ -197,11 +257,15 @@ class Compared:
     def _prints(self, _: slice, items: slice) -> NDArray[Any]:
         """(items, 16) the hash of each row's bytes."""
         table = self._read(self.is_of.items, items)
-        prints = [hashlib.blake2b(row.tobytes(), digest_size=PRINT).digest() for row in table.vectors]
+        prints = [
+            hashlib.blake2b(row.tobytes(), digest_size=PRINT).digest() for row in table.vectors
+        ]
         return np.frombuffer(b"".join(prints), dtype=np.uint8).reshape(-1, PRINT)
 
     def _scores(self, queries: slice, items: slice) -> NDArray[Any]:
-        """(pairs,) the exact scores of the pairs with these items, in order. Raises as `search` for vectors that have none."""
+        """(pairs,) the exact scores of the pairs with these items, in order. Raises as `search` for
+        vectors that have none.
+        """
         mine, theirs = self._queries(queries), self._items(items)
         space = Space(mine, theirs, self.metric)
         for table, look in ((mine, space.queries), (theirs, space.items)):
@@ -209,28 +273,49 @@ class Compared:
                 look(block.start, block.stop)
         owner, target = self._pairs(queries)
         inside = (target >= items.start) & (target < items.stop)
-        return score_pairs(mine.vectors, theirs.vectors, owner[inside], target[inside] - items.start, self.metric)
+        return score_pairs(
+            mine.vectors, theirs.vectors, owner[inside], target[inside] - items.start, self.metric
+        )
 
     def _counts(self, queries: slice, items: slice) -> NDArray[Any]:
         """(3, pairs or queries) the numbers above, tied and before among these items."""
-        mine, places = self._queries(queries), self.array(self.is_of.places) if self.is_of.places else None
+        mine, places = (
+            self._queries(queries),
+            self.array(self.is_of.places) if self.is_of.places else None,
+        )
         if self.is_of.members:
             listed, ends, first = self._groups(items)
             scores = np.asarray(self.array(self.is_of.scores)[queries])
-            of_groups = np.arange(first, first + len(ends)) if places is None else places[first : first + len(ends)]
+            of_groups = (
+                np.arange(first, first + len(ends))
+                if places is None
+                else places[first : first + len(ends)]
+            )
             own = np.arange(queries.start, queries.stop) if places is None else places[queries]
             wanted = RankTargets(scores, own)
-            return np.array(count_groups_among(mine, listed, ends, wanted, places=of_groups, metric=self.metric), dtype="<i8")
+            return np.array(
+                count_groups_among(
+                    mine, listed, ends, wanted, places=of_groups, metric=self.metric
+                ),
+                dtype="<i8",
+            )
         owner, target = self._pairs(queries)
         scores = np.asarray(self.array(self.is_of.scores)[self.pairs_of(queries)])
         near = None if places is None else np.asarray(places[items])
-        wanted = WantedPairs(owner, scores, target - items.start if places is None else places[target])
-        found = count_pairs(mine, self._items(items), wanted, places=near, **self._exclusion(queries, items))
+        wanted = WantedPairs(
+            owner, scores, target - items.start if places is None else places[target]
+        )
+        found = count_pairs(
+            mine, self._items(items), wanted, places=near, **self._exclusion(queries, items)
+        )
         return np.array(found, dtype="<i8")
 
     def _lists(self, queries: slice, items: slice) -> NDArray[Any]:
         """The best items or groups, as `lists_of`."""
-        mine, places = self._queries(queries), self.array(self.is_of.places) if self.is_of.places else None
+        mine, places = (
+            self._queries(queries),
+            self.array(self.is_of.places) if self.is_of.places else None,
+        )
         if self.is_of.members:
             listed, ends, first = self._groups(items)
             depth = min(self.is_of.width, len(ends))
@@ -238,13 +323,23 @@ class Compared:
                 return lists_of(np.empty((mine.n, 0), dtype=np.int64), np.empty((mine.n, 0)), 0, 0)
             groups = Positives(offsets_of(np.diff(ends, prepend=0)), np.arange(listed.n), listed.n)
             order = None if places is None else np.asarray(places[first : first + len(ends)])
-            return lists_of(*by_vectors(listed, mine, self.metric).first_groups(groups, depth, order=order), first, depth)
+            return lists_of(
+                *by_vectors(listed, mine, self.metric).first_groups(groups, depth, order=order),
+                first,
+                depth,
+            )
         theirs = self._items(items)
         depth = min(self.is_of.width, theirs.n)
         order = None if places is None else np.argsort(places[items])
         if order is not None:
             rows = order + items.start
-            theirs = _ChosenRows(None, theirs.vectors[order], file=theirs.file, files=theirs.files, rows=rows)
+            theirs = _ChosenRows(
+                None, theirs.vectors[order], file=theirs.file, files=theirs.files, rows=rows
+            )
         found = search(mine, theirs, k=max(depth, 1), **self._exclusion(queries, items))
-        positions = found.positions if order is None else np.where(found.positions >= 0, order[found.positions], -1)
+        positions = (
+            found.positions
+            if order is None
+            else np.where(found.positions >= 0, order[found.positions], -1)
+        )
         return lists_of(positions, found.scores, items.start, depth)

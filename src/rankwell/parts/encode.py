@@ -1,6 +1,8 @@
-"""Texts to embeddings in parts: whole chunks of texts, so that batches, and with them the bytes, are those of one run.
+"""Texts to embeddings in parts: whole chunks of texts, so that batches, and with them the bytes,
+are those of one run.
 
-Parts of different processors, devices or versions make a file that no one machine can make again: a mixture.
+Parts of different processors, devices or versions make a file that no one machine can make again: a
+mixture.
 """
 
 import json
@@ -18,11 +20,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankwell.core.tables.arrays import read_npy
-from rankwell.encoders import Settings, Singles, TextEncoder, is_trained, load_encoder, of_no_machine
+from rankwell.encoders import (
+    Settings,
+    Singles,
+    TextEncoder,
+    is_trained,
+    load_encoder,
+    of_no_machine,
+)
 from rankwell.errors import BadInput, BadScore, BadUsage, NothingToEvaluate
 from rankwell.io import files as io
 from rankwell.io.files import read_column
-from rankwell.parts import KINDS, MAX_SHARDS, Amounts, Cut, Json, Limits, PartContent, PartInputs, PartKind
+from rankwell.parts import (
+    KINDS,
+    MAX_SHARDS,
+    Amounts,
+    Cut,
+    Json,
+    Limits,
+    PartContent,
+    PartInputs,
+    PartKind,
+)
 from rankwell.parts.places import WorkPlace
 from rankwell.store import file_states
 
@@ -31,7 +50,8 @@ _MOST_TEXTS = 1 << 17
 """Texts of a part at most, whose vectors are in memory at once."""
 _PROBES = 16
 _LEAST_COSINE = 0.99
-"""Of two vectors of one text by two machines: rounding moves it by far less, in half precision too."""
+"""Of two vectors of one text by two machines: rounding moves it by far less, in half precision too.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +69,8 @@ class EncodeOptions:
     fit
         File of texts that the encoder is fitted to first (tfidf-svd).
     normalize
-        Vectors of length one; with --no-normalize also without a model's own normalisation. By default as the model does.
+        Vectors of length one; with --no-normalize also without a model's own normalisation. By
+        default as the model does.
     dimensions
         Keep only the first numbers of each vector.
     dtype
@@ -84,22 +105,30 @@ def chunk_of(batch_size: int) -> int:
 
 
 def _settings(options: EncodeOptions) -> Settings:
-    return Settings(options.dimensions, options.normalize, options.batch_size, options.device, options.seed)
+    return Settings(
+        options.dimensions, options.normalize, options.batch_size, options.device, options.seed
+    )
 
 
 def encoder_of(model: str, options: EncodeOptions) -> TextEncoder:
-    """The encoder, fitted to texts where there are any. Raises BadUsage for one that is not fitted to texts."""
+    """The encoder, fitted to texts where there are any. Raises BadUsage for one that is not fitted
+    to texts.
+    """
     encoder = load_encoder(model, _settings(options))
     if options.fit is None:
         return encoder
     fitted = encoder.fit(encoder_texts(options.fit, replace(options, id_column=None))[1])
     if fitted is encoder:
-        raise BadUsage(f"--fit: {model} was trained elsewhere and is not fitted to texts; leave it out.")
+        raise BadUsage(
+            f"--fit: {model} was trained elsewhere and is not fitted to texts; leave it out."
+        )
     return fitted
 
 
 def encoder_texts(place: str, options: EncodeOptions) -> EncoderTexts:
-    """The ids, if any, and the texts of a file. Raises BadInput for a row without an id, NothingToEvaluate without texts."""
+    """The ids, if any, and the texts of a file. Raises BadInput for a row without an id,
+    NothingToEvaluate without texts.
+    """
     ids: list[str] | None = None
     if options.column is None:
         if options.id_column is not None:
@@ -117,11 +146,16 @@ def encoder_texts(place: str, options: EncodeOptions) -> EncoderTexts:
         texts = [text for text in cells if text is not None]
         if len(texts) < len(cells):
             what = f"row {cells.index(None) + 1} has no text in the column {options.column!r}"
-            raise BadInput(f"{place}: {what}; expected a string in every row. Correct or drop the row.")
+            raise BadInput(
+                f"{place}: {what}; expected a string in every row. Correct or drop the row."
+            )
         if options.id_column is not None:
             ids = [name for name in read_column(f"{place}:{options.id_column}") if name]
             if len(ids) < len(texts) or len(set(ids)) < len(ids):
-                raise BadInput(f"{place}: column {options.id_column!r} lacks an id or has one twice; every text needs its own.")
+                raise BadInput(
+                    f"{place}: column {options.id_column!r} lacks an id or has one twice; "
+                    "every text needs its own."
+                )
     if not texts:
         raise NothingToEvaluate(f"{place} has no texts.")
     return ids, texts
@@ -132,12 +166,16 @@ def _chosen(options: Mapping[str, Json]) -> EncodeOptions:
 
 
 def _files(options: Mapping[str, Json]) -> dict[str, Path]:
-    """The files that encoding reads; a folder with a model is known by its hash, which every part records."""
+    """The files that encoding reads; a folder with a model is known by its hash, which every part
+    records.
+    """
     return {name: Path(options[name]) for name in ("texts", "fit") if options[name] is not None}
 
 
 def _refuse_unfit(model: str, options: EncodeOptions) -> None:
-    """Raises BadUsage for what every part would refuse. A trained model may be one that only the machines of parts can load."""
+    """Raises BadUsage for what every part would refuse. A trained model may be one that only the
+    machines of parts can load.
+    """
     settings = _settings(options)
     if not is_trained(model):
         encoder = load_encoder(model, settings)
@@ -158,7 +196,12 @@ def _cut(options: Mapping[str, Json], limits: Limits) -> Cut:
     least = -(-n // max(chunk, _MOST_TEXTS // chunk * chunk))
     parts = min(chunks, max(least, limits.shards or 2 * limits.workers))
     bounds = [min(n, chunk * (chunks * part // parts)) for part in range(parts + 1)]
-    costs: dict[str, int | str] = {"parts": parts, "texts": n, "chunks": chunks, "texts per part": -(-chunks // parts) * chunk}
+    costs: dict[str, int | str] = {
+        "parts": parts,
+        "texts": n,
+        "chunks": chunks,
+        "texts per part": -(-chunks // parts) * chunk,
+    }
     return Cut(parts, bounds, costs)
 
 
@@ -166,13 +209,20 @@ def _cut(options: Mapping[str, Json], limits: Limits) -> Cut:
 def _loaded(options: str, _: object) -> tuple[Sequence[str], TextEncoder]:
     """The texts and the encoder, which a process that makes several parts loads once."""
     given = json.loads(options)
-    return encoder_texts(given["texts"], _chosen(given))[1], encoder_of(given["model"], _chosen(given))
+    return encoder_texts(given["texts"], _chosen(given))[1], encoder_of(
+        given["model"], _chosen(given)
+    )
 
 
 def _part(inputs: PartInputs, index: int) -> PartContent:
-    """The vectors of a range of texts, behind the description of the encoder: two arrays, one after the other."""
+    """The vectors of a range of texts, behind the description of the encoder: two arrays, one after
+    the other.
+    """
     options = inputs.options
-    texts, encoder = _loaded(json.dumps(options, sort_keys=True), file_states(*_files(options).values(), options["model"]))
+    texts, encoder = _loaded(
+        json.dumps(options, sort_keys=True),
+        file_states(*_files(options).values(), options["model"]),
+    )
     start, stop = inputs.boundaries[index : index + 2]
     digest, chunk, vectors = sha256(), chunk_of(options["batch_size"]), list[Any]()
     for begin in range(start, stop, chunk):
@@ -184,10 +234,16 @@ def _part(inputs: PartInputs, index: int) -> PartContent:
         if len(wrong):
             row = begin + int(wrong[0])
             what = f"{options['texts']}: text {row} (from 0): {texts[row][:60]!r}"
-            raise BadScore(f"{what} has a vector with a number that is not finite in {options['dtype']}.")
+            raise BadScore(
+                f"{what} has a vector with a number that is not finite in {options['dtype']}."
+            )
     described = encoder.describe()
     probes = encoder.encode(_probes_of(texts))
-    content = (np.frombuffer(json.dumps(described).encode(), dtype=np.uint8), probes, np.concatenate(vectors))
+    content = (
+        np.frombuffer(json.dumps(described).encode(), dtype=np.uint8),
+        probes,
+        np.concatenate(vectors),
+    )
 
     def _write(stream: BinaryIO) -> None:
         for array in content:
@@ -196,12 +252,19 @@ def _part(inputs: PartInputs, index: int) -> PartContent:
     model, machine = of_no_machine(described), _machine(described)
     alike = {"model": sha256(json.dumps(model, sort_keys=True).encode()).hexdigest()[:32]}
     return PartContent(
-        ".arrays", _write, {f"texts {start}-{stop}": digest.hexdigest()[:32]}, machine["device"], alike=alike, machine=machine
+        ".arrays",
+        _write,
+        {f"texts {start}-{stop}": digest.hexdigest()[:32]},
+        machine["device"],
+        alike=alike,
+        machine=machine,
     )
 
 
 def _probes_of(texts: Sequence[str]) -> Sequence[str]:
-    """Some texts of the whole, which every part encodes, so that those of different machines are seen to be of one model."""
+    """Some texts of the whole, which every part encodes, so that those of different machines are
+    seen to be of one model.
+    """
     return texts[:: -(-len(texts) // _PROBES)]
 
 
@@ -211,13 +274,21 @@ def _machine(described: Mapping[str, Any]) -> dict[str, str]:
     torch = sys.modules.get("torch")
     if device.startswith("cuda") and torch is not None:
         device = f"{device} {torch.cuda.get_device_name(device)}"
-    versions = " ".join(f"{name} {version}" for name, version in sorted(described.get("versions", {}).items()))
-    return {"device": _short(device, 64), "processor": _short(_instructions(), 200), "versions": _short(versions, 120)}
+    versions = " ".join(
+        f"{name} {version}" for name, version in sorted(described.get("versions", {}).items())
+    )
+    return {
+        "device": _short(device, 64),
+        "processor": _short(_instructions(), 200),
+        "versions": _short(versions, 120),
+    }
 
 
 def _short(text: str, size: int) -> str:
     """A text of so many characters at most; texts that differ stay different."""
-    return text if len(text) <= size else f"{text[: size - 9]}#{sha256(text.encode()).hexdigest()[:8]}"
+    return (
+        text if len(text) <= size else f"{text[: size - 9]}#{sha256(text.encode()).hexdigest()[:8]}"
+    )
 
 
 def _instructions() -> str:
@@ -229,8 +300,8 @@ def _instructions() -> str:
 class EncodedParts:
     """An encoder that returns what parts hold, chunk by chunk in order.
 
-    mixture: the kinds of machine that computed them, where there are several. Raises BadInput for kinds whose vectors of the same
-    texts differ by more than rounding.
+    mixture: the kinds of machine that computed them, where there are several. Raises BadInput for
+    kinds whose vectors of the same texts differ by more than rounding.
     """
 
     def __init__(self, files: Sequence[Path], inputs: PartInputs) -> None:
@@ -257,23 +328,36 @@ class EncodedParts:
         return self
 
     def encode(self, texts: Sequence[str]) -> Singles:
-        """(texts, dimensions) the next vectors; parts end with chunks. Raises BadInput where there are too few."""
+        """(texts, dimensions) the next vectors; parts end with chunks. Raises BadInput where there
+        are too few.
+        """
         if not len(self._left):
             self._left = next(self._blocks, self._left)
         if len(self._left) < len(texts):
-            raise BadInput(f"the parts have {len(self._left)} vectors for {len(texts)} texts; name another work folder.")
+            raise BadInput(
+                f"the parts have {len(self._left)} vectors for {len(texts)} texts; name "
+                "another work folder."
+            )
         found, self._left = self._left[: len(texts)], self._left[len(texts) :]
         return found
 
     def describe(self) -> dict[str, Any]:
-        """The description of the encoder that made the parts; of a mixture without device and versions."""
+        """The description of the encoder that made the parts; of a mixture without device and
+        versions.
+        """
         return of_no_machine(self._description) if self.mixture else self._description
 
     def machines(self) -> list[dict[str, Any]]:
-        """The kinds of machine of a mixture, for a manifest: traits, number of parts, and rows of vectors from 0."""
+        """The kinds of machine of a mixture, for a manifest: traits, number of parts, and rows of
+        vectors from 0.
+        """
         bounds = self._bounds
         return [
-            {**each.traits, "parts": len(each.parts), "rows": _ranges((bounds[part], bounds[part + 1]) for part in each.parts)}
+            {
+                **each.traits,
+                "parts": len(each.parts),
+                "rows": _ranges((bounds[part], bounds[part + 1]) for part in each.parts),
+            }
             for each in self.mixture
         ]
 
@@ -293,8 +377,12 @@ def _ranges(some: Iterable[tuple[int, int]]) -> str:
     return ",".join(f"{start}-{stop - 1}" for start, stop in found)
 
 
-def _refuse_strange(inputs: PartInputs, first: NDArray[Any], other: NDArray[Any], part: int) -> None:
-    """Raises BadInput where the vectors of the probes by another machine are not those of part 0, except for rounding."""
+def _refuse_strange(
+    inputs: PartInputs, first: NDArray[Any], other: NDArray[Any], part: int
+) -> None:
+    """Raises BadInput where the vectors of the probes by another machine are not those of part 0,
+    except for rounding.
+    """
     first, other = first.astype(np.float64), other.astype(np.float64)
     lengths = np.linalg.norm(first, axis=1) * np.linalg.norm(other, axis=1)
     cosines = np.einsum("ij,ij->i", first, other) / np.where(lengths > 0, lengths, 1)
@@ -302,8 +390,14 @@ def _refuse_strange(inputs: PartInputs, first: NDArray[Any], other: NDArray[Any]
     if not same.all():
         probe = int(np.argmin(same))
         row = probe * -(-inputs.boundaries[-1] // _PROBES)
-        what = f"the vectors of text {row} (from 0) by the machines of parts 0 and {part} have a cosine of {cosines[probe]:.4f}"
-        raise BadInput(f"{inputs.options['texts']}: {what}; rounding alone differs less. Compute the parts of one as the other.")
+        what = (
+            f"the vectors of text {row} (from 0) by the machines of parts 0 and {part} have a "
+            f"cosine of {cosines[probe]:.4f}"
+        )
+        raise BadInput(
+            f"{inputs.options['texts']}: {what}; rounding alone differs less. Compute the "
+            "parts of one as the other."
+        )
 
 
 def _read_part(file: Path) -> tuple[dict[str, Any], Singles, Singles]:
@@ -321,4 +415,16 @@ def _amounts(inputs: PartInputs) -> Amounts:
     return Amounts("texts", [stop - start for start, stop in pairwise(inputs.boundaries)])
 
 
-KINDS.add("encode", PartKind("encode", "Texts to embeddings", _files, _cut, _part, _merge, amounts=_amounts, is_sized=False))
+KINDS.add(
+    "encode",
+    PartKind(
+        "encode",
+        "Texts to embeddings",
+        _files,
+        _cut,
+        _part,
+        _merge,
+        amounts=_amounts,
+        is_sized=False,
+    ),
+)

@@ -1,4 +1,6 @@
-"""Work carried out in parts by an executor: planned, run, resumed and merged, or planned for a cluster to run."""
+"""Work carried out in parts by an executor: planned, run, resumed and merged, or planned for a
+cluster to run.
+"""
 
 import re
 import tempfile
@@ -49,22 +51,34 @@ def carry_out(
 ) -> PartOutcome:
     """Work of a kind of part: its result, or the text to show where there is none yet.
 
-    options: of the kind, as JSON. command: for the plan. use: called with the result while the files of the parts are there; the
-    outcome has what it returns. mixed: whether parts of different kinds of machine are merged. A folder that is given is kept.
-    Raises BadUsage for a folder with the plan of other work, or one that another process works on, and the first error of a part.
+    options: of the kind, as JSON. command: for the plan. use: called with the result while the
+    files of the parts are there; the outcome has what it returns. mixed: whether parts of different
+    kinds of machine are merged. A folder that is given is kept. Raises BadUsage for a folder with
+    the plan of other work, or one that another process works on, and the first error of a part.
     """
     kind = KINDS[name]
     executor, address, limits = executor_of(kind, choices)
     if choices.dry_run:
         input_files(kind, options)
         costs = kind.cut(options, limits).costs
-        return PartOutcome(text="".join(f"{what:<24}{_shown(value):>24}\n" for what, value in costs.items()))
+        return PartOutcome(
+            text="".join(f"{what:<24}{_shown(value):>24}\n" for what, value in costs.items())
+        )
     with work_folder(choices) as place:
         check_stall(place, choices.stall)
         plan, is_new = open_plan(place, kind, options, command, limits)
         rounds = [WorkFolder(place, plan)]
         if executor.open is None:
-            return _for_cluster(rounds, executor, address, limits, use, is_new=is_new, gpus=choices.gpus or 0, mixed=mixed)
+            return _for_cluster(
+                rounds,
+                executor,
+                address,
+                limits,
+                use,
+                is_new=is_new,
+                gpus=choices.gpus or 0,
+                mixed=mixed,
+            )
         resources = Resources(requested_threads(), plan.memory, choices.gpus or 0)
         with place.locked(), ExitStack() as opened:
             run: Run | None = None
@@ -72,7 +86,14 @@ def carry_out(
                 if work.missing():
                     run = run or opened.enter_context(executor.open(address, resources))
                     label = "parts" if len(rounds) == 1 else "second round"
-                    complete(work, run, progress, name=label, stall=choices.stall, code=kind.code_file(options))
+                    complete(
+                        work,
+                        run,
+                        progress,
+                        name=label,
+                        stall=choices.stall,
+                        code=kind.code_file(options),
+                    )
                 rounds += _second_round(work, limits)
             return PartOutcome(use(merged(rounds, mixed=mixed)))
 
@@ -80,33 +101,56 @@ def carry_out(
 def executor_of(kind: PartKind, choices: PartOptions) -> tuple[Executor, str, Limits]:
     """The executor, its address, and the limits of its parts.
 
-    Raises BadUsage for GPUs that no part gets, for signs of life that are not watched, for memory without effect.
+    Raises BadUsage for GPUs that no part gets, for signs of life that are not watched, for memory
+    without effect.
     """
     executor, address = find_executor("here" if choices.executor is None else choices.executor)
-    limits = Limits(memory_size("2G" if choices.memory is None else choices.memory), executor.workers(address), choices.shards)
+    limits = Limits(
+        memory_size("2G" if choices.memory is None else choices.memory),
+        executor.workers(address),
+        choices.shards,
+    )
     if choices.gpus is not None and choices.gpus < 1:
         raise BadUsage(f"{flag('--gpus', choices.gpus)}: expected a positive integer.")
     if choices.gpus is not None and not executor.has_gpus:
         what = f"{flag('--gpus', choices.gpus)}: this process uses the GPUs that it sees"
-        raise BadUsage(f"{what}; leave it out, or name {flag('--executor', 'processes')}, ray or array.")
+        raise BadUsage(
+            f"{what}; leave it out, or name {flag('--executor', 'processes')}, ray or array."
+        )
     if choices.stall is not None and not executor.is_watched:
-        what = f"{flag('--stall', choices.stall)}: the executor {executor.name} does not start parts again"
+        what = (
+            f"{flag('--stall', choices.stall)}: the executor {executor.name} does not start parts "
+            "again"
+        )
         raise BadUsage(f"{what}; name {flag('--executor', 'processes')} or ray, or leave it out.")
     if choices.memory is not None and not (kind.is_sized or executor.has_memory):
-        what = f"{flag('--memory', choices.memory)}: parts of this work have the same size with any memory"
+        what = (
+            f"{flag('--memory', choices.memory)}: parts of this work have the same size with any "
+            "memory"
+        )
         raise BadUsage(f"{what}, and the executor {executor.name} reserves none; leave it out.")
     return executor, address, limits
 
 
 def _second_round(work: WorkFolder, limits: Limits) -> list[WorkFolder]:
-    """The folder of the parts that follow those of a folder, which are whole; none where none follow."""
+    """The folder of the parts that follow those of a folder, which are whole; none where none
+    follow.
+    """
     plan, kind = work.plan, work.plan.kind_of_part
-    further = None if kind.second is None else kind.second(plan.part_inputs, work.whole().files, work.place)
+    further = (
+        None
+        if kind.second is None
+        else kind.second(plan.part_inputs, work.whole().files, work.place)
+    )
     if further is None:
         return []
     place, shards = work.place.inside(SECOND), limits.shards if further.divided else None
     limits = limits._replace(memory=plan.memory, shards=shards)
-    return [WorkFolder(place, open_plan(place, KINDS[further.kind], further.options, plan.command, limits)[0])]
+    return [
+        WorkFolder(
+            place, open_plan(place, KINDS[further.kind], further.options, plan.command, limits)[0]
+        )
+    ]
 
 
 def second_round(work: WorkFolder) -> WorkFolder | None:
@@ -121,18 +165,24 @@ def _shown(value: int | str) -> str:
 
 @contextmanager
 def work_folder(choices: PartOptions) -> Generator[WorkPlace]:
-    """The work folder, or a temporary one. Raises BadUsage where machines that do the work could not see that."""
+    """The work folder, or a temporary one. Raises BadUsage where machines that do the work could
+    not see that.
+    """
     work = choices.work
     if work is not None:
         if not work or ("://" in work and remote_url(work) is None):
             raise BadUsage(
-                f"{flag('--work')} {shown(work)}: expected a folder that all machines see, or one of a bucket, s3://…."
+                f"{flag('--work')} {shown(work)}: expected a folder that all machines see, or "
+                "one of a bucket, s3://…."
             )
         yield place_of(work)
         return
     executor, address = find_executor("here" if choices.executor is None else choices.executor)
     if not choices.dry_run and (executor.open is None or executor.is_shared(address)):
-        raise BadUsage(f"{flag('--executor', choices.executor)} needs {flag('--work')}: a folder that all machines see.")
+        raise BadUsage(
+            f"{flag('--executor', choices.executor)} needs {flag('--work')}: a folder that "
+            "all machines see."
+        )
     with tempfile.TemporaryDirectory(prefix="rankwell-work-") as folder:
         yield place_of(folder)
 
@@ -155,14 +205,23 @@ def _for_cluster(
             return _script(work, states, executor, address, is_new=is_new, gpus=gpus, mixed=mixed)
         with work.place.locked():
             if not work.place.is_local and (states := work.states()).missing:
-                return _script(work, states, executor, address, is_new=is_new, gpus=gpus, mixed=mixed)
+                return _script(
+                    work, states, executor, address, is_new=is_new, gpus=gpus, mixed=mixed
+                )
             rounds += _second_round(work, limits)
     with rounds[0].place.locked():
         return PartOutcome(use(merged(rounds, mixed=mixed)))
 
 
 def _script(
-    work: WorkFolder, states: PartStates, executor: Executor, address: str, *, is_new: bool, gpus: int, mixed: bool
+    work: WorkFolder,
+    states: PartStates,
+    executor: Executor,
+    address: str,
+    *,
+    is_new: bool,
+    gpus: int,
+    mixed: bool,
 ) -> PartOutcome:
     """The script to submit, with what is missing."""
     if executor.script is None:
@@ -170,20 +229,52 @@ def _script(
     threads = requested_threads() or 1
     name = f"./{work.place.name}" if work.place.name.startswith("-") else work.place.name
     code = work.plan.kind_of_part.code_file(work.plan.options)
-    command = ["rankwell", "part", name, *([] if code is None else ["--bench", code]), "--threads", str(threads)]
+    command = [
+        "rankwell",
+        "part",
+        name,
+        *([] if code is None else ["--bench", code]),
+        "--threads",
+        str(threads),
+    ]
     has_files = work.place.is_local or any("etag" not in each for each in work.plan.inputs.values())
-    job = ArrayJob(command, states.missing, work.plan.parts, threads, work.plan.memory, __version__, gpus, has_files)
+    job = ArrayJob(
+        command,
+        states.missing,
+        work.plan.parts,
+        threads,
+        work.plan.memory,
+        __version__,
+        gpus,
+        has_files,
+    )
     script = executor.script(address, job)
     every, missing = count_of(work.plan.parts, "part"), len(states.missing)
     verb, them = ("is", "it") if missing == 1 else ("are", "them")
     if is_new:
-        note = f"{work.place.name} has the plan of {every}; submit {them}, then run this command again."
+        note = (
+            f"{work.place.name} has the plan of {every}; submit {them}, then run this command "
+            "again."
+        )
         return PartOutcome(text=script, notes=(note,))
-    failed = [f"part {index} failed: {states.failed[index]}" for index in states.missing if index in states.failed]
+    failed = [
+        f"part {index} failed: {states.failed[index]}"
+        for index in states.missing
+        if index in states.failed
+    ]
     damaged = [f"part {index} is damaged: {what}" for index, what in states.damaged.items()]
     machines = machines_of(states.done)
-    mixture = [f"{mixture_text(machines)}; merging them needs {flag('--mixed')}"] if len(machines) > 1 and not mixed else []
+    mixture = (
+        [f"{mixture_text(machines)}; merging them needs {flag('--mixed')}"]
+        if len(machines) > 1 and not mixed
+        else []
+    )
     note = f"{missing} of {every} {verb} missing: {slurm_ranges(states.missing)}"
     where = f"{work.place.name}: " if work.place.name.endswith(f"/{SECOND}") else ""
-    notes = (*failed[:5], *damaged[:5], *mixture, f"{where}{note}; submit {them}, then run this command again.")
+    notes = (
+        *failed[:5],
+        *damaged[:5],
+        *mixture,
+        f"{where}{note}; submit {them}, then run this command again.",
+    )
     return PartOutcome(text=script, notes=notes, missing=tuple(states.missing))

@@ -1,4 +1,6 @@
-"""Ids of tables that parts work on: those of one a line, or in a Parquet column, become strings only where they are needed."""
+"""Ids of tables that parts work on: those of one a line, or in a Parquet column, become strings
+only where they are needed.
+"""
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
@@ -19,7 +21,19 @@ from rankwell.parts.vectors import VectorFiles, files_of, rows_of
 from rankwell.store import Head, Source, decode_id, encode_id, split_part
 
 _LINES = 1 << 20
-_BARE = (".npy", ".fvecs", ".bvecs", ".ivecs", ".fbin", ".hbin", ".f16bin", ".u8bin", ".i8bin", ".ibin", ".parquet")
+_BARE = (
+    ".npy",
+    ".fvecs",
+    ".bvecs",
+    ".ivecs",
+    ".fbin",
+    ".hbin",
+    ".f16bin",
+    ".u8bin",
+    ".i8bin",
+    ".ibin",
+    ".parquet",
+)
 """Suffixes of files whose ids are beside them, or in a column."""
 
 
@@ -69,7 +83,9 @@ class _IdFile(Protocol):
 
 
 def id_files(place: str, ids: str | None) -> list[str]:
-    """The files that have the ids of a place and no vectors: the named one, or those beside the vectors."""
+    """The files that have the ids of a place and no vectors: the named one, or those beside the
+    vectors.
+    """
     if ids is not None:
         return [split_part(ids)[0]]
     return [found for file in files_of(place) if (found := _beside(file)) is not None]
@@ -109,7 +125,8 @@ def _of_vectors(file: str, place: str) -> _IdFile | None:
 
 
 class Ids:
-    """The ids of a table, in one file, or in or beside each of its files; only those that are needed become strings.
+    """The ids of a table, in one file, or in or beside each of its files; only those that are
+    needed become strings.
 
     known: as `VectorFiles` takes it. Raises BadInput where some files have ids and others none.
     """
@@ -117,15 +134,25 @@ class Ids:
     def __init__(self, place: str, ids: str | None, known: Json = None) -> None:
         files = files_of(place) if known is None else known["files"]
         is_one = ids is not None or len(files) == 1
-        found = [_named(ids)] if ids is not None else [_of_vectors(file, place if is_one else file) for file in files]
+        found = (
+            [_named(ids)]
+            if ids is not None
+            else [_of_vectors(file, place if is_one else file) for file in files]
+        )
         has, lacks = (
-            next((file for file, each in zip(files, found, strict=False) if (each is None) == no), None) for no in (0, 1)
+            next(
+                (file for file, each in zip(files, found, strict=False) if (each is None) == no),
+                None,
+            )
+            for no in (0, 1)
         )
         if has is not None and lacks is not None:
             raise BadInput(f"{has} has ids and {lacks} none; give every shard ids, or none.")
         self._files = [each for each in found if each is not None]
         # Positions in one file are those in the table.
-        self._starts: Sequence[int] = [0] if is_one or not self._files else VectorFiles(place, known).starts
+        self._starts: Sequence[int] = (
+            [0] if is_one or not self._files else VectorFiles(place, known).starts
+        )
 
     @property
     def is_named(self) -> bool:
@@ -135,16 +162,22 @@ class Ids:
     def _raw(self, start: int = 0) -> Iterator[bytes]:
         """The ids from a row on, as bytes."""
         for which, file in enumerate(self._files):
-            begin, end = self._starts[which], self._starts[which + 1] if len(self._starts) > which + 1 else None
+            begin, end = (
+                self._starts[which],
+                self._starts[which + 1] if len(self._starts) > which + 1 else None,
+            )
             if end is None or start < end:
                 yield from file.raw(max(0, start - begin))
 
     def check(self, n: int) -> None:
-        """Raises BadInput for an empty id and for another number than n, DuplicateItem for one that appears twice.
+        """Raises BadInput for an empty id and for another number than n, DuplicateItem for one that
+        appears twice.
 
         Ids are compared by prints of 64 bits, and those with equal prints by their bytes.
         """
-        prints = np.concatenate([np.empty(0, np.int64), *(self._prints(which, n) for which in range(len(self._files)))])
+        prints = np.concatenate(
+            [np.empty(0, np.int64), *(self._prints(which, n) for which in range(len(self._files)))]
+        )
         ordered = np.sort(prints)
         twice = ordered[1:][ordered[1:] == ordered[:-1]]
         if not len(twice):
@@ -156,33 +189,47 @@ class Ids:
                 raise DuplicateItem(f"{self._both(line, first, row)}; expected different ids.")
 
     def _both(self, line: bytes, first: int, second: int) -> str:
-        one, other = (self._files[bisect_right(self._starts, row, hi=len(self._files)) - 1].name for row in (first, second))
+        one, other = (
+            self._files[bisect_right(self._starts, row, hi=len(self._files)) - 1].name
+            for row in (first, second)
+        )
         name = decode_id(line)
         if one == other:
             return f"{one}: id {name!r} appears in rows {first} and {second}"
-        return f"id {name!r} appears in {one} and in {other}, rows {first} and {second} of the whole"
+        return (
+            f"id {name!r} appears in {one} and in {other}, rows {first} and {second} of the whole"
+        )
 
     def _prints(self, which: int, n: int) -> Ints:
-        """(ids,) a print of each id of a file, which is good for this process alone. Raises BadInput."""
+        """(ids,) a print of each id of a file, which is good for this process alone. Raises
+        BadInput.
+        """
         file, blocks, row = self._files[which], list[Ints](), 0
         with naming(file.name):
             lines = file.raw()
             while block := list(islice(lines, _LINES)):
                 if b"" in block:
-                    raise BadInput(f"row {row + block.index(b'')} has nothing; expected an id, a string or an integer.")
+                    raise BadInput(
+                        f"row {row + block.index(b'')} has nothing; expected an id, a string "
+                        "or an integer."
+                    )
                 blocks.append(np.fromiter(map(hash, block), np.int64, len(block)))
                 row += len(block)
             self._refuse_other_number(which, row, n)
         return np.concatenate([np.empty(0, np.int64), *blocks])
 
     def _refuse_other_number(self, which: int, found: int, n: int) -> None:
-        """Raises BadInput where a file has more or fewer ids than there are vectors, n in the whole table."""
+        """Raises BadInput where a file has more or fewer ids than there are vectors, n in the whole
+        table.
+        """
         expected = self._starts[which + 1] - self._starts[which] if len(self._starts) > 1 else n
         if found != expected:
             raise BadInput(f"{found} ids for {expected} vectors; every vector has one id.")
 
     def every(self, n: int) -> Sequence[str] | None:
-        """The ids of all n rows; None without ids. Raises BadInput for an empty id, and for another number in a file."""
+        """The ids of all n rows; None without ids. Raises BadInput for an empty id, and for another
+        number in a file.
+        """
         found = list[str]()
         for which, file in enumerate(self._files):
             with naming(file.name):
@@ -201,13 +248,18 @@ class Ids:
         return Positions(n) if found is None else found
 
     def chosen(self, rows: Ints, n: int) -> Sequence[str]:
-        """The names of n rows, of which only the given ones are known: ids, or positions without ids."""
+        """The names of n rows, of which only the given ones are known: ids, or positions without
+        ids.
+        """
         if not self._files:
             return Positions(n)
         names: dict[int, str] = {}
         needed = np.unique(rows)
         for which, file in enumerate(self._files):
-            begin, end = self._starts[which], self._starts[which + 1] if len(self._starts) > 1 else n
+            begin, end = (
+                self._starts[which],
+                self._starts[which + 1] if len(self._starts) > 1 else n,
+            )
             mine = needed[(needed >= begin) & (needed < end)].tolist()
             lines, at = file.raw() if mine else iter(()), begin
             for row in mine:

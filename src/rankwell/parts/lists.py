@@ -1,4 +1,6 @@
-"""Lists of the best items in parts: how queries and items are cut, and how lists merge by exact score, then by place."""
+"""Lists of the best items in parts: how queries and items are cut, and how lists merge by exact
+score, then by place.
+"""
 
 from bisect import bisect_left
 from collections.abc import Generator, Iterator, Sequence
@@ -22,36 +24,51 @@ _MERGED_BYTES = 16 << 20
 
 
 class PartGrid(NamedTuple):
-    """The parts of a search, one per pass and shard. queries, items: where each pass and each shard begins, and the end."""
+    """The parts of a search, one per pass and shard. queries, items: where each pass and each shard
+    begins, and the end.
+    """
 
     queries: Sequence[int]
     items: Sequence[int]
 
     @classmethod
-    def of(cls, queries: int, items: int, *, state: int, row: int, depth: int, limits: Limits) -> "PartGrid":
-        """Shards of at least 1,000 items per item of a list where there are enough, whatever fits the memory; queries in passes.
+    def of(
+        cls, queries: int, items: int, *, state: int, row: int, depth: int, limits: Limits
+    ) -> "PartGrid":
+        """Shards of at least 1,000 items per item of a list where there are enough, whatever fits
+        the memory; queries in passes.
 
-        state, row: bytes of a query and of an item, for each of which is half the memory. depth: length of the lists.
+        state, row: bytes of a query and of an item, for each of which is half the memory. depth:
+        length of the lists.
         """
         half = limits.memory // 2
         if half < max(row, state):
             what = (
-                f"{flag('--memory', limits.memory)}: a vector takes {row} bytes, a query with its list {state}, each of one half"
+                f"{flag('--memory', limits.memory)}: a vector takes {row} bytes, a query with its "
+                f"list {state}, each of one half"
             )
             raise BadUsage(f"{what}; give {2 * max(row, state)} or more.")
         least = -(-items * row // half)
         usual = max(least, min(2 * limits.workers, items // (_LEAST * depth)), 1)
         shards = usual if limits.shards is None else limits.shards
         if limits.shards is not None and not 0 < shards <= MAX_SHARDS:
-            raise BadUsage(f"{flag('--shards', shards)}; expected an integer from 1 to {MAX_SHARDS}.")
+            raise BadUsage(
+                f"{flag('--shards', shards)}; expected an integer from 1 to {MAX_SHARDS}."
+            )
         return cls(_bounds(queries, max(1, -(-queries * state // half))), _bounds(items, shards))
 
     def ending_at(self, breaks: Sequence[int]) -> "PartGrid":
-        """Shards whose ends are moved to the nearest break that is nearer than half a shard, so that nothing is read twice."""
+        """Shards whose ends are moved to the nearest break that is nearer than half a shard, so
+        that nothing is read twice.
+        """
         bounds = list(self.items)
-        for at, (before, here, behind) in enumerate(zip(self.items, self.items[1:], self.items[2:], strict=False), 1):
+        for at, (before, here, behind) in enumerate(
+            zip(self.items, self.items[1:], self.items[2:], strict=False), 1
+        ):
             which = bisect_left(breaks, here)
-            nearest = min(breaks[max(0, which - 1) : which + 1], key=lambda row, here=here: abs(row - here))
+            nearest = min(
+                breaks[max(0, which - 1) : which + 1], key=lambda row, here=here: abs(row - here)
+            )
             if 2 * abs(nearest - here) < min(here - before, behind - here):
                 bounds[at] = nearest
         return self._replace(items=bounds)
@@ -74,7 +91,11 @@ class PartGrid(NamedTuple):
     @property
     def products(self) -> list[int]:
         """Number of products of each part."""
-        return [(stop - start) * (end - begin) for start, stop in pairwise(self.queries) for begin, end in pairwise(self.items)]
+        return [
+            (stop - start) * (end - begin)
+            for start, stop in pairwise(self.queries)
+            for begin, end in pairwise(self.items)
+        ]
 
     def part(self, index: int) -> tuple[slice, slice]:
         """The queries and the items of a part."""
@@ -92,7 +113,9 @@ def write_array(array: NDArray[np.generic], stream: BinaryIO) -> None:
 
 
 def lists_of(positions: Ints, scores: Floats, start: int, depth: int) -> NDArray[np.int64]:
-    """The content of a part, int64 (2, queries, depth): positions, from `start` on and -1 for none, and the bits of scores."""
+    """The content of a part, int64 (2, queries, depth): positions, from `start` on and -1 for none,
+    and the bits of scores.
+    """
     lists = np.empty((2, len(positions), depth), dtype="<i8")
     listed = positions[:, :depth]
     lists[0] = np.where(listed >= 0, listed + start, -1)
@@ -101,9 +124,11 @@ def lists_of(positions: Ints, scores: Floats, start: int, depth: int) -> NDArray
 
 
 class _PartLists:
-    """Lists of the best items in a file of a part, of which blocks are read. Raises BadInput for a file of another shape.
+    """Lists of the best items in a file of a part, of which blocks are read. Raises BadInput for a
+    file of another shape.
 
-    It is not mapped: pages that have been read would stay with the process, and its peak would grow with the queries.
+    It is not mapped: pages that have been read would stay with the process, and its peak would grow
+    with the queries.
     """
 
     def __init__(self, file: Path, queries: int) -> None:
@@ -111,7 +136,9 @@ class _PartLists:
         with file.open("rb") as stream:
             kind, shape, self._offset, _ = layout = npy_layout(stream)
         if kind != np.dtype("<i8") or len(shape) != 3 or shape[:2] != (2, queries):
-            raise BadInput(f"{file} has an array {shape} of {kind}; expected lists of {queries} queries.")
+            raise BadInput(
+                f"{file} has an array {shape} of {kind}; expected lists of {queries} queries."
+            )
         layout.refuse_other_size(file.stat().st_size)
         self.depth = shape[2]
         """Length of the lists."""
@@ -119,7 +146,9 @@ class _PartLists:
     def rows(self, start: int, stop: int) -> tuple[Ints, Floats]:
         """The positions and scores of some queries."""
         with self._path.open("rb") as stream:
-            positions, scores = (self._read(stream, half * self._queries + start, stop - start) for half in range(2))
+            positions, scores = (
+                self._read(stream, half * self._queries + start, stop - start) for half in range(2)
+            )
         return positions, scores.view("<f8")
 
     def _read(self, stream: BinaryIO, first: int, rows: int) -> Ints:
@@ -127,8 +156,12 @@ class _PartLists:
         return np.fromfile(stream, dtype="<i8", count=rows * self.depth).reshape(rows, self.depth)
 
 
-def _merged_blocks(files: Sequence[Path], queries: int, k: int, places: Ints | None) -> Iterator[tuple[slice, Ints, Floats]]:
-    """The best k of lists in ascending order of their items, for one block of queries after the other."""
+def _merged_blocks(
+    files: Sequence[Path], queries: int, k: int, places: Ints | None
+) -> Iterator[tuple[slice, Ints, Floats]]:
+    """The best k of lists in ascending order of their items, for one block of queries after the
+    other.
+    """
     lists = [_PartLists(file, queries) for file in files]
     total = sum(each.depth for each in lists)
     step = max(1, _MERGED_BYTES // (48 * max(total, 1)))
@@ -138,16 +171,23 @@ def _merged_blocks(files: Sequence[Path], queries: int, k: int, places: Ints | N
         positions, scores = (np.concatenate(each, axis=1) for each in columns)
         if total > k:
             positions, scores = _foremost(positions, scores, k)
-        # Stable: of equal scores the first list has the first items, and within a list they are in order. NaN is last.
+        # Stable: of equal scores the first list has the first items, and within a list they are in
+        # order. NaN is last.
         if places is None:
             order = np.argsort(-scores, axis=1, kind="stable")[:, :k]
         else:
             order = np.lexsort((places[positions], -scores), axis=1)[:, :k]
-        yield slice(start, stop), np.take_along_axis(positions, order, axis=1), np.take_along_axis(scores, order, axis=1)
+        yield (
+            slice(start, stop),
+            np.take_along_axis(positions, order, axis=1),
+            np.take_along_axis(scores, order, axis=1),
+        )
 
 
 def _foremost(positions: Ints, scores: Floats, k: int) -> tuple[Ints, Floats]:
-    """Those of each row that score at least as high as the k-th best, in their order, and then -1 and NaN."""
+    """Those of each row that score at least as high as the k-th best, in their order, and then -1
+    and NaN.
+    """
     lowest = -np.partition(-scores, k - 1, axis=1)[:, k - 1]
     stays = (scores >= lowest[:, None]) | (np.isnan(lowest)[:, None] & ~np.isnan(scores))
     counts = np.count_nonzero(stays, axis=1)
@@ -160,7 +200,9 @@ def _foremost(positions: Ints, scores: Floats, k: int) -> tuple[Ints, Floats]:
 
 
 class ListBlock(NamedTuple):
-    """The lists of a range of queries, (queries, k): -1 and NaN where there are fewer than k items."""
+    """The lists of a range of queries, (queries, k): -1 and NaN where there are fewer than k
+    items.
+    """
 
     queries: slice
     positions: Ints
@@ -170,7 +212,8 @@ class ListBlock(NamedTuple):
 def merged_blocks(
     grid: PartGrid, files: Sequence[Path], folder: Path, k: int, places: Ints | None = None
 ) -> Generator[ListBlock]:
-    """The best items of all shards, for one block of queries after the other; more than 64 shards merge in two levels.
+    """The best items of all shards, for one block of queries after the other; more than 64 shards
+    merge in two levels.
 
     places: (items,) that of each item among items of equal score; its position where it is None.
     """
@@ -184,15 +227,22 @@ def merged_blocks(
                 _write_level(group, level, stop - start, depth, places)
             for rows, best, exact in _merged_blocks(levels or lists, stop - start, depth, places):
                 missing = (0, 0), (0, k - best.shape[1])
-                positions, scores = np.pad(best, missing, constant_values=-1), np.pad(exact, missing, constant_values=np.nan)
+                positions, scores = (
+                    np.pad(best, missing, constant_values=-1),
+                    np.pad(exact, missing, constant_values=np.nan),
+                )
                 yield ListBlock(slice(start + rows.start, start + rows.stop), positions, scores)
         finally:
             for level in levels:
                 level.unlink(missing_ok=True)
 
 
-def merged_lists(grid: PartGrid, files: Sequence[Path], folder: Path, k: int, places: Ints | None = None) -> tuple[Ints, Floats]:
-    """(queries, k) the best items of all shards and their scores, in memory. places: as in `merged_blocks`."""
+def merged_lists(
+    grid: PartGrid, files: Sequence[Path], folder: Path, k: int, places: Ints | None = None
+) -> tuple[Ints, Floats]:
+    """(queries, k) the best items of all shards and their scores, in memory. places: as in
+    `merged_blocks`.
+    """
     shape = grid.queries[-1], k
     positions, scores = np.empty(shape, dtype=np.int64), np.empty(shape)
     for block in merged_blocks(grid, files, folder, k, places):
@@ -200,7 +250,9 @@ def merged_lists(grid: PartGrid, files: Sequence[Path], folder: Path, k: int, pl
     return positions, scores
 
 
-def _write_level(group: Sequence[Path], path: Path, queries: int, k: int, places: Ints | None) -> None:
+def _write_level(
+    group: Sequence[Path], path: Path, queries: int, k: int, places: Ints | None
+) -> None:
     """Writes the merged lists of some parts."""
     depth = min(k, sum(_PartLists(file, queries).depth for file in group))
     with path.open("wb") as stream:

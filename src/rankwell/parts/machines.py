@@ -1,4 +1,6 @@
-"""The kinds of machine that computed the parts of one work, where the bytes of a part depend on the machine."""
+"""The kinds of machine that computed the parts of one work, where the bytes of a part depend on the
+machine.
+"""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,15 +11,22 @@ from rankwell.parts import PartMachine
 
 
 def machines_of(records: Mapping[int, Mapping[str, Any]]) -> list[PartMachine]:
-    """The kinds of machine in the records of parts, in order of their first parts; one where bytes depend on none.
+    """The kinds of machine in the records of parts, in order of their first parts; one where bytes
+    depend on none.
 
-    >>> machines_of({0: {"machine": {"device": "cpu"}}, 1: {"machine": {"device": "cuda:0"}}, 2: {"machine": {"device": "cpu"}}})
-    [PartMachine(traits={'device': 'cpu'}, parts=[0, 2]), PartMachine(traits={'device': 'cuda:0'}, parts=[1])]
+    >>> cpu, gpu = {"machine": {"device": "cpu"}}, {"machine": {"device": "cuda:0"}}
+    >>> [
+    ...     (machine.traits["device"], machine.parts)
+    ...     for machine in machines_of({0: cpu, 1: gpu, 2: cpu})
+    ... ]
+    [('cpu', [0, 2]), ('cuda:0', [1])]
     """
     found: dict[str, PartMachine] = {}
     for index, record in records.items():
         traits = record.get("machine", {})
-        found.setdefault(json.dumps(traits, sort_keys=True), PartMachine(traits, [])).parts.append(index)
+        found.setdefault(json.dumps(traits, sort_keys=True), PartMachine(traits, [])).parts.append(
+            index
+        )
     return list(found.values())
 
 
@@ -30,7 +39,9 @@ def traits_that_differ(machines: Sequence[PartMachine]) -> list[str]:
 def machine_text(machine: PartMachine, names: Iterable[str]) -> str:
     """Some traits of a kind of machine in words.
 
-    >>> machine_text(PartMachine({"device": "cpu", "processor": "x86_64 AVX2"}, [0]), ["device", "processor"])
+    >>> machine_text(
+    ...     PartMachine({"device": "cpu", "processor": "x86_64 AVX2"}, [0]), ["device", "processor"]
+    ... )
     'the device cpu and the processor x86_64 AVX2'
     """
     return printable(" and ".join(f"the {name} {machine.traits.get(name)}" for name in names))
@@ -39,23 +50,42 @@ def machine_text(machine: PartMachine, names: Iterable[str]) -> str:
 def mixture_text(machines: Sequence[PartMachine]) -> str:
     """The number of parts of each kind of machine, in words.
 
-    >>> mixture_text([PartMachine({"device": "cpu"}, [0, 2]), PartMachine({"device": "cuda:0"}, [1])])
+    >>> mixture_text(
+    ...     [PartMachine({"device": "cpu"}, [0, 2]), PartMachine({"device": "cuda:0"}, [1])]
+    ... )
     '2 parts were made with the device cpu, 1 part with the device cuda:0'
     """
     names = traits_that_differ(machines)
     first, *others = machines
-    texts = [f"{count_of(len(first.parts), 'part was', 'parts were')} made with {machine_text(first, names)}"]
-    return ", ".join(texts + [f"{count_of(len(each.parts), 'part')} with {machine_text(each, names)}" for each in others])
+    texts = [
+        f"{count_of(len(first.parts), 'part was', 'parts were')} made with "
+        f"{machine_text(first, names)}"
+    ]
+    return ", ".join(
+        texts
+        + [
+            f"{count_of(len(each.parts), 'part')} with {machine_text(each, names)}"
+            for each in others
+        ]
+    )
 
 
 def refuse_mixture(place: str, machines: Sequence[PartMachine]) -> None:
-    """Raises BadInput that names two parts whose machines differ. place: the name of their work folder."""
+    """Raises BadInput that names two parts whose machines differ. place: the name of their work
+    folder.
+    """
     if len(machines) < 2:
         return
     names = traits_that_differ(machines[:2])
-    (first, one), (second, other) = ((each.parts[0], machine_text(each, names)) for each in machines[:2])
+    (first, one), (second, other) = (
+        (each.parts[0], machine_text(each, names)) for each in machines[:2]
+    )
     what = f"part {first} was made with {one}, part {second} with {other}; bytes may differ"
-    advice = f"Compute the parts of one machine as the others ({typed('rankwell', 'part', place, '--status')} lists them)"
+    advice = (
+        "Compute the parts of one machine as the others "
+        f"({typed('rankwell', 'part', place, '--status')} lists them)"
+    )
     raise BadInput(
-        f"{place}: {what}. {advice}, or accept both ({flag('--mixed', True)}): no one machine can make such a file again."
+        f"{place}: {what}. {advice}, or accept both ({flag('--mixed', True)}): no one machine "
+        "can make such a file again."
     )

@@ -14,16 +14,19 @@ class PartOptions:
     Parameters
     ----------
     executor
-        What runs the parts: here, processes:N, ray, ray:HOST:PORT, or array, which prints what to submit to a cluster.
+        What runs the parts: here, processes:N, ray, ray:HOST:PORT, or array, which prints what to
+        submit to a cluster.
     work
-        Folder of the parts, or one of a bucket (`s3://…`), with which the same command goes on after an interruption; by default
-        a temporary one.
+        Folder of the parts, or one of a bucket (`s3://…`), with which the same command goes on
+        after an interruption; by default a temporary one.
     memory
         Memory of a part, such as 500M or 8G; 2G by default.
     shards
-        Number of ranges into which the input is cut; by default as many as the memory and the executor need.
+        Number of ranges into which the input is cut; by default as many as the memory and the
+        executor need.
     gpus
-        GPUs of a part: each process sees its own, Ray places parts on nodes that have as many, and an array requests them.
+        GPUs of a part: each process sees its own, Ray places parts on nodes that have as many, and
+        an array requests them.
     stall
         Seconds without a sign of life after which a part is started again, by processes and Ray.
     dry_run
@@ -46,7 +49,8 @@ class PartOptions:
 
 
 class PartOutcome(NamedTuple):
-    """The outcome of work in parts. result: None where there is none yet; then `text` is to be shown, and `notes` say why.
+    """The outcome of work in parts. result: None where there is none yet; then `text` is to be
+    shown, and `notes` say why.
 
     missing: the parts that a cluster has not computed, None where the plan is new.
     """
@@ -64,7 +68,9 @@ class PartOutcome(NamedTuple):
 
 
 def refusal(parts: PartOptions, check: Callable[[], None]) -> tuple[str, ...]:
-    """The note of a dry run on an output that the work itself could not write. check: raises BadUsage, as do other runs."""
+    """The note of a dry run on an output that the work itself could not write. check: raises
+    BadUsage, as do other runs.
+    """
     try:
         check()
     except BadUsage as error:

@@ -1,4 +1,6 @@
-"""The places of work folders: files that appear whole or not at all, and once, in a folder or in a bucket."""
+"""The places of work folders: files that appear whole or not at all, and once, in a folder or in a
+bucket.
+"""
 
 import contextlib
 import errno
@@ -17,7 +19,9 @@ from rankwell.locks import locked
 from rankwell.store import refuse_blocked, remote_url
 
 Puts = Literal["refused", "unique"]
-"""A second put of one name is `refused`; where a place cannot refuse it, every content has a `unique` name."""
+"""A second put of one name is `refused`; where a place cannot refuse it, every content has a
+`unique` name.
+"""
 Write = Callable[[BinaryIO], None]
 
 _DRAFT = ".draft-"
@@ -45,7 +49,9 @@ class WorkPlace(Protocol):
     """A folder of this machine for files of the merge: the place itself, where it is one."""
 
     def listing(self, prefix: str = "") -> Mapping[str, int]:
-        """The sizes of its files by name, of those that begin so, in any order, without hidden ones."""
+        """The sizes of its files by name, of those that begin so, in any order, without hidden
+        ones.
+        """
         ...
 
     def size(self, name: str) -> int | None:
@@ -77,7 +83,9 @@ class WorkPlace(Protocol):
         ...
 
     def address(self, name: str = "") -> str:
-        """A file as plans name it: an absolute path, or an address; without a name what all of them begin with."""
+        """A file as plans name it: an absolute path, or an address; without a name what all of them
+        begin with.
+        """
         ...
 
     def inside(self, name: str) -> "WorkPlace":
@@ -97,12 +105,16 @@ class WorkPlace(Protocol):
         ...
 
     def locked(self) -> AbstractContextManager[None]:
-        """Keeps others from driving work here until the block ends. Raises BadUsage that names who does."""
+        """Keeps others from driving work here until the block ends. Raises BadUsage that names who
+        does.
+        """
         ...
 
 
 def local_file(address: str) -> Path:
-    """A file of this machine with the content of what `WorkPlace.address` names; an object is fetched once per process."""
+    """A file of this machine with the content of what `WorkPlace.address` names; an object is
+    fetched once per process.
+    """
     if (url := remote_url(address)) is None:
         return Path(address)
     from rankwell.store import remote
@@ -111,7 +123,9 @@ def local_file(address: str) -> Path:
 
 
 def place_of(place: "str | Path | WorkPlace") -> WorkPlace:
-    """The place of a folder, or of an address of one in a bucket. Raises BadUsage for an address that is only read."""
+    """The place of a folder, or of an address of one in a bucket. Raises BadUsage for an address
+    that is only read.
+    """
     if not isinstance(place, (str, Path)):
         return place
     if (url := remote_url(place)) is not None:
@@ -131,7 +145,9 @@ class FolderPlace:
         try:
             self.workers_name = str(folder.resolve())
         except (OSError, RuntimeError) as error:  # a link to itself
-            raise BadUsage(f"{folder} cannot be a work folder ({error}); name another place.") from error
+            raise BadUsage(
+                f"{folder} cannot be a work folder ({error}); name another place."
+            ) from error
 
     def listing(self, prefix: str = "") -> Mapping[str, int]:
         """The sizes of its files by name."""
@@ -167,7 +183,8 @@ class FolderPlace:
                 stream.write(content)
                 _sync(stream)
             is_new = link_new(draft, path)
-        # This brings the names of files that were put before to the disk, too, such as the part of a record.
+        # This brings the names of files that were put before to the disk, too, such as the part of
+        # a record.
         sync_folder(self.folder)
         return is_new
 
@@ -233,10 +250,14 @@ def part_name(stem: str, suffix: str, digest: str, *, unique: bool) -> str:
 
 
 def probe(place: WorkPlace) -> Puts:
-    """Whether the place refuses to put a name twice. Raises BadUsage where it cannot be written to."""
+    """Whether the place refuses to put a name twice. Raises BadUsage where it cannot be written
+    to.
+    """
     name = f".probe-{_host()}-{os.getpid()}-{secrets.token_hex(4)}"
     try:
-        return "refused" if place.put_new(name, b"1") and not place.put_new(name, b"2") else "unique"
+        return (
+            "refused" if place.put_new(name, b"1") and not place.put_new(name, b"2") else "unique"
+        )
     except (OSError, BadInput):  # such as a service without conditions
         return "unique"
     finally:
@@ -269,7 +290,9 @@ def file_digest(path: Path) -> str:
 
 
 def link_new(draft: Path, path: Path) -> bool:
-    """Gives a finished draft its name; false where the name is taken. Raises OSError where a place has no links."""
+    """Gives a finished draft its name; false where the name is taken. Raises OSError where a place
+    has no links.
+    """
     try:
         os.link(draft, path)
     except FileExistsError:
@@ -279,7 +302,8 @@ def link_new(draft: Path, path: Path) -> bool:
 
 @contextlib.contextmanager
 def draft_beside(path: Path) -> Generator[Path]:
-    """A name to write to in the folder of a path, of this process alone; what is there vanishes when the block ends.
+    """A name to write to in the folder of a path, of this process alone; what is there vanishes
+    when the block ends.
 
     Raises BadUsage for a full disk.
     """
@@ -289,7 +313,9 @@ def draft_beside(path: Path) -> Generator[Path]:
     except OSError as error:
         where = error.filename if error.filename not in (None, str(draft)) else str(path.parent)
         if error.errno in FULL:
-            raise BadUsage(f"{where}: {error.strerror}; free some space, and run the command again.") from error
+            raise BadUsage(
+                f"{where}: {error.strerror}; free some space, and run the command again."
+            ) from error
         error.filename = where
         raise
     finally:
@@ -341,7 +367,9 @@ def clean_drafts(folder: Path) -> None:
 
 
 def is_running(process: int) -> bool:
-    """Whether there is a process of this number on this machine; true where that cannot be found out."""
+    """Whether there is a process of this number on this machine; true where that cannot be found
+    out.
+    """
     if os.name == "nt":
         return True
     try:

@@ -1,4 +1,6 @@
-"""The plan of a work folder, `plan.json`: written once, and equal for whoever continues the work."""
+"""The plan of a work folder, `plan.json`: written once, and equal for whoever continues the
+work.
+"""
 
 import hashlib
 import json
@@ -32,7 +34,9 @@ _LONG = 40
 
 @dataclass(frozen=True)
 class Plan:
-    """The work of a folder. inputs: name -> path, bytes, and modified, in nanoseconds. boundaries: for the kind alone."""
+    """The work of a folder. inputs: name -> path, bytes, and modified, in nanoseconds. boundaries:
+    for the kind alone.
+    """
 
     format: int
     kind: str
@@ -71,32 +75,48 @@ class Plan:
 
     def refuse_changed_inputs(self) -> None:
         """Raises BadInput for an input that is not as it was when the plan was written."""
-        for each, now in zip(self.inputs.values(), _states([each["path"] for each in self.inputs.values()]), strict=True):
+        for each, now in zip(
+            self.inputs.values(),
+            _states([each["path"] for each in self.inputs.values()]),
+            strict=True,
+        ):
             if now != each:
-                raise BadInput(f"{each['path']} has changed since the plan was written ({_changes(each, now)}); {_ANEW}.")
+                raise BadInput(
+                    f"{each['path']} has changed since the plan was written "
+                    f"({_changes(each, now)}); {_ANEW}."
+                )
 
     def expect_inputs(self) -> None:
-        """Refuses, as `refuse_changed_inputs`, local files that have changed; objects are refused where they are read."""
+        """Refuses, as `refuse_changed_inputs`, local files that have changed; objects are refused
+        where they are read.
+        """
         for each in self.inputs.values():
             if "etag" in each:
                 remote.expect(each["path"], each["bytes"], each["etag"])
                 continue
             now = _file_state(each["path"])
             if now != each:
-                raise BadInput(f"{each['path']} has changed since the plan was written ({_changes(each, now)}); {_ANEW}.")
+                raise BadInput(
+                    f"{each['path']} has changed since the plan was written "
+                    f"({_changes(each, now)}); {_ANEW}."
+                )
 
     def refuse_other_version(self) -> None:
         """Raises BadUsage where the plan is of another version of rankwell."""
         if self.versions.get("rankwell") != __version__:
             what = f"the plan is of rankwell {self.versions.get('rankwell')}, this is {__version__}"
-            raise BadUsage(f"{what}; install the same version everywhere, or name another work folder.")
+            raise BadUsage(
+                f"{what}; install the same version everywhere, or name another work folder."
+            )
 
 
 _ANEW = "restore it, or name another work folder"
 
 
 def file_of_part(place: str | Path) -> str:
-    """The name of an input that every machine can read: an absolute path, without `..`, or the address of an object."""
+    """The name of an input that every machine can read: an absolute path, without `..`, or the
+    address of an object.
+    """
     if (url := remote_url(place)) is not None:
         return url
     path = Path(place).absolute()
@@ -134,19 +154,30 @@ def _changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
         return f"{before['bytes']} bytes then, {now['bytes']} now"
     if "etag" in before or "etag" in now:
         return f"ETag {before.get('etag')} then, {now.get('etag')} now"
-    then, later = (datetime.fromtimestamp(each["modified"] / 1e9, UTC).isoformat(" ", "milliseconds") for each in (before, now))
+    then, later = (
+        datetime.fromtimestamp(each["modified"] / 1e9, UTC).isoformat(" ", "milliseconds")
+        for each in (before, now)
+    )
     return f"modified {then} then, {later} now"
 
 
 def versions() -> dict[str, str]:
     """The versions that a plan records; rankwell's decides whether a part may be computed."""
-    return {"rankwell": __version__, "python": platform.python_version(), "numpy": np.__version__, "reader": native.name()}
+    return {
+        "rankwell": __version__,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "reader": native.name(),
+    }
 
 
-def open_plan(place: WorkPlace, kind: PartKind, options: Mapping[str, Json], command: str, limits: Limits) -> tuple[Plan, bool]:
+def open_plan(
+    place: WorkPlace, kind: PartKind, options: Mapping[str, Json], command: str, limits: Limits
+) -> tuple[Plan, bool]:
     """The plan of a work folder, and whether it is new: it is written where there is none.
 
-    Raises BadUsage that says what differs where the folder has the plan of other work, and for a folder of other files.
+    Raises BadUsage that says what differs where the folder has the plan of other work, and for a
+    folder of other files.
     """
     if place.is_local:
         refuse_blocked(place.folder, folder=True)
@@ -154,16 +185,33 @@ def open_plan(place: WorkPlace, kind: PartKind, options: Mapping[str, Json], com
     if place.size(PLAN) is not None:
         return _same_plan(read_plan(place), place, kind, options, inputs, limits), False
     if others := sorted(place.listing()):
-        raise BadUsage(f"{place.name} has no plan, but other files ({others[0]!r}); name an empty folder, or a new one.")
+        raise BadUsage(
+            f"{place.name} has no plan, but other files ({others[0]!r}); name an empty "
+            "folder, or a new one."
+        )
     cut = kind.cut(options, limits)
     if kind.check is not None:
         kind.check(options)
     place.open()
     puts = probe(place)
-    plan = Plan(_FORMAT, kind.name, command, options, inputs, cut.parts, cut.boundaries, limits.memory, puts, versions())
+    plan = Plan(
+        _FORMAT,
+        kind.name,
+        command,
+        options,
+        inputs,
+        cut.parts,
+        cut.boundaries,
+        limits.memory,
+        puts,
+        versions(),
+    )
     if puts == "refused":
         if not place.put_new(PLAN, plan.text.encode()):
-            raise BadUsage(f"{place.name} has just got a plan from another process; wait for its end, or name another folder.")
+            raise BadUsage(
+                f"{place.name} has just got a plan from another process; wait for its end, or "
+                "name another folder."
+            )
     else:
         place.replace(PLAN, plan.text.encode())
     return read_plan(place), True
@@ -174,61 +222,115 @@ def read_plan(folder: str | Path | WorkPlace) -> Plan:
     place = place_of(folder)
     content = place.read(PLAN)
     if content is None:
-        raise BadUsage(f"{place.name} is not a work folder: it has no {PLAN}; name the folder that --work made.")
+        raise BadUsage(
+            f"{place.name} is not a work folder: it has no {PLAN}; name the folder that "
+            "--work made."
+        )
     path = f"{place.name}/{PLAN}"
     values = parse_json(content.decode("utf-8", "replace"), path, "a plan")
     try:
         plan = Plan(**values)
         if plan.format != _FORMAT or plan.parts < 1 or plan.kind not in KINDS:
-            raise ValueError(f"format {shown(plan.format)}, kind {shown(plan.kind)}, {shown(plan.parts)} parts")
+            raise ValueError(
+                f"format {shown(plan.format)}, kind {shown(plan.kind)}, {shown(plan.parts)} parts"
+            )
     except (TypeError, ValueError) as error:
         what = "its keys are not those of a plan" if isinstance(error, TypeError) else error
-        raise BadInput(f"{path} is damaged, or of another version of rankwell ({what}); name another work folder.") from error
+        raise BadInput(
+            f"{path} is damaged, or of another version of rankwell ({what}); name another "
+            "work folder."
+        ) from error
     return plan
 
 
 def _same_plan(
-    plan: Plan, place: WorkPlace, kind: PartKind, options: Mapping[str, Json], inputs: Mapping[str, Any], limits: Limits
+    plan: Plan,
+    place: WorkPlace,
+    kind: PartKind,
+    options: Mapping[str, Json],
+    inputs: Mapping[str, Any],
+    limits: Limits,
 ) -> Plan:
     plan.refuse_other_version()
     differing = _other_work(plan, place, kind, options, inputs)
     if not differing and limits.shards is not None:
         cut = kind.cut(options, limits._replace(memory=plan.memory))
-        differing += [] if cut.boundaries == plan.boundaries else [f"it has {plan.parts} parts, this has {cut.parts}"]
+        differing += (
+            []
+            if cut.boundaries == plan.boundaries
+            else [f"it has {plan.parts} parts, this has {cut.parts}"]
+        )
     if differing:
-        raise BadUsage(f"{place.name} holds the plan of other work: {'; '.join(differing)}. Name another work folder.")
+        raise BadUsage(
+            f"{place.name} holds the plan of other work: {'; '.join(differing)}. Name another "
+            "work folder."
+        )
     return plan
 
 
 def _other_work(
-    plan: Plan, place: WorkPlace, kind: PartKind, options: Mapping[str, Json], inputs: Mapping[str, Any]
+    plan: Plan,
+    place: WorkPlace,
+    kind: PartKind,
+    options: Mapping[str, Json],
+    inputs: Mapping[str, Any],
 ) -> list[str]:
-    """The differences from a plan: those of inputs and options, else those of what is derived from them."""
+    """The differences from a plan: those of inputs and options, else those of what is derived from
+    them.
+    """
     if plan.kind != kind.name:
         return [f"its work is {plan.kind}, this is {kind.name}"]
-    before, there = ({each["path"]: each for each in some.values()} for some in (plan.inputs, inputs))
+    before, there = (
+        {each["path"]: each for each in some.values()} for some in (plan.inputs, inputs)
+    )
     if changed := [path for path, now in there.items() if before.get(path, now) != now]:
         return [f"{path} has changed ({_changes(before[path], there[path])})" for path in changed]
     names = sorted({*plan.options, *options} - {*kind.derived})
-    if found := [each for name in names for each in _differences(name, plan.options.get(name), options.get(name))]:
+    if found := [
+        each
+        for name in names
+        for each in _differences(name, plan.options.get(name), options.get(name))
+    ]:
         return found
     own = place.address()
-    further = [f"{path} was not an input" for path in there if path not in before and not path.startswith(own)]
-    gone = [f"{path} is not an input any more" for path in before if path not in there and not path.startswith(own)]
+    further = [
+        f"{path} was not an input"
+        for path in there
+        if path not in before and not path.startswith(own)
+    ]
+    gone = [
+        f"{path} is not an input any more"
+        for path in before
+        if path not in there and not path.startswith(own)
+    ]
     if further or gone:
         return further + gone
-    derived = [kind.derived[name] for name in kind.derived if plan.options.get(name) != options.get(name)]
-    return list(dict.fromkeys(derived)) or [f"{path} was not an input" for path in there if path not in before]
+    derived = [
+        kind.derived[name] for name in kind.derived if plan.options.get(name) != options.get(name)
+    ]
+    return list(dict.fromkeys(derived)) or [
+        f"{path} was not an input" for path in there if path not in before
+    ]
 
 
 def _differences(name: str, was: Json, now: Json) -> list[str]:
-    """The differences between two values of an option, each with the names of the values around it."""
+    """The differences between two values of an option, each with the names of the values around
+    it.
+    """
     if was == now:
         return []
     if isinstance(was, dict) and isinstance(now, dict):
         keys = sorted({*was, *now})
-        return [each for key in keys for each in _differences(f"{name} {key}", was.get(key), now.get(key))]
-    if isinstance(was, list) and isinstance(now, list) and any(isinstance(each, (dict, list)) for each in [*was, *now]):
+        return [
+            each
+            for key in keys
+            for each in _differences(f"{name} {key}", was.get(key), now.get(key))
+        ]
+    if (
+        isinstance(was, list)
+        and isinstance(now, list)
+        and any(isinstance(each, (dict, list)) for each in [*was, *now])
+    ):
         if len(was) != len(now):
             return [f"{name} had {len(was)} entries, has {len(now)}"]
         return [each for pair in zip(was, now, strict=True) for each in _differences(name, *pair)]

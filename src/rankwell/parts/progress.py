@@ -1,4 +1,6 @@
-"""The progress of parts as one line: how many are done, how much of the work that is, and the slowest that runs."""
+"""The progress of parts as one line: how many are done, how much of the work that is, and the
+slowest that runs.
+"""
 
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
@@ -16,7 +18,15 @@ from rankwell.parts.work import WorkFolder
 Progress = Callable[[str, int, int], None]
 _LOOKING_SHARE = 0.05
 """Of the time: with many parts a look at their notes takes long."""
-_SCALES = (("", 1), (" k", 10**3), (" M", 10**6), (" G", 10**9), (" T", 10**12), (" P", 10**15), (" E", 10**18))
+_SCALES = (
+    ("", 1),
+    (" k", 10**3),
+    (" M", 10**6),
+    (" G", 10**9),
+    (" T", 10**12),
+    (" P", 10**15),
+    (" E", 10**18),
+)
 
 
 @runtime_checkable
@@ -38,7 +48,9 @@ def share(done: int, total: int, unit: str) -> str:
     >>> share(20, 250, "texts")
     '20 of 250 texts'
     """
-    scale, size = max(((each, size) for each, size in _SCALES if size <= max(total, 1)), key=lambda each: each[1])
+    scale, size = max(
+        ((each, size) for each, size in _SCALES if size <= max(total, 1)), key=lambda each: each[1]
+    )
     decimals = 0 if size == 1 else 3 - len(str(total // size))
     return " of ".join(f"{each / size:.{decimals}f}" for each in (done, total)) + f"{scale} {unit}"
 
@@ -49,11 +61,15 @@ class _Line:
     def __init__(self, work: WorkFolder, missing: Sequence[int]) -> None:
         plan = work.plan
         amounts_of = plan.kind_of_part.amounts
-        self._unit, self._amounts = Amounts("", ()) if amounts_of is None else amounts_of(plan.part_inputs)
+        self._unit, self._amounts = (
+            Amounts("", ()) if amounts_of is None else amounts_of(plan.part_inputs)
+        )
         self._work, self._total = work, sum(self._amounts)
         self._left = set(missing)
         self.done, self.total = plan.parts - len(missing), plan.parts
-        self._amount_done = self._total - sum(self._amounts[index] for index in missing) if self._amounts else 0
+        self._amount_done = (
+            self._total - sum(self._amounts[index] for index in missing) if self._amounts else 0
+        )
         self._before, self._since = _starts(work), dict[int, tuple[Any, float]]()
         self._next_look = 0.0
 
@@ -71,15 +87,26 @@ class _Line:
         if now >= self._next_look:
             with suppress(OSError, BadInput):
                 self._look(now)
-            self._next_look = now + max(beat(self._work.place) / 2, (time.monotonic() - now) / _LOOKING_SHARE)
+            self._next_look = now + max(
+                beat(self._work.place) / 2, (time.monotonic() - now) / _LOOKING_SHARE
+            )
         work = share(self._amount_done, self._total, self._unit) if self._total else ""
         slowest = min(self._since, key=lambda index: self._since[index][1], default=None)
-        age = "" if slowest is None else f"slowest {slowest}: {timedelta(seconds=int(now - self._since[slowest][1]))}"
+        age = (
+            ""
+            if slowest is None
+            else f"slowest {slowest}: {timedelta(seconds=int(now - self._since[slowest][1]))}"
+        )
         return ", ".join(filter(None, (work, age)))
 
     def _look(self, now: float) -> None:
-        # Notes that were there before are of processes that have ended, whatever machine they were on.
-        found = {index: start for index, start in _starts(self._work).items() if start != self._before.get(index)}
+        # Notes that were there before are of processes that have ended, whatever machine they were
+        # on.
+        found = {
+            index: start
+            for index, start in _starts(self._work).items()
+            if start != self._before.get(index)
+        }
         known = self._since
         self._since = {
             index: known[index] if index in known and known[index][0] == start else (start, now)
@@ -90,16 +117,21 @@ class _Line:
 
 def _starts(work: WorkFolder) -> Mapping[int, Any]:
     """The host, process and time with which each running part began."""
-    return {index: [note.get(each) for each in ("host", "process", "since")] for index, note in work.running().items()}
+    return {
+        index: [note.get(each) for each in ("host", "process", "since")]
+        for index, note in work.running().items()
+    }
 
 
 @contextmanager
 def shown_progress(
     work: WorkFolder, missing: Sequence[int], progress: Progress | None, name: str = "parts"
 ) -> Generator[Callable[[int], None]]:
-    """A block in which the missing parts of a folder end, each of which is to be reported with its index.
+    """A block in which the missing parts of a folder end, each of which is to be reported with its
+    index.
 
-    Progress that takes notes is called at least once in a beat of the parts, from a thread of its own.
+    Progress that takes notes is called at least once in a beat of the parts, from a thread of its
+    own.
     """
     if progress is None:
         yield lambda _: None

@@ -1,4 +1,6 @@
-"""Exact search in parts: a part is the best items of some queries in a range of the items, and lists merge by exact score."""
+"""Exact search in parts: a part is the best items of some queries in a range of the items, and
+lists merge by exact score.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +14,14 @@ from rankwell.io.files import read_column
 from rankwell.neighbours import TopK, search
 from rankwell.parts import KINDS, Amounts, Cut, Json, Limits, PartContent, PartInputs, PartKind
 from rankwell.parts.ids import Ids, id_files
-from rankwell.parts.lists import ListBlock, PartGrid, lists_of, merged_blocks, merged_lists, write_array
+from rankwell.parts.lists import (
+    ListBlock,
+    PartGrid,
+    lists_of,
+    merged_blocks,
+    merged_lists,
+    write_array,
+)
 from rankwell.parts.places import WorkPlace
 from rankwell.parts.vectors import VectorFiles, VectorRange, files_of, named_files, read_range
 from rankwell.store import split_part
@@ -22,14 +31,21 @@ def _files(options: Mapping[str, Json]) -> dict[str, str]:
     """The files that a search reads."""
     found: dict[str, str] = {}
     for name in ("base", "queries"):
-        for what, files in ((name, files_of(options[name])), (f"{name} ids", id_files(options[name], options[f"{name}_ids"]))):
+        for what, files in (
+            (name, files_of(options[name])),
+            (f"{name} ids", id_files(options[name], options[f"{name}_ids"])),
+        ):
             found |= named_files(what, files)
     groups = {f"{name} groups": options[f"{name}_groups"] for name in ("base", "queries")}
-    return found | {name: split_part(place)[0] for name, place in groups.items() if place is not None}
+    return found | {
+        name: split_part(place)[0] for name, place in groups.items() if place is not None
+    }
 
 
 def _cut(options: Mapping[str, Json], limits: Limits) -> Cut:
-    """Passes over shards of the items, as `PartGrid.of` says; shards end where files and row groups end that are near."""
+    """Passes over shards of the items, as `PartGrid.of` says; shards end where files and row groups
+    end that are near.
+    """
     items, queries = VectorFiles(options["base"]), VectorFiles(options["queries"])
     if items.shape[1] != queries.shape[1]:
         what = f"the queries have {queries.shape[1]} dimensions, the items {items.shape[1]}"
@@ -40,7 +56,10 @@ def _cut(options: Mapping[str, Json], limits: Limits) -> Cut:
     row = dimensions * items.dtype.itemsize
     grid = PartGrid.of(m, n, state=8 * dimensions + 24 * width(k), row=row, depth=k, limits=limits)
     grid = grid.ending_at(items.breaks)
-    written = sum(16 * m * min(k, stop - start) for start, stop in zip(grid.items, grid.items[1:], strict=False))
+    written = sum(
+        16 * m * min(k, stop - start)
+        for start, stop in zip(grid.items, grid.items[1:], strict=False)
+    )
     costs: dict[str, int | str] = {
         "parts": grid.parts,
         "items per part": -(-n // grid.shards),
@@ -58,7 +77,10 @@ def _check(options: Mapping[str, Json]) -> None:
     """Raises the errors of ids, of labels and of their numbers."""
     sides = {name: Ids(options[name], options[f"{name}_ids"]) for name in ("base", "queries")}
     if options["exclude"] == "self" and sides["base"].is_named != sides["queries"].is_named:
-        raise BadUsage("--exclude self goes by id, and only one side has ids; name them with --base-ids and --query-ids.")
+        raise BadUsage(
+            "--exclude self goes by id, and only one side has ids; name them with --base-ids "
+            "and --query-ids."
+        )
     numbers: dict[str, int] = {}
     for name, ids in sides.items():
         numbers[name] = VectorFiles(options[name]).shape[0]
@@ -66,7 +88,10 @@ def _check(options: Mapping[str, Json]) -> None:
     if options["base_groups"] is not None:
         labels = {name: len(read_column(options[f"{name}_groups"])) for name in ("queries", "base")}
         if any(labels[name] != numbers[name] for name in labels):
-            what = f"{labels['queries']} and {labels['base']} group labels for {numbers['queries']} queries"
+            what = (
+                f"{labels['queries']} and {labels['base']} group labels for {numbers['queries']} "
+                "queries"
+            )
             raise BadInput(f"{what} and {numbers['base']} items; each has one, or None.")
 
 
@@ -75,7 +100,9 @@ def _grid(inputs: PartInputs) -> PartGrid:
 
 
 def _part(inputs: PartInputs, index: int) -> PartContent:
-    """The best items of a shard for the queries of a pass: int64 (2, queries, depth), positions and the bits of scores."""
+    """The best items of a shard for the queries of a pass: int64 (2, queries, depth), positions and
+    the bits of scores.
+    """
     options = inputs.options
     rows, columns = _grid(inputs).part(index)
     tables: list[VectorRange] = []
@@ -88,7 +115,10 @@ def _part(inputs: PartInputs, index: int) -> PartContent:
         digests[f"{name} {part.start}-{part.stop}"] = digest
     groups = None
     if options["base_groups"] is not None:
-        groups = Groups(read_column(options["queries_groups"])[rows], read_column(options["base_groups"])[columns])
+        groups = Groups(
+            read_column(options["queries_groups"])[rows],
+            read_column(options["base_groups"])[columns],
+        )
     named = {name: options[name] for name in ("metric", "exclude", "backend", "device")}
     depth = min(options["k"], columns.stop - columns.start)
     found = search(tables[0], tables[1], k=max(depth, 1), groups=groups, **named)
@@ -104,7 +134,9 @@ def _names(options: Mapping[str, Json], name: str, part: slice, known: Json) -> 
 
 @dataclass(frozen=True, eq=False)
 class MergedSearch:
-    """The lists of a search, which are merged as they are read, as long as the files of the parts are there."""
+    """The lists of a search, which are merged as they are read, as long as the files of the parts
+    are there.
+    """
 
     _inputs: PartInputs
     _files: Sequence[Path]
@@ -129,7 +161,10 @@ class MergedSearch:
         options, (n_queries, k) = self._inputs.options, self.shape
         positions, scores = merged_lists(_grid(self._inputs), self._files, self._place.folder, k)
         known = self._inputs.boundaries["files"]
-        ids = {name: Ids(options[name], options[f"{name}_ids"], known[name]) for name in ("base", "queries")}
+        ids = {
+            name: Ids(options[name], options[f"{name}_ids"], known[name])
+            for name in ("base", "queries")
+        }
         names = ids["base"].chosen(positions[positions >= 0], self.n_items)
         return TopK(positions, scores, ids["queries"].names(n_queries), names, options["metric"])
 
@@ -139,5 +174,15 @@ def _amounts(inputs: PartInputs) -> Amounts:
 
 
 KINDS.add(
-    "search", PartKind("search", "Exact search among embeddings", _files, _cut, _part, MergedSearch, _check, amounts=_amounts)
+    "search",
+    PartKind(
+        "search",
+        "Exact search among embeddings",
+        _files,
+        _cut,
+        _part,
+        MergedSearch,
+        _check,
+        amounts=_amounts,
+    ),
 )

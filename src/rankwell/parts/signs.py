@@ -1,4 +1,6 @@
-"""Signs of life: a part that is computed renews its note while it uses its processor, and who runs it notices when it stops."""
+"""Signs of life: a part that is computed renews its note while it uses its processor, and who runs
+it notices when it stops.
+"""
 
 import sys
 import time
@@ -25,9 +27,11 @@ def beat(place: WorkPlace) -> float:
 
 @contextmanager
 def working(work: WorkFolder, index: int) -> Generator[None]:
-    """A block that computes a part: its note is there meanwhile, and says how much processor time the process has used.
+    """A block that computes a part: its note is there meanwhile, and says how much processor time
+    the process has used.
 
-    A process that waits for ever or is suspended uses next to none, so that its note stays as it is.
+    A process that waits for ever or is suspended uses next to none, so that its note stays as it
+    is.
     """
     note, (used, seen) = work.begin(index), (time.process_time(), time.monotonic())
 
@@ -56,9 +60,11 @@ def check_stall(place: WorkPlace, seconds: float | None) -> None:
 
 
 class StallWatch:
-    """Whether the part of a place among `indices` has given no sign of life for so many seconds, by this machine's clock.
+    """Whether the part of a place among `indices` has given no sign of life for so many seconds, by
+    this machine's clock.
 
-    A part that has not begun is not stalled. A stalled one is named on standard error, and has the same time again.
+    A part that has not begun is not stalled. A stalled one is named on standard error, and has the
+    same time again.
     """
 
     def __init__(self, work: WorkFolder, indices: Sequence[int], seconds: float) -> None:
@@ -81,5 +87,8 @@ class StallWatch:
             return False
         del self._seen[index]
         where = printable(f"{note.get('host')}, process {note.get('process')}")
-        sys.stderr.write(f"part {index} has given no sign of life for {self._seconds:g} s ({where}); it is started again\n")
+        sys.stderr.write(
+            f"part {index} has given no sign of life for {self._seconds:g} s ({where}); it is "
+            "started again\n"
+        )
         return True

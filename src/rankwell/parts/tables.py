@@ -1,4 +1,6 @@
-"""Embeddings as the command that plans needs them: of objects their sizes and ids; vectors come where something needs them."""
+"""Embeddings as the command that plans needs them: of objects their sizes and ids; vectors come
+where something needs them.
+"""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -20,7 +22,8 @@ from rankwell.store.remote import existing
 
 
 class ObjectEmbeddings(Embeddings):
-    """Embeddings of objects, whose headers and ids have been read; the vectors are fetched once something needs them.
+    """Embeddings of objects, whose headers and ids have been read; the vectors are fetched once
+    something needs them.
 
     Raises as `Embeddings` does.
     """
@@ -65,7 +68,8 @@ class ObjectEmbeddings(Embeddings):
 
 
 def planned_embeddings(place: Any, *, ids: Any = None) -> Embeddings:
-    """Embeddings whose numbers are unchecked. place, ids: as in `read_embeddings`, which reads all places but objects.
+    """Embeddings whose numbers are unchecked. place, ids: as in `read_embeddings`, which reads all
+    places but objects.
 
     Raises as `read_embeddings` does.
     """

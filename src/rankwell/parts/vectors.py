@@ -1,4 +1,6 @@
-"""Vectors of files and of folders of shards, local or remote, of which parts read ranges, once and with their digest."""
+"""Vectors of files and of folders of shards, local or remote, of which parts read ranges, once and
+with their digest.
+"""
 
 import zlib
 from bisect import bisect_right
@@ -42,7 +44,9 @@ class _Rows(Protocol):
 
 
 def mapped(place: str) -> Embeddings:
-    """The vectors of a local file, read in place, without ids. Raises BadUsage for a file that can only be read whole."""
+    """The vectors of a local file, read in place, without ids. Raises BadUsage for a file that can
+    only be read whole.
+    """
     text, part = split_part(place)
     with naming(text):
         vectors = read_vectors(text, part).vectors
@@ -64,16 +68,24 @@ class _MappedVectors:
     def read(self, start: int, stop: int) -> Vectors:
         """The vectors of some rows, in place where they follow each other and are many."""
         found = self._vectors
-        # A small range costs less to read into memory that the process has kept than to map, page by page.
+        # A small range costs less to read into memory that the process has kept than to map, page
+        # by page.
         is_small = (stop - start) * self._row <= _MOST_READ
-        if is_small and isinstance(found, np.memmap) and isinstance(found.base, mmap) and found.flags.c_contiguous:
+        if (
+            is_small
+            and isinstance(found, np.memmap)
+            and isinstance(found.base, mmap)
+            and found.flags.c_contiguous
+        ):
             return self._read(found.offset + start * self._row, stop - start)
         return np.ascontiguousarray(found[start:stop])
 
     def _read(self, offset: int, n: int) -> Vectors:
         rows = np.fromfile(self._file, self.dtype, n * self.shape[1], offset=offset)
         if rows.nbytes < n * self._row:
-            raise BadInput(f"{self._file} has changed since the plan was written; name another work folder.")
+            raise BadInput(
+                f"{self._file} has changed since the plan was written; name another work folder."
+            )
         return rows.reshape(n, self.shape[1])
 
     def chosen(self, rows: Ints) -> Vectors:
@@ -82,7 +94,9 @@ class _MappedVectors:
 
 
 def rows_of(path: str, part: str = "") -> _Rows:
-    """The vectors of one file. Raises BadInput for a damaged one, BadUsage for one that can only be read whole."""
+    """The vectors of one file. Raises BadInput for a damaged one, BadUsage for one that can only be
+    read whole.
+    """
     if (url := remote_url(path)) is not None:
         return _remote_rows(existing(url), part)
     is_parquet = path.lower().endswith(".parquet")
@@ -95,15 +109,20 @@ def _remote_rows(seen: Object, part: str) -> _Rows:
     if seen.url.lower().endswith(".parquet"):
         return ParquetVectors(seen.url, part)
     if part:
-        raise BadUsage(f"{seen.url}:{part} can only be read whole; save its vectors as .npy to work on it in parts.")
+        raise BadUsage(
+            f"{seen.url}:{part} can only be read whole; save its vectors as .npy to work on "
+            "it in parts."
+        )
     return RemoteVectors(seen.url)
 
 
 class VectorFiles:
-    """The vectors of a place: a file, or the shards of a folder one after the other in order of the bytes of their names.
+    """The vectors of a place: a file, or the shards of a folder one after the other in order of the
+    bytes of their names.
 
-    known: what `described` has returned, which a part takes from the plan, so that it opens the files alone that it reads.
-    Raises BadInput for shards of other dimensions or another kind of numbers than the first, and for no vector at all.
+    known: what `described` has returned, which a part takes from the plan, so that it opens the
+    files alone that it reads. Raises BadInput for shards of other dimensions or another kind of
+    numbers than the first, and for no vector at all.
     """
 
     def __init__(self, place: str, known: Json = None) -> None:
@@ -112,15 +131,24 @@ class VectorFiles:
         self.files: Sequence[str] = files_of(place) if known is None else known["files"]
         self._rows: list[_Rows | None] = [None] * len(self.files)
         if known is not None:
-            self.starts, self.shape, self.dtype = known["starts"], tuple[int, int](known["shape"]), np.dtype(known["dtype"])
+            self.starts, self.shape, self.dtype = (
+                known["starts"],
+                tuple[int, int](known["shape"]),
+                np.dtype(known["dtype"]),
+            )
             return
         found = in_threads(self._opened, range(len(self.files)), workers=_AT_ONCE)
         first = next((which for which, each in enumerate(found) if each.shape[1]), 0)
         dimensions, kind = found[first].shape[1], found[first].dtype
         for file, each in zip(self.files, found, strict=True):
             if each.shape[1]:  # a Parquet file without rows does not show it
-                refuse_other_shard((self.files[first], dimensions, kind), (file, each.shape[1], each.dtype))
-        self.starts: Sequence[int] = [0, *np.cumsum([each.shape[0] for each in found], dtype=np.int64).tolist()]
+                refuse_other_shard(
+                    (self.files[first], dimensions, kind), (file, each.shape[1], each.dtype)
+                )
+        self.starts: Sequence[int] = [
+            0,
+            *np.cumsum([each.shape[0] for each in found], dtype=np.int64).tolist(),
+        ]
         self.shape: tuple[int, int] = self.starts[-1], dimensions
         self.dtype: np.dtype[Any] = kind
         if not self.shape[0]:
@@ -140,10 +168,14 @@ class VectorFiles:
 
     @property
     def breaks(self) -> Sequence[int]:
-        """Rows at which a range begins or ends best, because what is around them is read as a whole: files, row groups."""
+        """Rows at which a range begins or ends best, because what is around them is read as a
+        whole: files, row groups.
+        """
         found = {*self.starts}
         for start, each in zip(self.starts, self._rows, strict=False):
-            found |= {start + row for row in each.breaks} if isinstance(each, ParquetVectors) else set()
+            found |= (
+                {start + row for row in each.breaks} if isinstance(each, ParquetVectors) else set()
+            )
         return sorted(found)
 
     def _opened(self, which: int) -> _Rows:
@@ -152,26 +184,37 @@ class VectorFiles:
         return found
 
     def read(self, start: int, stop: int) -> Vectors:
-        """The vectors of some rows, in memory. Raises as the files' readers do, and where a file is not as it was."""
+        """The vectors of some rows, in memory. Raises as the files' readers do, and where a file is
+        not as it was.
+        """
         pieces = [
             self._read(which, max(start, begin) - begin, min(stop, end) - begin)
             for which, (begin, end) in enumerate(zip(self.starts, self.starts[1:], strict=False))
             if max(start, begin) < min(stop, end)
         ]
-        return pieces[0] if len(pieces) == 1 else np.concatenate([np.empty((0, self.shape[1]), dtype=self.dtype), *pieces])
+        return (
+            pieces[0]
+            if len(pieces) == 1
+            else np.concatenate([np.empty((0, self.shape[1]), dtype=self.dtype), *pieces])
+        )
 
     def _unchanged(self, which: int) -> _Rows:
         """The vectors of a file. Raises BadInput where it is not as it was."""
         rows, n = self._opened(which), self.starts[which + 1] - self.starts[which]
         if rows.shape != (n, self.shape[1]) or rows.dtype.name != self.dtype.name:
-            raise BadInput(f"{self.files[which]} has changed since the plan was written; name another work folder.")
+            raise BadInput(
+                f"{self.files[which]} has changed since the plan was written; name another "
+                "work folder."
+            )
         return rows
 
     def _read(self, which: int, start: int, stop: int) -> Vectors:
         return self._unchanged(which).read(start, stop)
 
     def chosen(self, rows: Ints) -> Vectors:
-        """(rows, dimensions) the vectors of any rows, in memory; those of an object that are near each other in one range."""
+        """(rows, dimensions) the vectors of any rows, in memory; those of an object that are near
+        each other in one range.
+        """
         ordered, which = np.unique(rows, return_inverse=True)
         found = np.empty((len(ordered), self.shape[1]), dtype=self.dtype)
         for number, (begin, end) in enumerate(pairwise(self.starts)):
@@ -187,10 +230,14 @@ class VectorFiles:
             return file.chosen(rows)
         far = (np.diff(rows) * row > _NEAR) | (np.diff(rows * row // _BLOCK) > 0)
         pieces = np.split(rows, np.flatnonzero(far) + 1)
-        return np.concatenate([file.read(int(some[0]), int(some[-1]) + 1)[some - some[0]] for some in pieces])
+        return np.concatenate(
+            [file.read(int(some[0]), int(some[-1]) + 1)[some - some[0]] for some in pieces]
+        )
 
     def shard(self, row: int) -> str | None:
-        """The name of a row in messages, in the whole table and in its shard; None where there is one file."""
+        """The name of a row in messages, in the whole table and in its shard; None where there is
+        one file.
+        """
         if len(self.files) == 1:
             return None
         which = bisect_right(self.starts, row) - 1
@@ -199,11 +246,15 @@ class VectorFiles:
 
 def named_files(name: str, files: Sequence[str]) -> dict[str, str]:
     """The files of a place by their names in a plan: that of the place, or of each shard."""
-    return {name if len(files) == 1 else f"{name}/{file.rpartition('/')[2]}": file for file in files}
+    return {
+        name if len(files) == 1 else f"{name}/{file.rpartition('/')[2]}": file for file in files
+    }
 
 
 def has_ranges(place: str) -> bool:
-    """Whether parts can read any rows of a place: not those of Parquet, and of files that can only be read whole."""
+    """Whether parts can read any rows of a place: not those of Parquet, and of files that can only
+    be read whole.
+    """
     if any(file.lower().endswith(".parquet") for file in files_of(place)):
         return False
     try:
@@ -227,29 +278,43 @@ def files_of(place: str) -> Sequence[str]:
 
 @dataclass(frozen=True, eq=False)
 class VectorRange(Embeddings):
-    """Vectors of a range of a table; messages name the row in the whole table, and its file. start: the first one's row."""
+    """Vectors of a range of a table; messages name the row in the whole table, and its file. start:
+    the first one's row.
+    """
 
     start: int = 0
     file: str = ""
     files: VectorFiles | None = None
 
     def place(self, row: int) -> str:
-        """The name of a vector in messages: its file, its row in it, and its id where it is known."""
-        named = "" if self.ids is None or isinstance(self.ids, Positions) else f" (id {self.ids[row]!r})"
+        """The name of a vector in messages: its file, its row in it, and its id where it is
+        known.
+        """
+        named = (
+            ""
+            if self.ids is None or isinstance(self.ids, Positions)
+            else f" (id {self.ids[row]!r})"
+        )
         shard = None if self.files is None else self.files.shard(self.start + row)
         return f"{self.file}, row {self.start + row}{named}" if shard is None else f"{shard}{named}"
 
 
-def read_range(place: str, rows: slice, ids: Sequence[str] | None, known: Json = None) -> tuple[VectorRange, str]:
-    """Some of the vectors, in memory, with the `checksum` of their bytes. ids: theirs. known: as `VectorFiles` takes it."""
+def read_range(
+    place: str, rows: slice, ids: Sequence[str] | None, known: Json = None
+) -> tuple[VectorRange, str]:
+    """Some of the vectors, in memory, with the `checksum` of their bytes. ids: theirs. known: as
+    `VectorFiles` takes it.
+    """
     files = VectorFiles(place, known)
     vectors = files.read(rows.start, rows.stop)
     return VectorRange(ids, vectors, start=rows.start, file=place, files=files), checksum(vectors)
 
 
 def checksum(vectors: Vectors) -> str:
-    """The CRC-32 of contiguous vectors, which shows that parts have read different bytes of one table.
+    """The CRC-32 of contiguous vectors, which shows that parts have read different bytes of one
+    table.
 
-    A cryptographic digest takes several times as long, which counts beside few queries: every part reads its items once.
+    A cryptographic digest takes several times as long, which counts beside few queries: every part
+    reads its items once.
     """
     return f"{zlib.crc32(vectors.data if vectors.size else b''):08x}"

@@ -1,4 +1,6 @@
-"""Reports: rows of results in, text out. Columns, figures and tables of every format, the rules line, the table on a terminal."""
+"""Reports: rows of results in, text out. Columns, figures and tables of every format, the rules
+line, the table on a terminal.
+"""
 
 import math
 import os
@@ -28,7 +30,9 @@ _LEVELS = ("ceiling", "chance")
 
 
 class Terminal(NamedTuple):
-    """The abilities of a stream. width: its columns, None for as many as needed. colour: whether to write escape codes."""
+    """The abilities of a stream. width: its columns, None for as many as needed. colour: whether to
+    write escape codes.
+    """
 
     width: int | None = None
     colour: bool = False
@@ -39,7 +43,9 @@ _WORDS = re.compile(r"[a-z0-9_ ]+")
 
 
 class PrintedFigure(str):
-    """A cell that is a printed figure: on a terminal its decimal point stands below those of the others."""
+    """A cell that is a printed figure: on a terminal its decimal point stands below those of the
+    others.
+    """
 
     __slots__ = ()
 
@@ -51,18 +57,24 @@ class Strong(PrintedFigure):
 
 
 class Aside(str):
-    """A note on what a command did, not on its results, such as the name of a written file; `--quiet` leaves it out."""
+    """A note on what a command did, not on its results, such as the name of a written file;
+    `--quiet` leaves it out.
+    """
 
     __slots__ = ()
 
 
 class Document(NamedTuple):
-    """All that an output may show. summary: whether `rows` have `SUMMARY_COLUMNS`; else they are rows of any kind.
+    """All that an output may show. summary: whether `rows` have `SUMMARY_COLUMNS`; else they are
+    rows of any kind.
 
-    rules: every rule that was in force. A mapping `counts` (run -> what -> how many) and the plain entries make the rules line;
-    `level` names the interval; `measures` (exact name -> definition) may state a `summary` other than `mean`.
-    tables: further rows of any kind by name, which formats of one table (csv, tsv, jsonl) leave out.
-    title: what `table`, `md` and `latex` print above the tables. legend: lines below those of `md` and `latex`.
+    rules: every rule that was in force. A mapping `counts` (run -> what -> how many) and the plain
+    entries make the rules line; `level` names the interval; `measures` (exact name -> definition)
+    may state a `summary` other than `mean`.
+    tables: further rows of any kind by name, which formats of one table (csv, tsv, jsonl) leave
+    out.
+    title: what `table`, `md` and `latex` print above the tables. legend: lines below those of `md`
+    and `latex`.
     """
 
     rows: Sequence[Row]
@@ -77,7 +89,9 @@ class Document(NamedTuple):
 
 
 class Output(NamedTuple):
-    """The output of a command: `text` goes to standard output, `notes` to standard error, `exit_code` to the shell."""
+    """The output of a command: `text` goes to standard output, `notes` to standard error,
+    `exit_code` to the shell.
+    """
 
     text: str = ""
     notes: tuple[str, ...] = ()
@@ -94,24 +108,27 @@ def render(
     per_query: Iterable[Row] | None,
     rules: Mapping[str, Any],
     notes: Sequence[str],
-    format: Format = "table",  # noqa: A002
+    format: Format = "table",
     *,
     terminal: Terminal = PLAIN,
     tables: Mapping[str, Sequence[Row]] | None = None,
 ) -> str:
     """The text of a result in one of the formats, ending in a line break.
 
-    rows: the summary, with a protocol's columns after `SUMMARY_COLUMNS`. per_query: likewise with `PER_QUERY_COLUMNS`, which
-    `csv`, `tsv` and `jsonl`, being one table, have in place of the summary. Floats have full precision there and in `json`, 4
-    decimals elsewhere (percentages and ranks 2, counts none where whole). Notes are in `json` only. Raises UnknownName.
+    rows: the summary, with a protocol's columns after `SUMMARY_COLUMNS`. per_query: likewise with
+    `PER_QUERY_COLUMNS`, which `csv`, `tsv` and `jsonl`, being one table, have in place of the
+    summary. Floats have full precision there and in `json`, 4 decimals elsewhere (percentages and
+    ranks 2, counts none where whole). Notes are in `json` only. Raises UnknownName.
     """
     listed = per_query if per_query is None or isinstance(per_query, Sequence) else list(per_query)
-    return OUTPUTS[format](Document(rows, listed, rules, notes, terminal=terminal, tables=tables or {}))
+    return OUTPUTS[format](
+        Document(rows, listed, rules, notes, terminal=terminal, tables=tables or {})
+    )
 
 
 def render_rows(
     rows: Sequence[Row],
-    format: Format = "table",  # noqa: A002
+    format: Format = "table",
     *,
     notes: Sequence[str] = (),
     terminal: Terminal = PLAIN,
@@ -123,7 +140,7 @@ def render_rows(
 def present(
     result: "Results",
     *,
-    format: Format = "table",  # noqa: A002
+    format: Format = "table",
     per_query: bool = False,
     output: Path | None = None,
     notes: Sequence[str] = (),
@@ -131,23 +148,30 @@ def present(
     charts: bool = True,
     others: Sequence[Path] = (),
 ) -> Output:
-    """The output of a command for a result; `output` is the folder that it is written to as well, each file whole or not at all.
+    """The output of a command for a result; `output` is the folder that it is written to as well,
+    each file whole or not at all.
 
-    notes: the command's own, before those of the result. tables: further rows by name. charts: whether charts of any result are
-    drawn. others: files that the command has written into the folder already, for the manifest.
+    notes: the command's own, before those of the result. tables: further rows by name. charts:
+    whether charts of any result are drawn. others: files that the command has written into the
+    folder already, for the manifest.
     """
     own = [*result.notes, *result.interval_notes]
     rows, terminal = list(result.per_query()) if per_query else None, terminal_of(sys.stdout)
-    text = render(result.summary, rows, result.describe(), own, format, terminal=terminal, tables=tables)
+    text = render(
+        result.summary, rows, result.describe(), own, format, terminal=terminal, tables=tables
+    )
     said = [*notes, *(own if format != "json" else [])]
     if output is not None:
-        DISPLAYS["folder"](result, output, notes=own, tables=tables or {}, charts=charts, others=others)
+        DISPLAYS["folder"](
+            result, output, notes=own, tables=tables or {}, charts=charts, others=others
+        )
         said.append(Aside(f"wrote {output}/"))
     return Output(text=text, notes=tuple(said))
 
 
 def terminal_of(stream: TextIO) -> Terminal:
-    """The abilities of the stream: no terminal, no width and no colour; `NO_COLOR` and a dumb terminal turn colour off.
+    """The abilities of the stream: no terminal, no width and no colour; `NO_COLOR` and a dumb
+    terminal turn colour off.
 
     `COLUMNS` is the width of a terminal that reports another.
     """
@@ -158,38 +182,55 @@ def terminal_of(stream: TextIO) -> Terminal:
         width = int(stated) if stated.isdecimal() else os.get_terminal_size(stream.fileno()).columns
     except OSError:
         width = 80
-    return Terminal(width or 80, colour=not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb")
+    return Terminal(
+        width or 80, colour=not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    )
 
 
 def folded(text: str, terminal: Terminal, indent: str = "") -> str:
-    """The text with no line longer than the terminal's, broken at blanks alone. indent: of the lines that go on."""
+    """The text with no line longer than the terminal's, broken at blanks alone. indent: of the
+    lines that go on.
+    """
     if terminal.width is None or all(width_of(line) <= terminal.width for line in text.split("\n")):
         return text
     from textwrap import TextWrapper
 
-    wrapper = TextWrapper(terminal.width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    wrapper = TextWrapper(
+        terminal.width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
     return "\n".join("\n".join(wrapper.wrap(line)) for line in text.split("\n"))
 
 
 def prose(text: str) -> str:
-    """The text with its paragraphs folded where standard output is a terminal; command lines stay whole, to be copied."""
+    """The text with its paragraphs folded where standard output is a terminal; command lines stay
+    whole, to be copied.
+    """
     terminal = terminal_of(sys.stdout)
     if terminal.width is None:
         return text
     lines = re.sub(r"(?<=[^\n])\n(?=[^ \n])", " ", text).split("\n")
     is_command = ("  rankwell ", "    --")
     return "\n".join(
-        line if line.startswith(is_command) else folded(line, terminal, "    " if line[:1] == " " else "") for line in lines
+        line
+        if line.startswith(is_command)
+        else folded(line, terminal, "    " if line[:1] == " " else "")
+        for line in lines
     )
 
 
 def columns_of(rows: Sequence[Row], fixed: Sequence[str] = ()) -> list[str]:
-    """The names of all columns: the fixed ones, then whatever else a row has, in the order of first sight."""
-    return list(dict.fromkeys(chain(fixed, *([rows.columns] if isinstance(rows, ValueRows) else rows))))
+    """The names of all columns: the fixed ones, then whatever else a row has, in the order of first
+    sight.
+    """
+    return list(
+        dict.fromkeys(chain(fixed, *([rows.columns] if isinstance(rows, ValueRows) else rows)))
+    )
 
 
 def plain(value: Any) -> Any:
-    """The value as JSON: NumPy's numbers as Python's, tuples and sets as lists, anything that is not finite as None."""
+    """The value as JSON: NumPy's numbers as Python's, tuples and sets as lists, anything that is
+    not finite as None.
+    """
     if isinstance(value, Mapping):
         return {str(name): plain(each) for name, each in value.items()}
     if isinstance(value, (set, frozenset)):
@@ -210,7 +251,9 @@ def visible(value: Any) -> str:
 
 
 class Grid(NamedTuple):
-    """A table for people: cells are text already. grouped: whether the first column says the same in neighbouring rows."""
+    """A table for people: cells are text already. grouped: whether the first column says the same
+    in neighbouring rows.
+    """
 
     headers: list[str]
     numeric: list[bool]
@@ -218,17 +261,26 @@ class Grid(NamedTuple):
     grouped: bool = False
 
 
-def _grid(texts: Mapping[str, Iterable[Any]], numbers: Mapping[str, Iterable[str]], *, grouped: bool) -> Grid:
+def _grid(
+    texts: Mapping[str, Iterable[Any]], numbers: Mapping[str, Iterable[str]], *, grouped: bool
+) -> Grid:
     """A table of columns of texts, then of numbers."""
     cells = [*(map(visible, column) for column in texts.values()), *numbers.values()]
     rows = [list(row) for row in zip(*cells, strict=True)]
-    return Grid([visible(name) for name in (*texts, *numbers)], [False] * len(texts) + [True] * len(numbers), rows, grouped)
+    return Grid(
+        [visible(name) for name in (*texts, *numbers)],
+        [False] * len(texts) + [True] * len(numbers),
+        rows,
+        grouped,
+    )
 
 
 def summary_grid(document: Document) -> Grid:
-    """The summary for people: run (where there are several), the measure's word and exact name, mean, interval, sd, n.
+    """The summary for people: run (where there are several), the measure's word and exact name,
+    mean, interval, sd, n.
 
-    A protocol's own columns come before the mean where they distinguish rows (texts and integers: `direction`, `k`), and
+    A protocol's own columns come before the mean where they distinguish rows (texts and integers:
+    `direction`, `k`), and
     after n with their names where they are figures (`ceiling`, `chance`, `coverage`).
     """
     rows = document.rows
@@ -244,7 +296,9 @@ def summary_grid(document: Document) -> Grid:
         texts["unit"] = [row["unit"] for row in rows]
     numbers = {"mean": [figure(row["mean"], row["unit"]) for row in rows]}
     if any(row["ci_low"] is not None for row in rows):
-        numbers[f"{100 * document.rules.get('level', 0.95):g} % interval"] = [_interval(row) for row in rows]
+        numbers[f"{100 * document.rules.get('level', 0.95):g} % interval"] = [
+            _interval(row) for row in rows
+        ]
     numbers["sd"] = [figure(row["sd"], _unit_between(row)) for row in rows]
     numbers["n"] = [figure(row["n"], "count") for row in rows]
     numbers |= {name: [_own_figure(name, row) for row in rows] for name in measured}
@@ -252,22 +306,34 @@ def summary_grid(document: Document) -> Grid:
 
 
 def _per_query_grid(rows: Sequence[Row]) -> Grid:
-    """The values of single queries: a row per query and a column per measure, or a row per value where a protocol has columns."""
+    """The values of single queries: a row per query and a column per measure, or a row per value
+    where a protocol has columns.
+    """
     several = len({row["run"] for row in rows}) > 1
     keys = ["run", "query"] if several else ["query"]
     extra = columns_of(rows, PER_QUERY_COLUMNS)[len(PER_QUERY_COLUMNS) :]
     if extra:
         texts = {name: [row.get(name) for row in rows] for name in (*keys, "measure", *extra)}
-        return _grid(texts, {"value": [figure(row["value"], row["unit"]) for row in rows]}, grouped=several)
+        return _grid(
+            texts, {"value": [figure(row["value"], row["unit"]) for row in rows]}, grouped=several
+        )
     lines: dict[tuple[str, ...], dict[str, str]] = {}
     for row in rows:
-        lines.setdefault(tuple(row[key] for key in keys), {})[row["measure"]] = figure(row["value"], row["unit"])
+        lines.setdefault(tuple(row[key] for key in keys), {})[row["measure"]] = figure(
+            row["value"], row["unit"]
+        )
     numbers: dict[str, list[str]] = {}
     for measure, row in {row["measure"]: row for row in rows}.items():
         exact = "" if row["label"] == measure else f" = {measure}"
         unit = " (%)" if row["unit"] == "percent" else ""
-        numbers[f"{row['label']}{exact}{unit}"] = [line.get(measure, MISSING) for line in lines.values()]
-    return _grid({key: [line[place] for line in lines] for place, key in enumerate(keys)}, numbers, grouped=several)
+        numbers[f"{row['label']}{exact}{unit}"] = [
+            line.get(measure, MISSING) for line in lines.values()
+        ]
+    return _grid(
+        {key: [line[place] for line in lines] for place, key in enumerate(keys)},
+        numbers,
+        grouped=several,
+    )
 
 
 def grids(document: Document) -> list[Grid]:
@@ -276,7 +342,11 @@ def grids(document: Document) -> list[Grid]:
     if not document.summary:
         return [_plain_grid(document.rows, level)]
     single = [] if document.per_query is None else [_per_query_grid(document.per_query)]
-    return [*single, summary_grid(document), *(_plain_grid(rows, level) for rows in document.tables.values() if rows)]
+    return [
+        *single,
+        summary_grid(document),
+        *(_plain_grid(rows, level) for rows in document.tables.values() if rows),
+    ]
 
 
 def _plain_grid(rows: Sequence[Row], level: float) -> Grid:
@@ -284,19 +354,31 @@ def _plain_grid(rows: Sequence[Row], level: float) -> Grid:
     between = f"{100 * level:g} % interval"
     heads = {"ci_low": between} | ({} if "measure" in columns_of(rows) else {"label": "measure"})
     rows = [
-        {heads.get(name, name): _bounds(row, "score") if name == "ci_low" else row[name] for name in row if name != "ci_high"}
+        {
+            heads.get(name, name): _bounds(row, "score") if name == "ci_low" else row[name]
+            for name in row
+            if name != "ci_high"
+        }
         for row in rows
     ]
     names = columns_of(rows)
-    numeric = [name == between or all(isinstance(row.get(name), (int, float, NoneType)) for row in rows) for name in names]
-    shown = [_number if number and name != between else visible for number, name in zip(numeric, names, strict=True)]
+    numeric = [
+        name == between or all(isinstance(row.get(name), (int, float, NoneType)) for row in rows)
+        for name in names
+    ]
+    shown = [
+        _number if number and name != between else visible
+        for number, name in zip(numeric, names, strict=True)
+    ]
     cells = [[show(row.get(name)) for show, name in zip(shown, names, strict=True)] for row in rows]
     return Grid([visible(_heading(name)) for name in names], numeric, cells)
 
 
 def _heading(name: str) -> str:
     """A column's name for people: words without underscores; a measure's name as it is."""
-    return name if isinstance(name, Heading) or not _WORDS.fullmatch(name) else name.replace("_", " ")
+    return (
+        name if isinstance(name, Heading) or not _WORDS.fullmatch(name) else name.replace("_", " ")
+    )
 
 
 def _number(value: Any) -> str:
@@ -310,7 +392,9 @@ def _holds_figures(rows: Sequence[Row], name: str) -> bool:
 
 
 def _own_figure(name: str, row: Row) -> str:
-    """A protocol's own figure: levels in the unit of the mean, p-values as everywhere, anything else as a share with 4 digits."""
+    """A protocol's own figure: levels in the unit of the mean, p-values as everywhere, anything
+    else as a share with 4 digits.
+    """
     value = plain(row.get(name))
     if name == "p":
         return p_value(value)
@@ -336,11 +420,15 @@ def _bounds(row: Row, unit: str) -> str:
 def _word(row: Row, rules: Mapping[str, Any]) -> str:
     definition = rules.get("measures", {}).get(row["measure"], {})
     summary = definition.get("summary", "mean") if isinstance(definition, Mapping) else "mean"
-    return row["label"] + ("" if summary == "mean" else f" ({'geometric mean' if summary == 'geometric' else summary})")
+    return row["label"] + (
+        "" if summary == "mean" else f" ({'geometric mean' if summary == 'geometric' else summary})"
+    )
 
 
 def styled(text: str, code: str, terminal: Terminal) -> str:
-    """The text in a style of ANSI terminals (`1` bold, `2` faint), as it is where there are no colours."""
+    """The text in a style of ANSI terminals (`1` bold, `2` faint), as it is where there are no
+    colours.
+    """
     return f"\x1b[{code}m{text}\x1b[0m" if terminal.colour else text
 
 

@@ -5,7 +5,16 @@ from typing import Any
 
 from rankwell.core.display import Heading
 from rankwell.core.tables import MISSING, figure, p_value
-from rankwell.report import PLAIN, Format, PrintedFigure, Row, Terminal, folded, render_rows, visible
+from rankwell.report import (
+    PLAIN,
+    Format,
+    PrintedFigure,
+    Row,
+    Terminal,
+    folded,
+    render_rows,
+    visible,
+)
 from rankwell.report.charts import difference_label
 from rankwell.report.formats.markup import markdown_text
 from rankwell.report.rules import rules_line
@@ -16,12 +25,13 @@ def difference_text(
     differences: Sequence[Row],
     per_query: Sequence[Row] | None,
     rules: Mapping[str, Any],
-    format: Format,  # noqa: A002
+    format: Format,
     terminal: Terminal = PLAIN,
 ) -> str:
     """The text of a comparison in a format for people, ending in a line break.
 
-    differences: rows of the summary. Of the groups those by the first measure are shown, of `per_query` those of differences.
+    differences: rows of the summary. Of the groups those by the first measure are shown, of
+    `per_query` those of differences.
     """
     mark = "% " if format == "latex" else ""
     safe = markdown_text if format == "md" else visible
@@ -31,16 +41,25 @@ def difference_text(
         singles = [row for row in per_query if row.get("against") is not None]
         named = [{word: row[name] for word, name in names.items()} for row in singles]
         signed = [figure(row["value"], row["unit"], signed=True) for row in singles]
-        shown.append([{**row, "difference": PrintedFigure(value)} for row, value in zip(named, signed, strict=True)])
+        shown.append(
+            [
+                {**row, "difference": PrintedFigure(value)}
+                for row, value in zip(named, signed, strict=True)
+            ]
+        )
     shown.append(shown_differences(differences))
     if groups := tables.get("groups"):
         shown.append(shown_differences([row for row in groups if row["of"] == groups[0]["of"]]))
     if tables.get("systems"):
         shown.append(_systems(tables["systems"], tables.get("borda", ())))
     if tables.get("orders"):
-        shown.append([{word: row[name] for name, word in _ORDERS.items()} for row in tables["orders"]])
+        shown.append(
+            [{word: row[name] for name, word in _ORDERS.items()} for row in tables["orders"]]
+        )
     wide = terminal if format == "table" else PLAIN
-    parts = ["\n".join(folded(mark + safe(row["text"]), wide) for row in tables.get("verdicts", ()))]
+    parts = [
+        "\n".join(folded(mark + safe(row["text"]), wide) for row in tables.get("verdicts", ()))
+    ]
     parts += [render_rows(rows, format, terminal=terminal) for rows in shown]
     # Comments in LaTeX, paragraphs elsewhere.
     if legend := _legend(differences, tables.get("systems", ()), rules):
@@ -53,7 +72,8 @@ def difference_text(
 _ROLES = {
     "primary": "the first measure, which alone decides the verdict",
     "secondary": "tested by itself",
-    "repeated": "the same values as an earlier measure on every query, so that the two count as one",
+    "repeated": "the same values as an earlier measure on every query, so that the two count "
+    "as one",
     "descriptive": "neither higher nor lower values are better, so that it is not tested",
 }
 """The parts of measures in a comparison, as readers see them."""
@@ -63,31 +83,48 @@ def _legend(differences: Sequence[Row], systems: Sequence[Row], rules: Mapping[s
     """The meaning of the columns and letters that need one."""
     words: list[str] = []
     roles = {row.get("role") for row in differences}
-    words += [f"{role}: {meaning}" for role, meaning in _ROLES.items() if role in roles and len(roles) > 1]
+    words += [
+        f"{role}: {meaning}" for role, meaning in _ROLES.items() if role in roles and len(roles) > 1
+    ]
     if any(row["p"] is not None for row in differences):
         words.append("p: two-sided")
     if any(row["effect_size"] is not None for row in differences):
-        words.append("effect: the mean difference in standard deviations of the differences (Cohen's d_z)")
+        words.append(
+            "effect: the mean difference in standard deviations of the differences (Cohen's d_z)"
+        )
     if any(row["detectable"] is not None for row in differences):
         seen = f"with a probability of {rules['power']:g}"
-        words.append(f"detectable: the smallest true difference that n queries show as significant {seen}")
+        words.append(
+            f"detectable: the smallest true difference that n queries show as significant {seen}"
+        )
     pairs = {(row["run"], row["against"]) for row in differences}
     if len(pairs) > 1 and rules.get("correction") not in (None, "none"):
         excludes = "an interval may exclude 0 where the adjusted p shows no significant difference"
-        words.append(f"intervals and detectable are of one pair alone, without the correction: {excludes}")
+        words.append(
+            f"intervals and detectable are of one pair alone, without the correction: {excludes}"
+        )
     if any(row["letters"] for row in systems):
         words.append(
-            "letters after a mean: systems that share one show no significant difference, which does not show that they are equal"
+            "letters after a mean: systems that share one show no significant difference, "
+            "which does not show that they are equal"
         )
     return "; ".join(words)
 
 
-_ORDERS = {"first": "order by", "second": "and by", "tau": "Kendall's τ", "tau_ap": "τ-AP", "rbo": "RBO", "systems": "systems"}
+_ORDERS = {
+    "first": "order by",
+    "second": "and by",
+    "tau": "Kendall's τ",
+    "tau_ap": "τ-AP",
+    "rbo": "RBO",
+    "systems": "systems",
+}
 
 
 def shown_differences(rows: Sequence[Row]) -> list[Row]:
     """The columns of differences that people read, figures as text."""
-    # Columns that distinguish a measure's rows lie between the columns of every summary and those of differences.
+    # Columns that distinguish a measure's rows lie between the columns of every summary and those
+    # of differences.
     names = list(rows[0]) if rows else []
     attributes = names[names.index("unit") + 1 : names.index("against")] if rows else []
     corrected = any(row["p_adjusted"] != row["p"] for row in rows)
@@ -103,10 +140,14 @@ def _difference(row: Row, attributes: Sequence[str], *, corrected: bool, several
         "mean": figure(row["mean_run"], unit),
         "other's mean": figure(row["mean_against"], unit),
         "difference": figure(row["mean"], unit, signed=True),
-        "interval": MISSING if low is None else f"[{figure(low, unit, signed=True)}, {figure(high, unit, signed=True)}]",
+        "interval": MISSING
+        if low is None
+        else f"[{figure(low, unit, signed=True)}, {figure(high, unit, signed=True)}]",
         "adjusted p" if corrected else "p": p_value(row["p_adjusted"]),
         "effect": figure(row["effect_size"], "effect", signed=True),
-        "won/tied/lost": MISSING if row["wins"] is None else f"{row['wins']}/{row['ties']}/{row['losses']}",
+        "won/tied/lost": MISSING
+        if row["wins"] is None
+        else f"{row['wins']}/{row['ties']}/{row['losses']}",
         "detectable": figure(row["detectable"], unit),
     }
     return {
@@ -122,11 +163,15 @@ def _difference(row: Row, attributes: Sequence[str], *, corrected: bool, several
 
 
 def _systems(rows: Sequence[Row], borda: Sequence[Row]) -> list[Row]:
-    """A row per system, best first: its mean by each measure with its letters, and its Borda points over the measures."""
+    """A row per system, best first: its mean by each measure with its letters, and its Borda points
+    over the measures.
+    """
     points = {row["run"]: row["points"] for row in borda}
     first = rows[0]["measure"]
     ranks = {row["run"]: row["rank"] for row in rows if row["measure"] == first}
-    runs = sorted(dict.fromkeys(row["run"] for row in rows), key=lambda run: ranks.get(run, len(rows)))
+    runs = sorted(
+        dict.fromkeys(row["run"] for row in rows), key=lambda run: ranks.get(run, len(rows))
+    )
     meant: dict[str, set[str]] = {}
     for row in rows:
         meant.setdefault(row["label"], set()).add(row["measure"])
@@ -136,12 +181,22 @@ def _systems(rows: Sequence[Row], borda: Sequence[Row]) -> list[Row]:
         for row in rows:
             if row["run"] == run:
                 letters = f" {row['letters']}" if row["letters"] else ""
-                attributes = [str(cell) for name, cell in row.items() if name not in _SYSTEM and cell is not None]
+                attributes = [
+                    str(cell)
+                    for name, cell in row.items()
+                    if name not in _SYSTEM and cell is not None
+                ]
                 # A word that two measures have does not distinguish them.
-                name = row["label"] if len(meant[row["label"]]) == 1 else f"{row['label']} = {row['measure']}"
+                name = (
+                    row["label"]
+                    if len(meant[row["label"]]) == 1
+                    else f"{row['label']} = {row['measure']}"
+                )
                 heading = Heading(" ".join([name, *attributes]))
                 cells[heading] = PrintedFigure(figure(row["mean"], row["unit"]) + letters)
-        shown.append(cells | ({"Borda points": PrintedFigure(f"{points[run]:g}")} if run in points else {}))
+        shown.append(
+            cells | ({"Borda points": PrintedFigure(f"{points[run]:g}")} if run in points else {})
+        )
     return shown
 
 

@@ -1,4 +1,6 @@
-"""Result folders while they are written: one process at a time, all files in a draft first, the manifest last."""
+"""Result folders while they are written: one process at a time, all files in a draft first, the
+manifest last.
+"""
 
 import json
 import os
@@ -51,14 +53,17 @@ _NOT_SETTINGS = ("version", "measurement_itself")
 
 
 class _Earlier(NamedTuple):
-    """The result that a folder had: its files with their digests, and its manifest, None where none was finished."""
+    """The result that a folder had: its files with their digests, and its manifest, None where none
+    was finished.
+    """
 
     files: Mapping[str, str]
     result: Mapping[str, Any] | None = None
 
 
 _OPEN: dict[Path, _Earlier] = {}
-"""The folders that are being written, by the thread that has their lock, with the earlier result."""
+"""The folders that are being written, by the thread that has their lock, with the earlier result.
+"""
 
 
 @contextmanager
@@ -78,19 +83,26 @@ def holding(directory: Path) -> Generator[None]:
 
 @contextmanager
 def keeping() -> Generator[None]:
-    """Files written in a block, those of demos, replace none with another content, except with `--overwrite`."""
-    # As a decorator this is called before the command is: what it may replace is read when the block begins.
+    """Files written in a block, those of demos, replace none with another content, except with
+    `--overwrite`.
+    """
+    # As a decorator this is called before the command is: what it may replace is read when the
+    # block begins.
     with overwriting(may_overwrite(), keeping=True):
         yield
 
 
 @contextmanager
-def drafting(directory: Path, inputs: Iterable[Source] = (), *, growing: Sequence[str] = ()) -> Generator[Path]:
-    """A folder inside a result folder, to which its files are written before `publish` puts them in place.
+def drafting(
+    directory: Path, inputs: Iterable[Source] = (), *, growing: Sequence[str] = ()
+) -> Generator[Path]:
+    """A folder inside a result folder, to which its files are written before `publish` puts them in
+    place.
 
-    Blocks inside each other share it; one that fails leaves the folder as it was, after `publish` without the result. growing:
-    files that the command itself has written in place. Raises BadUsage where one of the inputs may be replaced or removed; and,
-    without `--overwrite`, where a file is not what its manifest states.
+    Blocks inside each other share it; one that fails leaves the folder as it was, after `publish`
+    without the result. growing: files that the command itself has written in place. Raises BadUsage
+    where one of the inputs may be replaced or removed; and, without `--overwrite`, where a file is
+    not what its manifest states.
     """
     draft = directory / DRAFT_FOLDER
     with holding(directory):
@@ -100,8 +112,15 @@ def drafting(directory: Path, inputs: Iterable[Source] = (), *, growing: Sequenc
             return
         for each in inputs:
             file = None if each.file is None else each.file.resolve()
-            if file and place in file.parents and _OWN.fullmatch(file.relative_to(place).as_posix()):
-                raise BadUsage(f"{each.name} is an input of this command, and {directory} the folder to write; name another.")
+            if (
+                file
+                and place in file.parents
+                and _OWN.fullmatch(file.relative_to(place).as_posix())
+            ):
+                raise BadUsage(
+                    f"{each.name} is an input of this command, and {directory} the folder to "
+                    "write; name another."
+                )
         refuse_unclaimed(directory, growing)
         manifest = directory / MANIFEST
         before = manifest.read_bytes() if manifest.exists() else b""
@@ -127,14 +146,17 @@ def drafting(directory: Path, inputs: Iterable[Source] = (), *, growing: Sequenc
 
 
 def refuse_unclaimed(directory: Path, growing: Sequence[str] = ()) -> None:
-    """Raises BadUsage where no folder of results can be made, and, except with `--overwrite`, where files lie and no manifest.
+    """Raises BadUsage where no folder of results can be made, and, except with `--overwrite`, where
+    files lie and no manifest.
 
     Folders and hidden files do not count; growing: as in `drafting`.
     """
     refuse_blocked(directory, folder=True)
     if may_overwrite() or not directory.is_dir() or (directory / MANIFEST).exists():
         return
-    found = sorted(path.name for path in directory.iterdir() if path.is_file() and path.name not in growing)
+    found = sorted(
+        path.name for path in directory.iterdir() if path.is_file() and path.name not in growing
+    )
     if foreign := [name for name in found if not name.startswith(".")]:
         more = f" and {len(foreign) - 1} more" if len(foreign) > 1 else ""
         problem = f"{directory} holds files, and no results of rankwell ({foreign[0]}{more})"
@@ -143,7 +165,9 @@ def refuse_unclaimed(directory: Path, growing: Sequence[str] = ()) -> None:
 
 
 def refuse_foreign(directory: Path, names: Iterable[str]) -> None:
-    """Raises BadUsage, except with `--overwrite`, for a file of these names that no earlier result wrote."""
+    """Raises BadUsage, except with `--overwrite`, for a file of these names that no earlier result
+    wrote.
+    """
     earlier = _earlier(directory)
     for path in (directory / name for name in names if name not in earlier):
         if path.exists():
@@ -151,9 +175,11 @@ def refuse_foreign(directory: Path, names: Iterable[str]) -> None:
 
 
 def publish(directory: Path, manifest: Mapping[str, Any], paths: Sequence[Path]) -> list[Path]:
-    """Puts files of the draft in place, removes those of the earlier result that are not among them, and writes the manifest.
+    """Puts files of the draft in place, removes those of the earlier result that are not among
+    them, and writes the manifest.
 
-    Returns the paths of all files. Raises BadUsage, without `--overwrite`, for a file in their place that another program wrote.
+    Returns the paths of all files. Raises BadUsage, without `--overwrite`, for a file in their
+    place that another program wrote.
     """
     earlier, draft = _OPEN[directory.resolve()], directory / DRAFT_FOLDER
     names = {path.relative_to(draft).as_posix(): path for path in paths}
@@ -176,34 +202,61 @@ def publish(directory: Path, manifest: Mapping[str, Any], paths: Sequence[Path])
         else:
             names[name].replace(target)
         forget(target)
-    _remove(directory, {name: digest for name, digest in earlier.files.items() if name not in written})
+    _remove(
+        directory, {name: digest for name, digest in earlier.files.items() if name not in written}
+    )
     write_manifest(directory, manifest, written)
     _OPEN[directory.resolve()] = _Earlier(written)
     return [*targets.values(), directory / MANIFEST]
 
 
-def _keep_pages(directory: Path, before: Mapping[str, str], names: Iterable[str], written: dict[str, str]) -> None:
-    """Adds the pages of the earlier result to what is written, where they show what is written again; else warns of their end."""
-    pages = {name: digest for name, digest in before.items() if _PAGE.fullmatch(name) and name not in names}
+def _keep_pages(
+    directory: Path, before: Mapping[str, str], names: Iterable[str], written: dict[str, str]
+) -> None:
+    """Adds the pages of the earlier result to what is written, where they show what is written
+    again; else warns of their end.
+    """
+    pages = {
+        name: digest
+        for name, digest in before.items()
+        if _PAGE.fullmatch(name) and name not in names
+    }
     if all(before.get(name) == digest for name, digest in written.items()):
         written |= pages
     elif shown := [name for name in pages if "/" not in name]:
-        what = f"{directory / shown[0]} showed the earlier results, and is removed; `rankwell report` writes it again"
+        what = (
+            f"{directory / shown[0]} showed the earlier results, and is removed; `rankwell "
+            "report` writes it again"
+        )
         warnings.warn(what, RankwellWarning, stacklevel=2)
 
 
-def _refuse_other_objects(directory: Path, earlier: _Earlier, manifest: Mapping[str, Any], written: Mapping[str, str]) -> None:
-    """Raises BadUsage where inputs that have no place, the objects of Python, give other values than those in a folder.
+def _refuse_other_objects(
+    directory: Path, earlier: _Earlier, manifest: Mapping[str, Any], written: Mapping[str, str]
+) -> None:
+    """Raises BadUsage where inputs that have no place, the objects of Python, give other values
+    than those in a folder.
 
-    Where the manifest states all inputs, or what it states has changed, the same command has other values of its own.
+    Where the manifest states all inputs, or what it states has changed, the same command has other
+    values of its own.
     """
     before = earlier.result or {}
     inputs, rules = _digests(manifest), manifest.get("rules") or {}
     kind = manifest.get("protocol", "runs")
-    is_known = {"judgments", *(rules.get("counts") or {})} <= inputs.keys() if kind == "runs" else bool(inputs)
-    is_same = inputs == _digests(before) and rules.get("version") == (before.get("rules") or {}).get("version")
+    is_known = (
+        {"judgments", *(rules.get("counts") or {})} <= inputs.keys()
+        if kind == "runs"
+        else bool(inputs)
+    )
+    is_same = inputs == _digests(before) and rules.get("version") == (
+        before.get("rules") or {}
+    ).get("version")
     values = set(_VALUES) - set(_TIMED.get(kind, ()))
-    other = [name for name, digest in written.items() if name in values and earlier.files.get(name, digest) != digest]
+    other = [
+        name
+        for name, digest in written.items()
+        if name in values and earlier.files.get(name, digest) != digest
+    ]
     if other and is_same and not is_known:
         what = f"{directory} holds results of other objects ({other[0]} has other values)"
         raise BadUsage(f"{what}; name another folder, or {flag('--overwrite', True)}.")
@@ -215,11 +268,19 @@ def _finished(directory: Path) -> Mapping[str, Any] | None:
     return None if manifest is None or "unfinished" in manifest.content else manifest.content
 
 
-def refuse_other_result(directory: Path, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
-    """Raises BadUsage where a manifest is of other inputs, by place and content, or other settings than the one to be written."""
+def refuse_other_result(
+    directory: Path, before: Mapping[str, Any], after: Mapping[str, Any]
+) -> None:
+    """Raises BadUsage where a manifest is of other inputs, by place and content, or other settings
+    than the one to be written.
+    """
     old, new = _identity(before), _identity(after)
     # From another working directory the same file has another name.
-    same = {f"input {name}" for name, digest in _digests(before).items() if digest and digest == _digests(after).get(name)}
+    same = {
+        f"input {name}"
+        for name, digest in _digests(before).items()
+        if digest and digest == _digests(after).get(name)
+    }
     other = [name for name in {**old, **new} if old.get(name) != new.get(name) and name not in same]
     if other:
         there, now = (_shown(other[0], each.get(other[0], "none")) for each in (old, new))
@@ -228,13 +289,17 @@ def refuse_other_result(directory: Path, before: Mapping[str, Any], after: Mappi
 
 
 def _identity(manifest: Mapping[str, Any]) -> dict[str, str]:
-    """The part that the same command writes again, whatever its inputs hold: their places, runs, measures and settings."""
+    """The part that the same command writes again, whatever its inputs hold: their places, runs,
+    measures and settings.
+    """
     rules: Mapping[str, Any] = manifest.get("rules") or {}
     files = {f"input {name}": _place(each) for name, each in _inputs(manifest).items()}
     named = {"runs": rules.get("counts"), "measures": rules.get("measures")}
     names = {name: ", ".join(each) for name, each in named.items() if isinstance(each, Mapping)}
     settings = {
-        name: str(each) for name, each in rules.items() if name not in _NOT_SETTINGS and isinstance(each, str | int | float)
+        name: str(each)
+        for name, each in rules.items()
+        if name not in _NOT_SETTINGS and isinstance(each, str | int | float)
     }
     return {"kind of result": str(manifest.get("protocol", "runs")), **files, **names, **settings}
 
@@ -268,7 +333,9 @@ def write_manifest(directory: Path, manifest: Mapping[str, Any], files: Mapping[
 
 
 def remove_result(directory: Path) -> None:
-    """Removes the files of a result with its manifest, except for those that are not as they were written."""
+    """Removes the files of a result with its manifest, except for those that are not as they were
+    written.
+    """
     if directory.is_dir():
         with holding(directory):
             _remove(directory, _earlier(directory, changed=True))
@@ -279,14 +346,22 @@ def _remove(directory: Path, files: Mapping[str, str]) -> None:
     """Removes files of a result that have these digests."""
     for name, digest in files.items():
         path = directory / name
-        if path.is_file() and directory.resolve() in path.resolve().parents and digest_of(path) == digest:
+        if (
+            path.is_file()
+            and directory.resolve() in path.resolve().parents
+            and digest_of(path) == digest
+        ):
             path.unlink()
 
 
-def _earlier(directory: Path, growing: Sequence[str] = (), *, changed: bool = False) -> dict[str, str]:
-    """The files of an earlier result that are there, with their digests: those listed, or written before a process was killed.
+def _earlier(
+    directory: Path, growing: Sequence[str] = (), *, changed: bool = False
+) -> dict[str, str]:
+    """The files of an earlier result that are there, with their digests: those listed, or written
+    before a process was killed.
 
-    changed: whether files that are neither are left out; else BadUsage is raised for them, except with `--overwrite`.
+    changed: whether files that are neither are left out; else BadUsage is raised for them, except
+    with `--overwrite`.
     """
     try:
         manifest = read_manifest(directory)
@@ -297,9 +372,15 @@ def _earlier(directory: Path, growing: Sequence[str] = (), *, changed: bool = Fa
             _refuse(directory / MANIFEST)
         return {}
     states = [manifest.files, manifest.written]
-    names = [name for name in dict.fromkeys(chain(*states)) if _OWN.fullmatch(name) and (directory / name).is_file()]
+    names = [
+        name
+        for name in dict.fromkeys(chain(*states))
+        if _OWN.fullmatch(name) and (directory / name).is_file()
+    ]
     found: dict[str, str] = {}
-    for name, digest in zip(names, in_threads(digest_of, [directory / name for name in names]), strict=True):
+    for name, digest in zip(
+        names, in_threads(digest_of, [directory / name for name in names]), strict=True
+    ):
         if digest in [state.get(name) for state in states]:
             found[name] = digest
         elif not changed and name not in growing:
@@ -311,4 +392,7 @@ def _refuse(path: Path) -> None:
     """Raises BadUsage for a file that would be replaced, except with `--overwrite`."""
     if not may_overwrite():
         problem = f"{path} was not written by rankwell, or was changed since"
-        raise BadUsage(f"{problem}; move it to another place, name another folder, or {flag('--overwrite', True)}.")
+        raise BadUsage(
+            f"{problem}; move it to another place, name another folder, or "
+            f"{flag('--overwrite', True)}."
+        )

@@ -1,6 +1,8 @@
-"""Calls of vl-convert, which draws charts by a JavaScript engine: one that gets no address space ends its whole process.
+"""Calls of vl-convert, which draws charts by a JavaScript engine: one that gets no address space
+ends its whole process.
 
-Where the address space of this process is limited, another process makes the calls, and its end is an error.
+Where the address space of this process is limited, another process makes the calls, and its end is
+an error.
 """
 
 import json
@@ -33,7 +35,9 @@ class NotDrawn(RankwellError):
 
 
 def call_all(calls: Sequence[DrawingCall]) -> list[str | bytes]:
-    """The results of calls of vl-convert, in order. Raises NotDrawn where they need more memory than this process may have."""
+    """The results of calls of vl-convert, in order. Raises NotDrawn where they need more memory
+    than this process may have.
+    """
     limit = _limit()
     if limit is None:
         return _called(calls)
@@ -49,18 +53,31 @@ def call_all(calls: Sequence[DrawingCall]) -> list[str | bytes]:
             check=False,
         )
         why = exit_text(done.returncode) if done.returncode else ""
-    except (OSError, subprocess.SubprocessError, RuntimeError, MemoryError) as error:  # no thread for its pipes is a RuntimeError
+    except (
+        OSError,
+        subprocess.SubprocessError,
+        RuntimeError,
+        MemoryError,
+    ) as error:  # no thread for its pipes is a RuntimeError
         done, why = None, f"{type(error).__name__}: {error}"
     if done is None or why:
-        what = f"`ulimit -v` leaves this process {limit / 1e9:.3g} GB of address space, and vl-convert, which draws them, ends"
-        _FAILURES[limit] = f"no charts are drawn: {what} ({why}); raise that limit, and run it again."
+        what = (
+            f"`ulimit -v` leaves this process {limit / 1e9:.3g} GB of address space, and "
+            "vl-convert, which draws them, ends"
+        )
+        _FAILURES[limit] = (
+            f"no charts are drawn: {what} ({why}); raise that limit, and run it again."
+        )
         raise NotDrawn(_FAILURES[limit])
-    return [b64decode(each[0]) if isinstance(each, list) else each for each in json.loads(done.stdout)]
+    return [
+        b64decode(each[0]) if isinstance(each, list) else each for each in json.loads(done.stdout)
+    ]
 
 
 def warn(error: NotDrawn) -> None:
     """Warns that charts are left out."""
-    warnings.warn(str(error), RankwellWarning, stacklevel=1)  # of one place, so that Python shows it once
+    # Of one place, so that Python shows it once.
+    warnings.warn(str(error), RankwellWarning, stacklevel=1)
 
 
 def _limit() -> int | None:
@@ -80,12 +97,17 @@ def _called(calls: Sequence[DrawingCall]) -> list[str | bytes]:
 
 
 def main() -> None:
-    """Makes the calls on standard input; results are JSON on standard output, bytes as a list of their Base64."""
+    """Makes the calls on standard input; results are JSON on standard output, bytes as a list of
+    their Base64.
+    """
     import resource
 
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # an end that is foreseen leaves no dump
     results = _called([DrawingCall(*each) for each in json.load(sys.stdin)])
-    json.dump([[b64encode(each).decode()] if isinstance(each, bytes) else each for each in results], sys.stdout)
+    json.dump(
+        [[b64encode(each).decode()] if isinstance(each, bytes) else each for each in results],
+        sys.stdout,
+    )
 
 
 if __name__ == "__main__":

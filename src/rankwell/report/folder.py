@@ -1,4 +1,6 @@
-"""Result folders, the output of `-o`: everything that a comparison, a page or another tool needs later."""
+"""Result folders, the output of `-o`: everything that a comparison, a page or another tool needs
+later.
+"""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,12 +30,20 @@ if TYPE_CHECKING:
 
 Column = Sequence[Any] | np.ndarray | Joined
 _ROWS = 4 * 122_880
-"""Rows of a table in memory: groups of DuckDB's, so that the parts of a file do not change its bytes."""
+"""Rows of a table in memory: groups of DuckDB's, so that the parts of a file do not change its
+bytes.
+"""
 _FORM = "FORMAT parquet, COMPRESSION {}, USE_TMP_FILE false"
 Columns = Mapping[str, Column]
 DETAIL_TYPES = {
     **dict.fromkeys(("run", "query", "item"), "VARCHAR"),
-    **{"rank": "BIGINT", "score": "DOUBLE", "grade": "DOUBLE", "state": "VARCHAR", "detail": "VARCHAR"},
+    **{
+        "rank": "BIGINT",
+        "score": "DOUBLE",
+        "grade": "DOUBLE",
+        "state": "VARCHAR",
+        "detail": "VARCHAR",
+    },
 }
 ITEM_TYPES = {
     **dict.fromkeys(("item", "of", "text", "thumbnail"), "VARCHAR"),
@@ -46,13 +56,15 @@ _PER_QUERY_TYPES = {name: "DOUBLE" if name == "value" else "VARCHAR" for name in
 class FolderContent:
     """The content of a result folder, the output of `-o`.
 
-    summary: rows of summary.csv and summary.json; tables: further rows by name, for the JSON alone. values: those of
-    per_query.parquet, with the columns run, query, measure, label, value (null where a query is not counted), unit, and weight
-    where queries weigh differently in a mean. row_attributes: its further columns (`direction`), one mapping for each element of
-    `values` or none at all. details: columns of `DETAIL_TYPES`; a rank, score or grade that does not exist is NaN or None.
-    queries: `query`, `text` and any further columns. items: columns of `ITEM_TYPES` as far as they are known, a row for each item
-    with a text or a picture: `of` is the run or the direction whose item it is, None for that of all; `thumbnail` a `data:`
-    address of so many pixels; `problem` the reason why there is none. manifest: without the digests of the files.
+    summary: rows of summary.csv and summary.json; tables: further rows by name, for the JSON alone.
+    values: those of per_query.parquet, with the columns run, query, measure, label, value (null
+    where a query is not counted), unit, and weight where queries weigh differently in a mean.
+    row_attributes: its further columns (`direction`), one mapping for each element of `values` or
+    none at all. details: columns of `DETAIL_TYPES`; a rank, score or grade that does not exist is
+    NaN or None. queries: `query`, `text` and any further columns. items: columns of `ITEM_TYPES` as
+    far as they are known, a row for each item with a text or a picture: `of` is the run or the
+    direction whose item it is, None for that of all; `thumbnail` a `data:` address of so many
+    pixels; `problem` the reason why there is none. manifest: without the digests of the files.
     """
 
     summary: Sequence[Row]
@@ -69,9 +81,16 @@ class FolderContent:
 
 @display("folder")
 def write_result(
-    result: "Results", directory: Path, *, charts: bool = True, others: Sequence[Path] = (), **changes: Any
+    result: "Results",
+    directory: Path,
+    *,
+    charts: bool = True,
+    others: Sequence[Path] = (),
+    **changes: Any,
 ) -> list[Path]:
-    """Writes the folder of a result; `changes` are fields of its content with other values. See `write_folder`."""
+    """Writes the folder of a result; `changes` are fields of its content with other values. See
+    `write_folder`.
+    """
     fields: dict[str, Any] = {
         "summary": result.summary,
         "values": result.values,
@@ -86,17 +105,26 @@ def write_result(
 
 
 def write_folder(
-    directory: Path, content: FolderContent, *, charts: bool = True, others: Sequence[Path] = (), inputs: Iterable[Source] = ()
+    directory: Path,
+    content: FolderContent,
+    *,
+    charts: bool = True,
+    others: Sequence[Path] = (),
+    inputs: Iterable[Source] = (),
 ) -> list[Path]:
-    """Writes a result folder, made if need be, and returns the paths of its files; the same content gives the same bytes.
+    """Writes a result folder, made if need be, and returns the paths of its files; the same content
+    gives the same bytes.
 
-    charts: whether to write every registered chart that has something to draw. others: files that the caller has written into the
-    draft of the folder. inputs: what was read. Raises BadInput for columns missing or of unequal length, and as `drafting`.
+    charts: whether to write every registered chart that has something to draw. others: files that
+    the caller has written into the draft of the folder. inputs: what was read. Raises BadInput for
+    columns missing or of unequal length, and as `drafting`.
     """
     with drafting(directory, inputs) as draft:
         texts = {
             "summary.csv": render(content.summary, None, content.rules, content.notes, "csv"),
-            "summary.json": render(content.summary, None, content.rules, content.notes, "json", tables=content.tables),
+            "summary.json": render(
+                content.summary, None, content.rules, content.notes, "json", tables=content.tables
+            ),
         }
         for name, written in texts.items():
             write_text(draft / name, written)
@@ -107,12 +135,16 @@ def write_folder(
         if charts:
             data = ChartData(content.summary, content.values, content.rules, content.row_attributes)
             drawn = {name: CHARTS[name](data) for name in CHARTS}
-            paths += write_charts(draft, {name: spec for name, spec in drawn.items() if spec is not None})
+            paths += write_charts(
+                draft, {name: spec for name, spec in drawn.items() if spec is not None}
+            )
         return publish(directory, content.manifest, [*paths, *others])
 
 
 def _tables(content: FolderContent) -> dict[str, tuple[Columns, Mapping[str, str]]]:
-    """The tables of a folder by the names of their files: columns, and the types of those that are written."""
+    """The tables of a folder by the names of their files: columns, and the types of those that are
+    written.
+    """
     tables = {PER_QUERY: per_query_columns(content.values, content.row_attributes)}
     details = getattr(content.details, "arrays", content.details)
     if details is not None:
@@ -125,16 +157,19 @@ def _tables(content: FolderContent) -> dict[str, tuple[Columns, Mapping[str, str
 
 
 def write_parquet(path: Path, columns: Columns, types: Mapping[str, str]) -> None:
-    """Writes columns as a Parquet file, whole or not at all, with DuckDB's name of each column's type.
+    """Writes columns as a Parquet file, whole or not at all, with DuckDB's name of each column's
+    type.
 
-    None, NaN and masked entries become null; what is not UTF-8 is escaped. Raises BadInput where a column of `types` is missing,
-    the columns differ in length, or the disk is full.
+    None, NaN and masked entries become null; what is not UTF-8 is escaped. Raises BadInput where a
+    column of `types` is missing, the columns differ in length, or the disk is full.
     """
     import duckdb
 
     missing = [name for name in types if name not in columns]
     if missing:
-        raise BadInput(f"{path.name}: no column {missing[0]!r}; found are {', '.join(map(repr, columns))}.")
+        raise BadInput(
+            f"{path.name}: no column {missing[0]!r}; found are {', '.join(map(repr, columns))}."
+        )
     sizes = {name: len(columns[name]) for name in types}
     if len(set(sizes.values())) > 1:
         raise BadInput(f"{path.name}: the columns differ in length: {sizes}.")
@@ -145,15 +180,25 @@ def write_parquet(path: Path, columns: Columns, types: Mapping[str, str]) -> Non
             raise unwritable(path.name, error) from error
 
 
-def _copy(base: "duckdb.DuckDBPyConnection", columns: Columns, types: Mapping[str, str], target: Path) -> None:
+def _copy(
+    base: "duckdb.DuckDBPyConnection", columns: Columns, types: Mapping[str, str], target: Path
+) -> None:
     """Writes columns as a Parquet file, by way of parts beside it where they have many rows."""
     n = len(columns[next(iter(types))])
-    picked = ", ".join(f"CAST({_source(name, kind)} AS {kind}) AS {quoted(name)}" for name, kind in types.items())
+    picked = ", ".join(
+        f"CAST({_source(name, kind)} AS {kind}) AS {quoted(name)}" for name, kind in types.items()
+    )
 
     def _write(rows: slice, place: Path, compression: str) -> None:
-        read = {name: text_column if kind == "VARCHAR" else number_column for name, kind in types.items()}
+        read = {
+            name: text_column if kind == "VARCHAR" else number_column
+            for name, kind in types.items()
+        }
         base.register("columns", {name: read[name](columns[name][rows]) for name in types})
-        base.execute(f"COPY (SELECT {picked} FROM columns) TO {sql_text(place)} ({_FORM.format(compression)})")  # noqa: S608
+        base.execute(
+            f"COPY (SELECT {picked} FROM columns) TO {sql_text(place)} "  # noqa: S608
+            f"({_FORM.format(compression)})"
+        )
         base.unregister("columns")
 
     if n <= _ROWS:
@@ -168,7 +213,9 @@ def _copy(base: "duckdb.DuckDBPyConnection", columns: Columns, types: Mapping[st
 
 
 def _source(name: str, kind: str) -> str:
-    return quoted(name) if kind in ("VARCHAR", "BOOLEAN") else f"nullif({quoted(name)}, 'nan'::DOUBLE)"
+    return (
+        quoted(name) if kind in ("VARCHAR", "BOOLEAN") else f"nullif({quoted(name)}, 'nan'::DOUBLE)"
+    )
 
 
 def text_column(column: Column) -> np.ndarray:
@@ -180,8 +227,15 @@ def text_column(column: Column) -> np.ndarray:
             # Most rows share their texts, and each is looked at once.
             "".join({*cells} - {None}).encode()
     except UnicodeEncodeError:
-        column = [None if cell is None else cell.encode("utf-8", "backslashreplace").decode() for cell in cells]
-    return column if isinstance(column, np.ndarray) else np.fromiter(column, dtype=object, count=len(column))
+        column = [
+            None if cell is None else cell.encode("utf-8", "backslashreplace").decode()
+            for cell in cells
+        ]
+    return (
+        column
+        if isinstance(column, np.ndarray)
+        else np.fromiter(column, dtype=object, count=len(column))
+    )
 
 
 def number_column(column: Column) -> np.ndarray:
@@ -192,14 +246,23 @@ def number_column(column: Column) -> np.ndarray:
     return np.array(column, dtype=np.float64)
 
 
-def per_query_columns(values: Sequence[Values], row_attributes: Sequence[Row]) -> tuple[Columns, Mapping[str, str]]:
-    """The columns of per_query.parquet with DuckDB's names of their types; values are NaN where a query is not counted."""
+def per_query_columns(
+    values: Sequence[Values], row_attributes: Sequence[Row]
+) -> tuple[Columns, Mapping[str, str]]:
+    """The columns of per_query.parquet with DuckDB's names of their types; values are NaN where a
+    query is not counted.
+    """
     repeated = ("run", "measure", "label", "unit")
-    # A difference is computed whenever it is read, and so are its values once more when they are written.
-    heads = [([getattr(each, name) for name in repeated], each.queries, each.weights is not None) for each in values]
+    # A difference is computed whenever it is read, and so are its values once more when they are
+    # written.
+    heads = [
+        ([getattr(each, name) for name in repeated], each.queries, each.weights is not None)
+        for each in values
+    ]
     sizes = [len(queries) for _, queries, _ in heads]
     columns: dict[str, Column] = {
-        name: Joined.repeated([cells[at] for cells, *_ in heads], sizes) for at, name in enumerate(repeated)
+        name: Joined.repeated([cells[at] for cells, *_ in heads], sizes)
+        for at, name in enumerate(repeated)
     }
     columns["query"] = Joined(sizes, lambda place: heads[place][1])
     columns["value"] = Joined(sizes, lambda place: values[place].values)
@@ -207,11 +270,17 @@ def per_query_columns(values: Sequence[Values], row_attributes: Sequence[Row]) -
     if any(weighs for *_, weighs in heads):
         types["weight"] = "DOUBLE"
         bare = np.broadcast_to(np.nan, max(sizes))
-        columns["weight"] = Joined(sizes, lambda at: bare[: sizes[at]] if (own := values[at].weights) is None else own)
+        columns["weight"] = Joined(
+            sizes, lambda at: bare[: sizes[at]] if (own := values[at].weights) is None else own
+        )
     for name in row_attributes[0] if row_attributes else ():
         cells = [each[name] for each in row_attributes]
         types[name] = "VARCHAR" if any(isinstance(cell, str) for cell in cells) else "DOUBLE"
-        shown = cells if types[name] == "DOUBLE" else [None if cell is None else str(cell) for cell in cells]
+        shown = (
+            cells
+            if types[name] == "DOUBLE"
+            else [None if cell is None else str(cell) for cell in cells]
+        )
         columns[name] = Joined.repeated(shown, sizes)
     return columns, types
 
@@ -221,16 +290,23 @@ def _height(columns: Columns) -> int:
 
 
 def _query_table(columns: Columns) -> tuple[Columns, Mapping[str, str]]:
-    """The columns with their types: numbers where all cells are, else text; other values are written as JSON."""
+    """The columns with their types: numbers where all cells are, else text; other values are
+    written as JSON.
+    """
     table: dict[str, Column] = {"text": [None] * _height(columns), **columns}
     types = {"query": "VARCHAR", "text": "VARCHAR"}
     for name in [each for each in columns if each not in types]:
         column = columns[name]
         cells: list[Any] = column.tolist() if isinstance(column, np.ndarray) else list(column)
         known = [cell for cell in cells if cell is not None]
-        if known and all(isinstance(cell, (int, float)) and not isinstance(cell, bool) for cell in known):
+        if known and all(
+            isinstance(cell, (int, float)) and not isinstance(cell, bool) for cell in known
+        ):
             types[name], table[name] = "DOUBLE", cells
         else:
-            texts = [cell if cell is None or isinstance(cell, str) else json.dumps(plain(cell)) for cell in cells]
+            texts = [
+                cell if cell is None or isinstance(cell, str) else json.dumps(plain(cell))
+                for cell in cells
+            ]
             types[name], table[name] = "VARCHAR", texts
     return table, types

@@ -8,7 +8,9 @@ from rankwell.report import visible
 
 
 class Case(NamedTuple):
-    """One thing that was tested. group: what it belongs to (a run). failure, error: why it failed, or could not be tested."""
+    """One thing that was tested. group: what it belongs to (a run). failure, error: why it failed,
+    or could not be tested.
+    """
 
     name: str
     group: str
@@ -17,8 +19,13 @@ class Case(NamedTuple):
 
 
 def junit_text(suite: str, cases: Sequence[Case]) -> str:
-    """One suite of cases as JUnit XML without times, ending in a line break; what XML cannot hold is written as escapes."""
-    failures, errors = sum(bool(each.failure) for each in cases), sum(bool(each.error) for each in cases)
+    """One suite of cases as JUnit XML without times, ending in a line break; what XML cannot hold
+    is written as escapes.
+    """
+    failures, errors = (
+        sum(bool(each.failure) for each in cases),
+        sum(bool(each.error) for each in cases),
+    )
     counts = f'tests="{len(cases)}" failures="{failures}" errors="{errors}"'
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',
@@ -27,8 +34,15 @@ def junit_text(suite: str, cases: Sequence[Case]) -> str:
     ]
     for each in cases:
         opened = f'    <testcase classname="{_escape(each.group)}" name="{_escape(each.name)}"'
-        outcomes = [(kind, _escape(text)) for kind, text in (("failure", each.failure), ("error", each.error)) if text]
-        inner = [f'      <{kind} type="rankwell.{kind}" message="{text}">{text}</{kind}>' for kind, text in outcomes]
+        outcomes = [
+            (kind, _escape(text))
+            for kind, text in (("failure", each.failure), ("error", each.error))
+            if text
+        ]
+        inner = [
+            f'      <{kind} type="rankwell.{kind}" message="{text}">{text}</{kind}>'
+            for kind, text in outcomes
+        ]
         lines += [f"{opened}>", *inner, "    </testcase>"] if inner else [f"{opened}/>"]
     return "\n".join([*lines, "  </testsuite>", "</testsuites>"]) + "\n"
 

@@ -1,4 +1,6 @@
-"""Line charts, one panel per measure: over the cut-off with bands, and over a parameter of systems."""
+"""Line charts, one panel per measure: over the cut-off with bands, and over a parameter of
+systems.
+"""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -7,10 +9,20 @@ from typing import Any, Literal
 
 from rankwell.errors import NothingToEvaluate
 from rankwell.report import Row, plain, visible
-from rankwell.report.charts import QUIET, THEME, columns_for, layer, nice_edges, page, quantity, short_names
+from rankwell.report.charts import (
+    QUIET,
+    THEME,
+    columns_for,
+    layer,
+    nice_edges,
+    page,
+    quantity,
+    short_names,
+)
 
 Bands = Literal["sd", "interval"]
-# Distinguishable for people who confuse red and green; curves over k have the first six, and dashes from the seventh run on.
+# Distinguishable for people who confuse red and green; curves over k have the first six, and dashes
+# from the seventh run on.
 SERIES = ("#1f6fb2", "#d5672a", "#2e8b6f", "#8d5aa8", "#b58a14", "#5b6773", "#b0446a", "#3a3f8f")
 MOST_LINES = len(SERIES)
 COLOURS = SERIES[:6]
@@ -19,21 +31,32 @@ _WIDTH, _HEIGHT = 300, 190
 _LOGARITHMIC_FROM = 25
 _ENDS = ("mean", "low", "high")
 _STROKES = {"symbolType": "stroke", "symbolOpacity": 1}
-_BOUNDS = {"share": (0.0, 1.0), "percent": (0.0, 100.0), "rank": (1.0, math.inf), "count": (0.0, math.inf)}
+_BOUNDS = {
+    "share": (0.0, 1.0),
+    "percent": (0.0, 100.0),
+    "rank": (1.0, math.inf),
+    "count": (0.0, math.inf),
+}
 _SHOWN = {"sd": "± one standard deviation over queries", "interval": "intervals of the means"}
 
 
-def k_curves(rows: Sequence[Row], *, bands: Bands = "sd", title: str | None = None) -> dict[str, Any]:
-    """A Vega-Lite spec: for every measure a panel with a line per run over k, with a point and a tick at every k there is.
+def k_curves(
+    rows: Sequence[Row], *, bands: Bands = "sd", title: str | None = None
+) -> dict[str, Any]:
+    """A Vega-Lite spec: for every measure a panel with a line per run over k, with a point and a
+    tick at every k there is.
 
-    rows: mappings with `run`, `label` (`Recall@5`), `k`, `mean`, `sd`, `ci_low`, `ci_high`, and where known `n` and `unit` (else
-    `share`). Rows without a mean are left out. bands: the mean ± `sd`, or from `ci_low` to `ci_high`, cut to the unit's bounds.
-    A single k has bars. k is drawn on a logarithmic scale where it grows 25-fold. Panels of one unit have one scale.
+    rows: mappings with `run`, `label` (`Recall@5`), `k`, `mean`, `sd`, `ci_low`, `ci_high`, and
+    where known `n` and `unit` (else `share`). Rows without a mean are left out. bands: the mean ±
+    `sd`, or from `ci_low` to `ci_high`, cut to the unit's bounds. A single k has bars. k is drawn
+    on a logarithmic scale where it grows 25-fold. Panels of one unit have one scale.
     Raises NothingToEvaluate where no row has a mean.
     """
     known = [row for row in rows if row["mean"] is not None]
     if not known:
-        raise NothingToEvaluate("no row has a mean, so there is no curve to draw; give summary rows over several k.")
+        raise NothingToEvaluate(
+            "no row has a mean, so there is no curve to draw; give summary rows over several k."
+        )
     names = short_names(list(dict.fromkeys(row["run"] for row in known)))
     ks = sorted({int(row["k"]) for row in known})
     signed = {_unit(row) for row in known if row["mean"] < 0}
@@ -47,7 +70,13 @@ def k_curves(rows: Sequence[Row], *, bands: Bands = "sd", title: str | None = No
     panels: list[dict[str, Any]] = []
     for word, (unit, points) in parts.items():
         # All panels of one unit have one scale.
-        ends = [point[end] for other, each in parts.values() if other == unit for point in each for end in _ENDS]
+        ends = [
+            point[end]
+            for other, each in parts.values()
+            if other == unit
+            for point in each
+            for end in _ENDS
+        ]
         panel = _k_panel(points, list(names.values()), ks, [end for end in ends if end is not None])
         width = _WIDTH * (2 if len(parts) == 1 else 1)
         panels.append({"title": _titled(word, unit), "width": width, "height": _HEIGHT, **panel})
@@ -58,7 +87,11 @@ def k_curves(rows: Sequence[Row], *, bands: Bands = "sd", title: str | None = No
 
 
 def _word(row: Row) -> str:
-    return f"{str(row['label']).rpartition('@')[0]}@k" if "@" in str(row["label"]) else str(row["label"])
+    return (
+        f"{str(row['label']).rpartition('@')[0]}@k"
+        if "@" in str(row["label"])
+        else str(row["label"])
+    )
 
 
 def _titled(word: str, unit: str) -> str:
@@ -70,7 +103,9 @@ def _unit(row: Row) -> str:
 
 
 def _band(row: Row, bands: Bands, *, signed: bool) -> tuple[dict[str, float | None], bool]:
-    """The ends of a row's band, as far as they are known, cut to what the unit allows; and whether they are cut."""
+    """The ends of a row's band, as far as they are known, cut to what the unit allows; and whether
+    they are cut.
+    """
     low, high = (row.get("ci_low"), row.get("ci_high")) if bands == "interval" else (None, None)
     if bands == "sd" and row.get("sd") is not None:
         low, high = float(row["mean"]) - row["sd"], float(row["mean"]) + row["sd"]
@@ -78,13 +113,20 @@ def _band(row: Row, bands: Bands, *, signed: bool) -> tuple[dict[str, float | No
         return {"low": None, "high": None}, False
     bottom, top = _BOUNDS.get(_unit(row), (-math.inf, math.inf))
     bottom = -top if signed else bottom
-    return {"low": max(float(low), bottom), "high": min(float(high), top)}, low < bottom or high > top
+    return {
+        "low": max(float(low), bottom),
+        "high": min(float(high), top),
+    }, low < bottom or high > top
 
 
 def _subtitle(rows: Sequence[Row], points: Sequence[Row], bands: Bands, *, is_cut: bool) -> str:
     """The meaning of lines and bands, with the run where they are all of one run."""
     sizes = sorted({int(row["n"]) for row in rows if row.get("n")})
-    over = f" over {' to '.join(f'{size:,}' for size in dict.fromkeys((sizes[0], sizes[-1])))} queries" if sizes else ""
+    over = (
+        f" over {' to '.join(f'{size:,}' for size in dict.fromkeys((sizes[0], sizes[-1])))} queries"
+        if sizes
+        else ""
+    )
     runs, several = {point["run"] for point in points}, len({point["k"] for point in points}) > 1
     text = f"{'lines' if several else 'points'}: means{over}"
     if any(point["low"] is not None for point in points):
@@ -94,33 +136,66 @@ def _subtitle(rows: Sequence[Row], points: Sequence[Row], bands: Bands, *, is_cu
     return f"{runs.pop()}; {text}" if len(runs) == 1 else text
 
 
-def _k_panel(points: Sequence[Row], names: Sequence[str], ks: Sequence[int], ends: Sequence[float]) -> dict[str, Any]:
-    """The panel of one measure; the more runs, the paler their bands. ends: all that the scale covers, from 0 or below."""
-    y, legend = _scale(nice_edges(min(0.0, *ends), max(ends), 5)), {"columns": _columns(names), **_STROKES}
+def _k_panel(
+    points: Sequence[Row], names: Sequence[str], ks: Sequence[int], ends: Sequence[float]
+) -> dict[str, Any]:
+    """The panel of one measure; the more runs, the paler their bands. ends: all that the scale
+    covers, from 0 or below.
+    """
+    y, legend = (
+        _scale(nice_edges(min(0.0, *ends), max(ends), 5)),
+        {"columns": _columns(names), **_STROKES},
+    )
     x: dict[str, Any] = {"x": _cut_offs(ks)}
     if len(ks) == 1:
         x["xOffset"] = {"field": "run", "type": "nominal", "scale": {"domain": names}}
         marks = [_layer("rule", y, "low", y2="high", strokeWidth=3, opacity=0.45)]
     else:
-        marks = [_layer("area", y, "low", y2="high", opacity=max(0.045, round(0.26 / (1 + len(names) / 2), 3)))]
+        marks = [
+            _layer(
+                "area",
+                y,
+                "low",
+                y2="high",
+                opacity=max(0.045, round(0.26 / (1 + len(names) / 2), 3)),
+            )
+        ]
         marks += [_layer("line", y, end, strokeWidth=1, opacity=0.35) for end in ("low", "high")]
         marks.append(_layer("line", y, "mean", strokeWidth=2.5))
         if len(names) > len(COLOURS):
             dashes = [_DASHES[place // len(COLOURS) % len(_DASHES)] for place in range(len(names))]
             marks[-1]["encoding"]["strokeDash"] = _series("run", names, dashes, legend)
-    marks.append(_layer("point", y, "mean", filled=True, size=60, opacity=1, stroke="white", strokeWidth=1))
-    colour = _series("run", names, [COLOURS[place % len(COLOURS)] for place in range(len(names))], legend)
+    marks.append(
+        _layer("point", y, "mean", filled=True, size=60, opacity=1, stroke="white", strokeWidth=1)
+    )
+    colour = _series(
+        "run", names, [COLOURS[place % len(COLOURS)] for place in range(len(names))], legend
+    )
     return {"data": {"values": points}, "encoding": {**x, "color": colour}, "layer": marks}
 
 
-def _layer(mark: str, y: Mapping[str, Any], field: str, *, y2: str | None = None, **look: Any) -> dict[str, Any]:
-    return layer(mark, {"y": {**y, "field": field}} | ({"y2": {"field": y2}} if y2 else {}), where=field, **look)
+def _layer(
+    mark: str, y: Mapping[str, Any], field: str, *, y2: str | None = None, **look: Any
+) -> dict[str, Any]:
+    return layer(
+        mark,
+        {"y": {**y, "field": field}} | ({"y2": {"field": y2}} if y2 else {}),
+        where=field,
+        **look,
+    )
 
 
-def _series(field: str, names: Sequence[str], values: Sequence[Any], legend: Mapping[str, Any] | None) -> dict[str, Any]:
+def _series(
+    field: str, names: Sequence[str], values: Sequence[Any], legend: Mapping[str, Any] | None
+) -> dict[str, Any]:
     """A value of its own for each line, with a legend where there are several."""
     scale = {"domain": names, "range": values}
-    return {"field": field, "type": "nominal", "scale": scale, "legend": legend if len(names) > 1 else None}
+    return {
+        "field": field,
+        "type": "nominal",
+        "scale": scale,
+        "legend": legend if len(names) > 1 else None,
+    }
 
 
 def _columns(names: Sequence[str]) -> int:
@@ -131,11 +206,22 @@ def _columns(names: Sequence[str]) -> int:
 def _scale(edges: Sequence[float], **axis: Any) -> dict[str, Any]:
     """A scale of values with ticks at the edges."""
     own = {"title": None, "values": edges, **axis, "labelFlush": False}
-    return {"type": "quantitative", "scale": {"domain": [edges[0], edges[-1]], "nice": False, "zero": False}, "axis": own}
+    return {
+        "type": "quantitative",
+        "scale": {"domain": [edges[0], edges[-1]], "nice": False, "zero": False},
+        "axis": own,
+    }
 
 
 def _cut_offs(ks: Sequence[int]) -> dict[str, Any]:
-    axis = {"title": "k", "values": list(ks), "grid": True, "labelAngle": 0, "labelOverlap": True, "labelFlush": False}
+    axis = {
+        "title": "k",
+        "values": list(ks),
+        "grid": True,
+        "labelAngle": 0,
+        "labelOverlap": True,
+        "labelFlush": False,
+    }
     if len(ks) == 1:
         return {"field": "k", "type": "ordinal", "axis": {**axis, "grid": False}}
     kind, domain = _domain(ks[0], ks[-1])
@@ -146,13 +232,18 @@ _PARAMETER_HEIGHT = 180
 _MOST_BARS = 3
 
 
-def parameter_chart(rows: Sequence[Row], parameter: str, *, title: str | None = None, point: str = "run") -> dict[str, Any]:
-    """A Vega-Lite spec: for every measure a panel with the parameter's values on the x axis and a line per system.
+def parameter_chart(
+    rows: Sequence[Row], parameter: str, *, title: str | None = None, point: str = "run"
+) -> dict[str, Any]:
+    """A Vega-Lite spec: for every measure a panel with the parameter's values on the x axis and a
+    line per system.
 
-    rows: mappings with `system`, `series` (the system with its other parameters), `value` (of the parameter), `label`, `mean`,
-    and where known `ci_low`, `ci_high` and `unit` (else `share`). Left out are rows without a mean and measures that are the same
-    in all rows, as long as another is not. With more than `MOST_LINES` series a line is the median of a system's series at each
-    value; intervals are drawn for up to three. Numbers that grow 25-fold, or each by the same factor, have a
+    rows: mappings with `system`, `series` (the system with its other parameters), `value` (of the
+    parameter), `label`, `mean`, and where known `ci_low`, `ci_high` and `unit` (else `share`). Left
+    out are rows without a mean and measures that are the same in all rows, as long as another is
+    not. With more than `MOST_LINES` series a line is the median of a system's series at each value;
+    intervals are drawn for up to three. Numbers that grow 25-fold, or each by the same factor, have
+    a
     logarithmic scale. point: the word for one.
     Raises NothingToEvaluate where no row has a mean.
     """
@@ -160,20 +251,43 @@ def parameter_chart(rows: Sequence[Row], parameter: str, *, title: str | None = 
     if not known:
         raise NothingToEvaluate("no run of the grid has a figure, so there is nothing to draw.")
     labels = list(dict.fromkeys(str(row["label"]) for row in known))
-    moving = [label for label in labels if len({row["mean"] for row in known if row["label"] == label}) > 1] or labels
+    moving = [
+        label
+        for label in labels
+        if len({row["mean"] for row in known if row["label"] == label}) > 1
+    ] or labels
     still = len(labels) - len(moving)
     series = len({row["series"] for row in known})
-    crowded, bars = series > MOST_LINES, series <= _MOST_BARS and any(plain(row.get("ci_low")) is not None for row in known)
-    names = short_names(list(dict.fromkeys(str(row["system" if crowded else "series"]) for row in known)))
+    crowded, bars = (
+        series > MOST_LINES,
+        series <= _MOST_BARS and any(plain(row.get("ci_low")) is not None for row in known),
+    )
+    names = short_names(
+        list(dict.fromkeys(str(row["system" if crowded else "series"]) for row in known))
+    )
     x = _axis(list(dict.fromkeys(row["value"] for row in known)), parameter)
     panels = [
-        _parameter_panel(label, [row for row in known if row["label"] == label], x, names, crowded=crowded, bars=bars)
+        _parameter_panel(
+            label,
+            [row for row in known if row["label"] == label],
+            x,
+            names,
+            crowded=crowded,
+            bars=bars,
+        )
         for label in moving
     ]
-    subtitle = "points: single runs; lines: the medians of a system's runs" if crowded else f"a point is a {point}"
+    subtitle = (
+        "points: single runs; lines: the medians of a system's runs"
+        if crowded
+        else f"a point is a {point}"
+    )
     subtitle += "; bars: intervals" if bars else ""
     if still:
-        subtitle += f"; {still} measure{'s' if still > 1 else ''} that no run moves {'are' if still > 1 else 'is'} left out"
+        subtitle += (
+            f"; {still} measure{'s' if still > 1 else ''} that no run moves "
+            f"{'are' if still > 1 else 'is'} left out"
+        )
     if len(names) == 1:
         subtitle = f"{next(iter(names.values()))}; {subtitle}"
     return _page(title or f"Measures over {parameter}", subtitle, panels)
@@ -194,18 +308,37 @@ def _domain(low: float, high: float) -> tuple[str, list[float]]:
 
 
 def _is_geometric(values: Sequence[float]) -> bool:
-    """Whether each of four values or more is the one before times the same number, as in 10, 20, 40, 80."""
+    """Whether each of four values or more is the one before times the same number, as in 10, 20,
+    40, 80.
+    """
     ratios = [other / one for one, other in pairwise(sorted(values)) if one > 0]
     return len(ratios) == len(values) - 1 >= 3 and max(ratios) < 1.01 * min(ratios)
 
 
 def _axis(values: Sequence[Any], parameter: str) -> dict[str, Any]:
     """The x axis: numbers at their places, other values side by side."""
-    axis = {"title": parameter, "labelAngle": 0, "labelLimit": 140, "labelOverlap": True, "labelFlush": False}
-    numbers = all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values)
+    axis = {
+        "title": parameter,
+        "labelAngle": 0,
+        "labelLimit": 140,
+        "labelOverlap": True,
+        "labelFlush": False,
+    }
+    numbers = all(
+        isinstance(value, (int, float)) and not isinstance(value, bool) for value in values
+    )
     if not numbers or len(values) == 1:
-        return {"field": "value", "type": "ordinal", "scale": {"domain": [_shown(value) for value in values]}, "axis": axis}
-    kind, domain = ("log", [min(values) / 1.1, max(values) * 1.1]) if _is_geometric(values) else _domain(min(values), max(values))
+        return {
+            "field": "value",
+            "type": "ordinal",
+            "scale": {"domain": [_shown(value) for value in values]},
+            "axis": axis,
+        }
+    kind, domain = (
+        ("log", [min(values) / 1.1, max(values) * 1.1])
+        if _is_geometric(values)
+        else _domain(min(values), max(values))
+    )
     scale = {"type": kind, "domain": domain, "nice": False, "zero": False}
     marks = {**axis, "values": sorted(values), "format": ".12~g", "grid": True}
     return {"field": "value", "type": "quantitative", "scale": scale, "axis": marks}
@@ -216,7 +349,13 @@ def _shown(value: Any) -> str:
 
 
 def _parameter_panel(
-    label: str, rows: Sequence[Row], x: Mapping[str, Any], names: Mapping[str, str], *, crowded: bool, bars: bool
+    label: str,
+    rows: Sequence[Row],
+    x: Mapping[str, Any],
+    names: Mapping[str, str],
+    *,
+    crowded: bool,
+    bars: bool,
 ) -> dict[str, Any]:
     shown = list(names.values())
     points: list[dict[str, Any]] = [
@@ -229,7 +368,12 @@ def _parameter_panel(
         }
         for row in rows
     ]
-    ends = [point[end] for point in points for end in (_ENDS if bars else ("mean",)) if point[end] is not None]
+    ends = [
+        point[end]
+        for point in points
+        for end in (_ENDS if bars else ("mean",))
+        if point[end] is not None
+    ]
     low, high = min(ends), max(ends)
     # What is there with some room, not from 0, as lines are read by their slope.
     edges = nice_edges(low, high if high > low else low + max(abs(low), 1.0) * 0.1, 4)
@@ -240,14 +384,17 @@ def _parameter_panel(
     line = {"y": {**mean["y"], "aggregate": "median"}} if crowded else dict(mean)
     legend = {**_STROKES, "columns": _columns(shown)}
     if len(shown) > 1:
-        # The first line is whole, the others have gaps of their own, so that equal lines are all to be seen.
+        # The first line is whole, the others have gaps of their own, so that equal lines are all to
+        # be seen.
         dashes = [[1, 0], *([6, 3 + 3 * place] for place in range(1, len(shown)))]
         line["strokeDash"] = _series("series", shown, dashes, legend)
     bar = {"y": {**y, "field": "low"}, "y2": {"field": "high"}}
     layers = [
         *([layer("rule", bar, strokeWidth=3, opacity=0.3)] if bars else []),
         layer("line", line, strokeWidth=2.5),
-        layer("point", mean, filled=True, size=28 if crowded else 60, opacity=0.4 if crowded else 1),
+        layer(
+            "point", mean, filled=True, size=28 if crowded else 60, opacity=0.4 if crowded else 1
+        ),
     ]
     colours = [SERIES[place % len(SERIES)] for place in range(len(shown))]
     colour = _series("series", shown, colours, legend)

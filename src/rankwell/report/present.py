@@ -27,7 +27,9 @@ OutputPath = Annotated[Path, Option(("--output", "-o"))]
 
 
 def listed(text: str | None, option: str) -> list[str]:
-    """The names in an option's text, separated by commas; none without the option. Raises BadUsage for an empty name."""
+    """The names in an option's text, separated by commas; none without the option. Raises BadUsage
+    for an empty name.
+    """
     if text is None:
         return []
     names = [part.strip() for part in text.split(",")]

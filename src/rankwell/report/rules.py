@@ -28,14 +28,20 @@ _OF_QUERIES = {
 
 
 def rules_line(rules: Mapping[str, Any]) -> str:
-    """The rules in one line: the counts, once where they are the same for all runs, then every plain entry as name=value."""
+    """The rules in one line: the counts, once where they are the same for all runs, then every
+    plain entry as name=value.
+    """
     counted = _counted(rules)
     alike = ", ".join(
         count_of(int(number), *_words(name)) if number.isdigit() else f"{number} {_words(name)[1]}"
         for name, number, same in counted
         if same
     )
-    others = [f"{'' if name in _NOUNS else 'queries '}{_words(name)[1]}: {number}" for name, number, same in counted if not same]
+    others = [
+        f"{'' if name in _NOUNS else 'queries '}{_words(name)[1]}: {number}"
+        for name, number, same in counted
+        if not same
+    ]
     settings = " ".join(f"{name}={value}" for name, value in _settings(rules))
     return "; ".join(filter(None, (alike, *others, settings)))
 
@@ -47,7 +53,10 @@ def rule_pairs(rules: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 def _settings(rules: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [
-        (visible(name.replace("_", "-")), visible("yes" if value is True else "no" if value is False else value))
+        (
+            visible(name.replace("_", "-")),
+            visible("yes" if value is True else "no" if value is False else value),
+        )
         for name, value in rules.items()
         if isinstance(value, (str, int, float))
     ]
@@ -60,7 +69,11 @@ def _counted(rules: Mapping[str, Any]) -> list[tuple[str, str, bool]]:
     for name in dict.fromkeys(chain.from_iterable(counts.values())):
         found = {run: _how_many(own.get(name, 0)) for run, own in counts.items()}
         same = len(set(found.values())) == 1
-        number = next(iter(found.values())) if same else ", ".join(f"{value} in {visible(run)}" for run, value in found.items())
+        number = (
+            next(iter(found.values()))
+            if same
+            else ", ".join(f"{value} in {visible(run)}" for run, value in found.items())
+        )
         said.append((name, number, same))
     return said
 

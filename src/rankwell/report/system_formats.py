@@ -9,14 +9,32 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from rankwell.report import MISSING, OUTPUTS, PLAIN, Document, Format, Terminal, figure, render_rows, system_table, visible
+from rankwell.report import (
+    MISSING,
+    OUTPUTS,
+    PLAIN,
+    Document,
+    Format,
+    Terminal,
+    figure,
+    render_rows,
+    system_table,
+    visible,
+)
 from rankwell.report.page.scripts import embeddable, source_hash
-from rankwell.report.system_table import IMPOSSIBLE, PERFORMANCE, SystemFigure, SystemTable, TableFormat, cost_rows
+from rankwell.report.system_table import (
+    IMPOSSIBLE,
+    PERFORMANCE,
+    SystemFigure,
+    SystemTable,
+    TableFormat,
+    cost_rows,
+)
 
 
 def render_system_tables(
     tables: Sequence[SystemTable],
-    format: TableFormat = "table",  # noqa: A002
+    format: TableFormat = "table",
     *,
     notes: Sequence[str] = (),
     title: str = "",
@@ -24,39 +42,64 @@ def render_system_tables(
 ) -> str:
     """One table or several, one below the other, each with what its systems took.
 
-    `table`, `md`, `latex` and `html` set data sets side by side; the others have a row per system and data set, in full
-    precision, with time and memory in further columns. `html` is a page of its own, with nothing from elsewhere;
+    `table`, `md`, `latex` and `html` set data sets side by side; the others have a row per system
+    and data set, in full precision, with time and memory in further columns. `html` is a page of
+    its own, with nothing from elsewhere;
     every name in it is escaped. title: of the page of HTML. Raises UnknownName for another format.
     """
     if format == "html":
         return page(tables, notes, title=title)
     if format in ("csv", "tsv", "json", "jsonl"):
         rows = [row for each in tables for row in system_table.long_rows(each)]
-        return OUTPUTS[format](Document(rows, None, system_table.shared_rules(tables), notes, summary=False))
+        return OUTPUTS[format](
+            Document(rows, None, system_table.shared_rules(tables), notes, summary=False)
+        )
     if format == "latex":
         # Each may float to another page, and so needs all of its own.
-        own = [{**system_table.named_measure(each), **each.rules, **each.footnotes} for each in tables]
-        return "\n".join(_wide_text(each, format, rules, notes) for each, rules in zip(tables, own, strict=True))
+        own = [
+            {**system_table.named_measure(each), **each.rules, **each.footnotes} for each in tables
+        ]
+        return "\n".join(
+            _wide_text(each, format, rules, notes) for each, rules in zip(tables, own, strict=True)
+        )
     *others, last = tables
     shared = system_table.shared_rules(tables)
     if format == "table":
-        return "\n".join([*(_text(each, {}, terminal) for each in others), _text(last, shared, terminal)])
-    return "\n".join([*(_wide_text(each, format, {}, ()) for each in others), _wide_text(last, format, shared, notes)])
+        return "\n".join(
+            [*(_text(each, {}, terminal) for each in others), _text(last, shared, terminal)]
+        )
+    return "\n".join(
+        [
+            *(_wide_text(each, format, {}, ()) for each in others),
+            _wide_text(last, format, shared, notes),
+        ]
+    )
 
 
-def _wide_text(table: SystemTable, format: Format, rules: Mapping[str, Any], notes: Sequence[str]) -> str:  # noqa: A002
+def _wide_text(
+    table: SystemTable, format: Format, rules: Mapping[str, Any], notes: Sequence[str]
+) -> str:
     below = [*_legend(table), *notes] if format == "latex" else notes
     parts = [(table.title, rules, system_table.wide_rows(table), below)]
     if table.costs:
-        parts.append((PERFORMANCE, {}, cost_rows(table), _cost_legend(table) if format == "latex" else ()))
-    documents = [Document(rows, None, own, (), summary=False, title=name, legend=said) for name, own, rows, said in parts]
+        parts.append(
+            (PERFORMANCE, {}, cost_rows(table), _cost_legend(table) if format == "latex" else ())
+        )
+    documents = [
+        Document(rows, None, own, (), summary=False, title=name, legend=said)
+        for name, own, rows, said in parts
+    ]
     return "\n".join(OUTPUTS[format](document) for document in documents)
 
 
 def _text(table: SystemTable, rules: Mapping[str, Any], terminal: Terminal) -> str:
     """The tables for a terminal."""
     parts = [visible(table.title), render_rows(system_table.wide_rows(table), terminal=terminal)]
-    parts += [OUTPUTS["table"](Document([], None, rules, (), summary=False, terminal=terminal))] if rules else []
+    parts += (
+        [OUTPUTS["table"](Document([], None, rules, (), summary=False, terminal=terminal))]
+        if rules
+        else []
+    )
     parts += [PERFORMANCE, render_rows(cost_rows(table), terminal=terminal)] if table.costs else []
     return "\n\n".join(part.strip("\n") for part in parts) + "\n"
 
@@ -65,8 +108,15 @@ def _legend(table: SystemTable) -> list[str]:
     """The lines below the figures: the marks, the test behind them, impossible figures."""
     notes = table.footnotes
     said = [f"Letters: {notes['letters']}."] if "letters" in notes else []
-    said += [f"Test: {table.rules['test']}, level {table.rules.get('alpha')}."] if said and "test" in table.rules else []
-    said += [f"{word}: {notes[word]}" for word in dict.fromkeys(each.gap for each in table.cells if each.gap)]
+    said += (
+        [f"Test: {table.rules['test']}, level {table.rules.get('alpha')}."]
+        if said and "test" in table.rules
+        else []
+    )
+    said += [
+        f"{word}: {notes[word]}"
+        for word in dict.fromkeys(each.gap for each in table.cells if each.gap)
+    ]
     return said + ([notes["impossible"]] if "impossible" in notes else [])
 
 
@@ -78,15 +128,28 @@ def _cost_legend(table: SystemTable) -> list[str]:
 
 
 def page(tables: Sequence[SystemTable], notes: Sequence[str], *, title: str = "") -> str:
-    """The tables as one page with the header, the themes and the sorting of every page; notes stand once, below all."""
+    """The tables as one page with the header, the themes and the sorting of every page; notes stand
+    once, below all.
+    """
     assets = files("rankwell.report.page") / "assets"
-    style = "".join((assets / name).read_text(encoding="utf-8") for name in ("base.css", "header.css", "systems.css"))
+    style = "".join(
+        (assets / name).read_text(encoding="utf-8")
+        for name in ("base.css", "header.css", "systems.css")
+    )
     script = embeddable((assets / "systems.js").read_text(encoding="utf-8"))
     allowed = f"script-src {source_hash(script)}; style-src {source_hash(style)}"
     policy = f"default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'"
-    shared = {name: value for name, value in system_table.shared_rules(tables).items() if name != "measure"}
+    shared = {
+        name: value
+        for name, value in system_table.shared_rules(tables).items()
+        if name != "measure"
+    }
     marks = [shared.pop(name) for name in ("letters", "impossible") if name in shared]
-    lines = [*marks, *(f"{name.replace('_', ' ')}: {value}" for name, value in shared.items()), *notes]
+    lines = [
+        *marks,
+        *(f"{name.replace('_', ' ')}: {value}" for name, value in shared.items()),
+        *notes,
+    ]
     alone = len(tables) == 1 and not title
     parts = [_section(each, titled=not alone) for each in tables]
     if lines:
@@ -117,7 +180,14 @@ def _section(table: SystemTable, *, titled: bool) -> str:
     parts = [
         f"<h2>{_safe(table.title)}{_exact(table)}</h2>" if titled else "",
         _html_figures(table),
-        *([f"<{level}>{PERFORMANCE}</{level}>\n{_html_table(map(_safe, costs[0]), lines_of_costs)}"] if costs else []),
+        *(
+            [
+                f"<{level}>{PERFORMANCE}</{level}>\n"
+                + _html_table(map(_safe, costs[0]), lines_of_costs)
+            ]
+            if costs
+            else []
+        ),
     ]
     return "\n".join(part for part in parts if part)
 
@@ -131,13 +201,19 @@ def _html_figures(table: SystemTable) -> str:
         own += " <small>published</small>" if published else letter
         row = "".join(_html_figure(table, cells.get(dataset)) for dataset in table.datasets)
         lines.append(f'<tr{" class=published" * published}><th scope="row">{own}</th>{row}</tr>')
-    heads = [f'<button type="button">{_safe(name)}</button>' for name in ("system", *map(table.heading, table.datasets))]
+    heads = [
+        f'<button type="button">{_safe(name)}</button>'
+        for name in ("system", *map(table.heading, table.datasets))
+    ]
     return _html_table(heads, lines, numbers=True)
 
 
 def link_to(page: Path, folder: Path) -> str:
     """The address of a page as a file of the folder has it."""
-    return quote(Path(os.path.relpath(page.absolute(), folder.absolute())).as_posix(), errors="surrogateescape")
+    return quote(
+        Path(os.path.relpath(page.absolute(), folder.absolute())).as_posix(),
+        errors="surrogateescape",
+    )
 
 
 def _linked(text: str, link: str | None) -> str:
@@ -155,7 +231,10 @@ def _html_cell(table: SystemTable, each: SystemFigure | None) -> str:
     if each.gap:
         return f'<span class="warning" title="{_safe(each.why)}">{_safe(each.gap)}</span>'
     marks, interval = table.marks(each), system_table.interval_of(each)
-    found = _linked(_safe(each.printed or figure(each.mean, each.unit)), table.links.get((each.system, each.dataset)))
+    found = _linked(
+        _safe(each.printed or figure(each.mean, each.unit)),
+        table.links.get((each.system, each.dataset)),
+    )
     if table.is_best(each):
         found = f"<strong>{found}</strong>"
     if each.warning:
@@ -174,17 +253,29 @@ def _room(letters: int) -> str:
 def _html_table(heads: Iterable[str], lines: Sequence[str], *, numbers: bool = False) -> str:
     """A table of escaped parts. numbers: whether all columns but the first hold numbers."""
     places = enumerate(heads)
-    head = "".join(f'<th scope="col"{" class=number" * (numbers and place > 0)}>{text}</th>' for place, text in places)
+    head = "".join(
+        f'<th scope="col"{" class=number" * (numbers and place > 0)}>{text}</th>'
+        for place, text in places
+    )
     body = "\n".join(lines)
-    return f'<div class="wide"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table></div>'
+    return (
+        "<div "
+        f'class="wide"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table></div>'
+    )
 
 
 def _html_cost(cell: str) -> str:
-    return f'<td class="number">{cell}</td>' if cell.replace(".", "", 1).isdecimal() else f"<td>{_safe(cell)}</td>"
+    return (
+        f'<td class="number">{cell}</td>'
+        if cell.replace(".", "", 1).isdecimal()
+        else f"<td>{_safe(cell)}</td>"
+    )
 
 
 def _breakable(name: str) -> str:
-    """A name that a line may end in after its underscores, hyphens, dots and slashes, and nowhere inside a word."""
+    """A name that a line may end in after its underscores, hyphens, dots and slashes, and nowhere
+    inside a word.
+    """
     return re.sub(r"(?<=[_./-])(?=\w)", "<wbr>", _safe(name))
 
 

@@ -1,4 +1,6 @@
-"""Systems × data sets: a figure with its interval in each cell, which system is better than which, and what each one took."""
+"""Systems × data sets: a figure with its interval in each cell, which system is better than which,
+and what each one took.
+"""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -20,8 +22,9 @@ NO_FIGURE = "none"
 class SystemFigure(NamedTuple):
     """The figure that one system reached on one data set.
 
-    mean, ci_low, ci_high: in `unit`; None where undefined. printed: the text of a published figure. warning: why that cannot be
-    right. gap: the word in place of a missing figure, as `failed`. why: the reason for it.
+    mean, ci_low, ci_high: in `unit`; None where undefined. printed: the text of a published figure.
+    warning: why that cannot be right. gap: the word in place of a missing figure, as `failed`. why:
+    the reason for it.
     """
 
     system: str
@@ -40,7 +43,9 @@ class SystemFigure(NamedTuple):
 
 
 class SystemCost(NamedTuple):
-    """Time and memory of one system on one data set, and its training; `from_cache` of the `images` come from an earlier run."""
+    """Time and memory of one system on one data set, and its training; `from_cache` of the `images`
+    come from an earlier run.
+    """
 
     system: str
     dataset: str
@@ -59,12 +64,15 @@ class SystemCost(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SystemTable:
-    """Figures of one measure, in any order; systems and data sets come in the order of first sight, published systems last.
+    """Figures of one measure, in any order; systems and data sets come in the order of first sight,
+    published systems last.
 
-    measure, label: its exact name, and the word for it. rules: what the figures and marks rest on, for the line below.
-    costs: None where they are not reported. better: data set -> the direction of better values, where the best one is
-    to be in bold. systems: all that marks may name, in order; by default those of the figures. name: the title's beginning.
-    links: system and data set -> the address of the report of both.
+    measure, label: its exact name, and the word for it. rules: what the figures and marks rest on,
+    for the line below.
+    costs: None where they are not reported. better: data set -> the direction of better values,
+    where the best one is
+    to be in bold. systems: all that marks may name, in order; by default those of the figures.
+    name: the title's beginning. links: system and data set -> the address of the report of both.
     """
 
     measure: str
@@ -84,9 +92,17 @@ class SystemTable:
 
     @cached_property
     def letters(self) -> dict[str, str]:
-        """A letter for every measured system, by which marks name it; none where there is nothing to compare with."""
-        systems = list(self.systems or dict.fromkeys(each.system for each in self.cells if not each.printed))
-        words = ("".join(letters) for size in (1, 2, 3) for letters in product(ascii_lowercase, repeat=size))
+        """A letter for every measured system, by which marks name it; none where there is nothing
+        to compare with.
+        """
+        systems = list(
+            self.systems or dict.fromkeys(each.system for each in self.cells if not each.printed)
+        )
+        words = (
+            "".join(letters)
+            for size in (1, 2, 3)
+            for letters in product(ascii_lowercase, repeat=size)
+        )
         return dict(zip(systems, words, strict=False)) if len(systems) > 1 else {}
 
     @cached_property
@@ -99,21 +115,36 @@ class SystemTable:
 
     def marks(self, each: SystemFigure) -> str:
         """The letters of the systems that a figure is better than."""
-        own = sorted((self.letters[name] for name in each.better_than), key=lambda letter: (len(letter), letter))
+        own = sorted(
+            (self.letters[name] for name in each.better_than),
+            key=lambda letter: (len(letter), letter),
+        )
         return ("" if all(len(letter) == 1 for letter in own) else ",").join(own)
 
     def is_best(self, each: SystemFigure) -> bool:
-        """Whether no other system has a better figure on its data set, as far as one can see it in print."""
-        return self._best.get(each.dataset) == figure(each.mean, each.unit) and each.mean is not None and not each.gap
+        """Whether no other system has a better figure on its data set, as far as one can see it in
+        print.
+        """
+        return (
+            self._best.get(each.dataset) == figure(each.mean, each.unit)
+            and each.mean is not None
+            and not each.gap
+        )
 
     @cached_property
     def _best(self) -> dict[str, str]:
         """The best figure of each data set that has several, as it is printed."""
         best: dict[str, str] = {}
         for name in self.datasets:
-            known = [each for each in self.cells if each.dataset == name and each.mean is not None and not each.printed]
+            known = [
+                each
+                for each in self.cells
+                if each.dataset == name and each.mean is not None and not each.printed
+            ]
             if len(known) > 1 and self.better.get(name) in ("higher", "lower"):
-                first = (min if self.better[name] == "lower" else max)(known, key=lambda each: each.mean or 0.0)
+                first = (min if self.better[name] == "lower" else max)(
+                    known, key=lambda each: each.mean or 0.0
+                )
                 best[name] = figure(first.mean, first.unit)
         return best
 
@@ -122,11 +153,18 @@ class SystemTable:
         """The title: the measure with its unit and interval."""
         cut = re.fullmatch(r"P@(\d+)", self.measure)
         name = self.name or (f"Mean Precision@{cut[1]}" if cut else self.label)
-        unit = " in percent" if {each.unit for each in self.cells if not each.gap} == {"percent"} else ""
-        return f"{name}{unit}{', 95 % interval in brackets' if any(map(interval_of, self.cells)) else ''}"
+        unit = (
+            " in percent"
+            if {each.unit for each in self.cells if not each.gap} == {"percent"}
+            else ""
+        )
+        interval = ", 95 % interval in brackets" if any(map(interval_of, self.cells)) else ""
+        return f"{name}{unit}{interval}"
 
     def heading(self, dataset: str) -> str:
-        """The name of a data set with its number of queries, where that is the same for all measured systems."""
+        """The name of a data set with its number of queries, where that is the same for all
+        measured systems.
+        """
         n = self._n(dataset)
         return dataset if n is None else f"{dataset} (n = {n})"
 
@@ -150,22 +188,33 @@ class SystemTable:
         """The meaning of marks, reasons for missing and against published figures, the machine."""
         found: dict[str, str] = {"measured_on": self.machine} if self.machine else {}
         if any(each.better_than for each in self.cells):
-            found["letters"] = "a system is significantly better than those whose letters follow its figure"
+            found["letters"] = (
+                "a system is significantly better than those whose letters follow its figure"
+            )
         if any(each.from_cache for each in self.costs or ()):
-            cached = "vectors or features of earlier runs came from the cache, so that this is less than it takes"
+            cached = (
+                "vectors or features of earlier runs came from the cache, so that this is less "
+                "than it takes"
+            )
             found["cached"] = f"{CACHED} {cached}"
         if any(each.peak_memory_mib is not None for each in self.costs or ()):
             found["memory"] = "the greatest that the whole command had, with all its runs"
         places: dict[tuple[str, str, str], list[str]] = {}
         for each in self.cells:
             if each.gap and each.gap != NO_FIGURE:
-                places.setdefault((each.gap, each.system, each.why.rstrip(".")), []).append(each.dataset)
+                places.setdefault((each.gap, each.system, each.why.rstrip(".")), []).append(
+                    each.dataset
+                )
         for (gap, system, why), datasets in places.items():
             reason = ": ".join(filter(None, (f"{system} on {', '.join(datasets)}", why)))
             found[gap] = f"{found[gap]}; {reason}" if gap in found else reason
         if any(each.gap == NO_FIGURE for each in self.cells):
             found[NO_FIGURE] = "the results of a system do not have this figure"
-        wrong = [f"{each.system} on {each.dataset}: {each.warning}" for each in self.cells if each.warning]
+        wrong = [
+            f"{each.system} on {each.dataset}: {each.warning}"
+            for each in self.cells
+            if each.warning
+        ]
         return found | ({"impossible": f"{IMPOSSIBLE} {'; '.join(wrong)}"} if wrong else {})
 
 
@@ -179,21 +228,35 @@ def shared_rules(tables: Sequence[SystemTable]) -> dict[str, Any]:
     """The rules and footnotes of all tables; what each says otherwise, one after the other."""
     found: dict[str, Any] = {}
     for each in tables:
-        # Of several tables each title has the word; what is left to say is what the word stands for.
+        # Of several tables each title has the word; what is left to say is what the word stands
+        # for.
         own = named_measure(each) if len(tables) == 1 or each.label != each.measure else {}
         for name, value in {**own, **each.rules, **each.footnotes}.items():
             known = found.get(name, value)
-            found[name] = known if known == value or str(value) in str(known).split("; ") else f"{known}; {value}"
+            found[name] = (
+                known
+                if known == value or str(value) in str(known).split("; ")
+                else f"{known}; {value}"
+            )
     return found
 
 
 def long_rows(table: SystemTable) -> list[Row]:
-    """A row per system and data set: the columns of a summary, then the others; undefined is None."""
+    """A row per system and data set: the columns of a summary, then the others; undefined is
+    None.
+    """
     costs = {(each.system, each.dataset): each for each in table.costs or ()}
     rows: list[Row] = []
     for each in [cell for _, _, cells in table.lines for cell in cells.values()]:
-        row = {"run": each.system, "dataset": each.dataset, "measure": table.measure, "label": table.label}
-        row |= {name: getattr(each, name) for name in ("mean", "sd", "ci_low", "ci_high", "n", "unit")}
+        row = {
+            "run": each.system,
+            "dataset": each.dataset,
+            "measure": table.measure,
+            "label": table.label,
+        }
+        row |= {
+            name: getattr(each, name) for name in ("mean", "sd", "ci_low", "ci_high", "n", "unit")
+        }
         better = ", ".join(each.better_than)
         if table.costs is None:
             rows.append({**row, "better_than": better, "gap": each.gap, "why": each.why})
@@ -209,10 +272,16 @@ def wide_rows(table: SystemTable) -> list[Row]:
     """A row per system, a column per data set, as people read it; the best figures are strong."""
     rows: list[Row] = []
     for name, published, cells in table.lines:
-        row: dict[str, Any] = {" ": table.letters.get(name, "") if not published else ""} if table.letters else {}
+        row: dict[str, Any] = (
+            {" ": table.letters.get(name, "") if not published else ""} if table.letters else {}
+        )
         row["system"] = f"{name} (published)" if published else name
         for dataset in table.datasets:
-            heading = f"{dataset} (data set)" if table.heading(dataset) in (" ", "system") else table.heading(dataset)
+            heading = (
+                f"{dataset} (data set)"
+                if table.heading(dataset) in (" ", "system")
+                else table.heading(dataset)
+            )
             row[heading] = _cell(table, cells.get(dataset))
         rows.append(row)
     return rows
@@ -222,7 +291,12 @@ def _cell(table: SystemTable, each: SystemFigure | None) -> str:
     if each is None or each.gap:
         return PrintedFigure(MISSING if each is None else each.gap)
     marks = [table.marks(each), IMPOSSIBLE if each.warning else ""]
-    parts = [each.printed or figure(each.mean, each.unit), interval_of(each), *marks, table.beside(each)]
+    parts = [
+        each.printed or figure(each.mean, each.unit),
+        interval_of(each),
+        *marks,
+        table.beside(each),
+    ]
     text = " ".join(part for part in parts if part)
     return Strong(text) if table.is_best(each) else PrintedFigure(text)
 
@@ -250,7 +324,9 @@ _COST_COLUMNS = {
 
 
 def cost_rows(table: SystemTable) -> list[Row]:
-    """Time and memory for people, a column per system; what is unknown for all systems is left out, except for training."""
+    """Time and memory for people, a column per system; what is unknown for all systems is left out,
+    except for training.
+    """
     columns, took = dict(_COST_COLUMNS), table.costs or ()
     if not any(each.training_data for each in took):
         del columns["training_data"]
@@ -259,7 +335,10 @@ def cost_rows(table: SystemTable) -> list[Row]:
     several = len({each.dataset for each in took}) > 1
     names = [f"{each.system}, {each.dataset}" if several else each.system for each in took]
     # Two systems may be called the same by their users.
-    names = [f"{name} ({place})" if names.count(name) > 1 or name == " " else name for place, name in enumerate(names, 1)]
+    names = [
+        f"{name} ({place})" if names.count(name) > 1 or name == " " else name
+        for place, name in enumerate(names, 1)
+    ]
     rows: list[Row] = []
     for name, (heading, scale) in columns.items():
         cells = [_cost(name, each, scale) for each in took]
@@ -275,4 +354,6 @@ def _cost(name: str, each: SystemCost, scale: float) -> str:
     if not scale:
         return PrintedFigure(value) if isinstance(value, (int, float)) else str(value)
     shown = f"{value * scale:.3g}" if value * scale < 1000 else f"{value * scale:.0f}"
-    return PrintedFigure(f"{shown} {CACHED}" if each.from_cache and name == "evaluation_seconds" else shown)
+    return PrintedFigure(
+        f"{shown} {CACHED}" if each.from_cache and name == "evaluation_seconds" else shown
+    )

@@ -1,4 +1,6 @@
-"""Statistics over queries: the figure of a collection from one value per query, with its interval."""
+"""Statistics over queries: the figure of a collection from one value per query, with its
+interval.
+"""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -26,9 +28,12 @@ from rankwell.stats.intervals import (
 Intervals = Literal["bootstrap-t", "bootstrap", "t", "none"]
 
 MIN_QUERIES = 10
-"""Below this many counted queries an interval would look exact and mean nothing, so there is none."""
+"""Below this many counted queries an interval would look exact and mean nothing, so there is none.
+"""
 FEW_QUERIES = 20
-"""Below this many an interval of values other than 0 and 1 covers less than its level in some worlds (docs/statistics.md)."""
+"""Below this many an interval of values other than 0 and 1 covers less than its level in some
+worlds (docs/statistics.md).
+"""
 SUMMARY_COLUMNS = ("run", "measure", "label", "mean", "sd", "ci_low", "ci_high", "n", "unit")
 _FLOOR = 1e-5
 _TOGETHER = 256
@@ -37,10 +42,11 @@ _MEDIANS = ("median", "median_low", "median_floor")
 
 
 class SummaryRow(dict[str, Any]):
-    """One run and measure over all counted queries; a task's further columns follow. Columns are keys, and attributes too.
+    """One run and measure over all counted queries; a task's further columns follow. Columns are
+    keys, and attributes too.
 
-    mean: the measure's own summary. sd: of single queries' values. ci_low, ci_high: the interval of `mean`. n: counted queries.
-    None: undefined.
+    mean: the measure's own summary. sd: of single queries' values. ci_low, ci_high: the interval of
+    `mean`. n: counted queries. None: undefined.
     """
 
     @classmethod
@@ -65,18 +71,24 @@ def summarise(
     population_sd: bool = False,
     block: int | None = None,
 ) -> list[SummaryRow]:
-    """The summary of each run and measure, with an interval: one row per element, in the same order.
+    """The summary of each run and measure, with an interval: one row per element, in the same
+    order.
 
-    `mean` is the arithmetic mean (with weights: the ratio of sums), the sum, a median, or the geometric mean of
-    max(value, 1e-5), which is trec_eval's gm_map; None where no query is counted. Of an even number of values, `median` is the
-    mean of the two middle ones, `median_low` the lower, `median_floor` their mean rounded down to an integer. sd divides by
+    `mean` is the arithmetic mean (with weights: the ratio of sums), the sum, a median, or the
+    geometric mean of
+    max(value, 1e-5), which is trec_eval's gm_map; None where no query is counted. Of an even number
+    of values, `median` is the mean of the two middle ones, `median_low` the lower, `median_floor`
+    their mean rounded down to an integer. sd divides by
     n - 1 (`population_sd`: by n), and is None where that is 0.
-    intervals: `bootstrap-t` is Clopper and Pearson's exact interval of a mean of shares that are all 0 or 1, else the wider of
-    the studentised bootstrap's and Student's t at each end, cut at the range of the unit; of a median it is that of `bootstrap`,
-    the percentile interval over resampled queries (Efron and Tibshirani 1993, 13.3). Both are seeded and have 10 significant
-    digits; a row's interval depends neither on the other rows nor on `block`, the resamples worked on at once.
-    `t` is mean ± t · sd / √n, for arithmetic means without weights only. Below 10 counted queries there is no interval, nor a
-    studentised one of equal values. `summary_notes` says in words which intervals are missing and why.
+    intervals: `bootstrap-t` is Clopper and Pearson's exact interval of a mean of shares that are
+    all 0 or 1, else the wider of the studentised bootstrap's and Student's t at each end, cut at
+    the range of the unit; of a median it is that of `bootstrap`, the percentile interval over
+    resampled queries (Efron and Tibshirani 1993, 13.3). Both are seeded and have 10 significant
+    digits; a row's interval depends neither on the other rows nor on `block`, the resamples worked
+    on at once.
+    `t` is mean ± t · sd / √n, for arithmetic means without weights only. Below 10 counted queries
+    there is no interval, nor a studentised one of equal values. `summary_notes` says in words which
+    intervals are missing and why.
     Raises BadUsage for a level outside (0, 1) and for less than one resample.
     """
     check_level(level)
@@ -85,10 +97,16 @@ def summarise(
     counted = [_Counted.of(each, studentised=intervals == "bootstrap-t") for each in values]
     bounds = [each.interval(level) if each.is_analytic else None for each in counted]
     if intervals in ("bootstrap-t", "bootstrap"):
-        drawing = [place for place, each in enumerate(counted) if each.n >= MIN_QUERIES and not each.is_analytic]
+        drawing = [
+            place
+            for place, each in enumerate(counted)
+            if each.n >= MIN_QUERIES and not each.is_analytic
+        ]
         for n in sorted({counted[place].n for place in drawing}):
             alike = [place for place in drawing if counted[place].n == n]
-            for places in (alike[start : start + _TOGETHER] for start in range(0, len(alike), _TOGETHER)):
+            for places in (
+                alike[start : start + _TOGETHER] for start in range(0, len(alike), _TOGETHER)
+            ):
                 drawn = _resampled([counted[place] for place in places], n, resamples, seed, block)
                 for place, column in zip(places, drawn.T, strict=True):
                     bounds[place] = counted[place].interval(level, column)
@@ -96,7 +114,13 @@ def summarise(
         bounds = [_student(each, level) for each in counted]
     return [
         SummaryRow.of(
-            *(source.run, source.measure, source.label, each.centre(), each.sd(population=population_sd)),
+            *(
+                source.run,
+                source.measure,
+                source.label,
+                each.centre(),
+                each.sd(population=population_sd),
+            ),
             *(bound or (None, None)),
             *(each.n, source.unit),
         )
@@ -105,19 +129,25 @@ def summarise(
 
 
 def figure_of(values: Floats, summary: Summary, weights: Floats | None = None) -> float | None:
-    """The summary alone of one column of values, (n,), NaN where a query is not counted; None as in `summarise`."""
+    """The summary alone of one column of values, (n,), NaN where a query is not counted; None as in
+    `summarise`.
+    """
     kept = ~np.isnan(values)
     return _Counted(values[kept], None if weights is None else weights[kept], summary).centre()
 
 
 def summary_notes(values: Sequence[Values], *, intervals: Intervals = "bootstrap-t") -> list[str]:
-    """Notes on the summary of these values: what is undefined, and which intervals rest on few or equal values."""
+    """Notes on the summary of these values: what is undefined, and which intervals rest on few or
+    equal values.
+    """
     notes: list[str] = []
     few = [each for each in values if each.counted.sum() < MIN_QUERIES]
     if few and intervals != "none":
         sizes = sorted({int(each.counted.sum()) for each in few})
         span = f"{sizes[0]}" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
-        notes.append(f"no interval below {MIN_QUERIES} counted queries (here {span}): {_named(few)}")
+        notes.append(
+            f"no interval below {MIN_QUERIES} counted queries (here {span}): {_named(few)}"
+        )
     enough = [each for each in values if each.counted.sum() >= MIN_QUERIES]
     if intervals == "bootstrap-t":
         notes += _notes_on_few(enough)
@@ -133,7 +163,9 @@ def summary_notes(values: Sequence[Values], *, intervals: Intervals = "bootstrap
 
 
 def _notes_on_few(values: Sequence[Values]) -> list[str]:
-    """Notes on intervals of few queries whose values are not 0 or 1, and of queries that all have one value."""
+    """Notes on intervals of few queries whose values are not 0 or 1, and of queries that all have
+    one value.
+    """
     shares, others = list[Values](), list[Values]()
     small: dict[int, list[Values]] = {}
     for each in values:
@@ -143,13 +175,15 @@ def _notes_on_few(values: Sequence[Values]) -> list[str]:
         elif counted.n < FEW_QUERIES and counted.successes is None and not counted.skewed:
             small.setdefault(counted.n, []).append(each)
     notes = [
-        f"with {n} queries 95 % intervals of values other than 0 and 1 held the true mean in 89 to 98 % of simulations "
+        f"with {n} queries 95 % intervals of values other than 0 and 1 held the true mean in "
+        "89 to 98 % of simulations "
         f"(docs/statistics.md): {_named(mine)}"
         for n, mine in sorted(small.items())
     ]
     if shares:
         notes.append(
-            f"every query has the same value, 0 or 1; the interval says how far other queries may differ: {_named(shares)}"
+            "every query has the same value, 0 or 1; the interval says how far other queries "
+            f"may differ: {_named(shares)}"
         )
     if others:
         notes.append(f"no interval where every query has the same value: {_named(others)}")
@@ -157,7 +191,9 @@ def _notes_on_few(values: Sequence[Values]) -> list[str]:
 
 
 def _notes_on_skewed(values: Sequence[Values], intervals: Intervals) -> list[str]:
-    """Notes on intervals that values near one end, or a long tail, make too narrow, and on those without a width."""
+    """Notes on intervals that values near one end, or a long tail, make too narrow, and on those
+    without a width.
+    """
     unseen: dict[tuple[int, float], list[Values]] = {}
     tails, equal = list[Values](), list[Values]()
     for each in values:
@@ -169,15 +205,22 @@ def _notes_on_skewed(values: Sequence[Values], intervals: Intervals) -> list[str
         elif counted.skewed:
             unseen.setdefault((counted.n, unseen_share(counted.n)), []).append(each)
     notes = [
-        f"all values are close together; {n} queries do not exclude that up to {100 * share:.0f} % of "
-        f"queries have quite other ones, which the interval leaves out (docs/statistics.md): {_named(mine)}"
+        f"all values are close together; {n} queries do not exclude that up to "
+        f"{100 * share:.0f} % of "
+        "queries have quite other ones, which the interval leaves out (docs/statistics.md): "
+        f"{_named(mine)}"
         for (n, share), mine in sorted(unseen.items(), key=lambda item: item[0])
     ]
     if tails:
         held = "of so long a tail 95 % intervals held the true mean in 80 to 95 % of simulations"
-        notes.append(f"few queries have most of the spread; {held} (docs/statistics.md): {_named(tails)}")
+        notes.append(
+            f"few queries have most of the spread; {held} (docs/statistics.md): {_named(tails)}"
+        )
     if equal:
-        what = "every query has the same value, so that the interval has no width; other queries may differ"
+        what = (
+            "every query has the same value, so that the interval has no width; other queries may "
+            "differ"
+        )
         notes.append(f"{what}: {_named(equal)}")
     return notes
 
@@ -189,7 +232,9 @@ def _named(values: Sequence[Values]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class _Counted:
-    """The values of counted queries only, (n,), with their weights. studentised: whether intervals are those of `bootstrap-t`."""
+    """The values of counted queries only, (n,), with their weights. studentised: whether intervals
+    are those of `bootstrap-t`.
+    """
 
     values: Floats
     weights: Floats | None
@@ -210,7 +255,9 @@ class _Counted:
         return len(self.values)
 
     def centre(self) -> float | None:
-        """The figure that the summary names; None where there is no value (except for a sum), and where all weights are 0."""
+        """The figure that the summary names; None where there is no value (except for a sum), and
+        where all weights are 0.
+        """
         if self.summary == "sum":
             return exact_sum(self.values)
         if self.n == 0 or (self.weights is not None and not self.weights.any()):
@@ -224,11 +271,17 @@ class _Counted:
 
     def sd(self, *, population: bool) -> float | None:
         """The standard deviation, divided by n or by n - 1; None where that is not above 0."""
-        return exact_sd(self.values, population=population) if self.n > (0 if population else 1) else None
+        return (
+            exact_sd(self.values, population=population)
+            if self.n > (0 if population else 1)
+            else None
+        )
 
     @cached_property
     def successes(self) -> int | None:
-        """The number of values that are 1 (100 in per cent), where all others are 0 and the figure is their mean; else None."""
+        """The number of values that are 1 (100 in per cent), where all others are 0 and the figure
+        is their mean; else None.
+        """
         top = {"share": 1.0, "percent": 100.0}.get(self.unit)
         if top is None or self.summary != "mean" or self.weights is not None:
             return None
@@ -237,7 +290,9 @@ class _Counted:
 
     @cached_property
     def skewed(self) -> Literal["end", "tail", ""]:
-        """The reason why an interval of the mean is too narrow: values far from an end of their range, a tail; else empty."""
+        """The reason why an interval of the mean is too narrow: values far from an end of their
+        range, a tail; else empty.
+        """
         exact = self.studentised and self.successes is not None
         if exact or self.summary != "mean" or self.weights is not None or np.ptp(self.values) == 0:
             return ""
@@ -247,10 +302,14 @@ class _Counted:
 
     @property
     def is_analytic(self) -> bool:
-        """Whether the interval needs no resamples: those of 0/1 values are exact, those of very many are computed."""
+        """Whether the interval needs no resamples: those of 0/1 values are exact, those of very
+        many are computed.
+        """
         if not self.studentised or self.n < MIN_QUERIES:
             return False
-        return self.successes is not None or (self._deviations is not None and self._deviations.expands)
+        return self.successes is not None or (
+            self._deviations is not None and self._deviations.expands
+        )
 
     def interval(self, level: float, drawn: Floats | None = None) -> tuple[float, float] | None:
         """The interval of the figure; None where a resample has none, and where nothing varies.
@@ -275,12 +334,20 @@ class _Counted:
 
     @cached_property
     def _deviations(self) -> Deviations | None:
-        """The deviations that a studentised figure is resampled by; None of medians, and where all weights are 0."""
-        if not self.studentised or self.summary in _MEDIANS or (self.weights is not None and not self.weights.any()):
+        """The deviations that a studentised figure is resampled by; None of medians, and where all
+        weights are 0.
+        """
+        if (
+            not self.studentised
+            or self.summary in _MEDIANS
+            or (self.weights is not None and not self.weights.any())
+        ):
             return None
         if self.summary == "geometric":
             return Deviations.of(np.log(np.maximum(self.values, _FLOOR)))
-        return Deviations.of(self.values if self.weights is None else self.values * self.weights, self.weights)
+        return Deviations.of(
+            self.values if self.weights is None else self.values * self.weights, self.weights
+        )
 
     def columns(self) -> list[Floats]:
         """The columns that a resample adds up; none for a median."""
@@ -293,9 +360,11 @@ class _Counted:
         return [self.values] if self.weights is None else [self.values * self.weights, self.weights]
 
     def resampled(self, sums: Iterator[Floats], counts: Floats) -> Floats:
-        """(resamples,) the summary of each resample, or its deviation over its error; NaN where all its weights are 0.
+        """(resamples,) the summary of each resample, or its deviation over its error; NaN where all
+        its weights are 0.
 
-        sums: those of `columns`, taken from the iterator. counts: (resamples, n) how often each value is drawn.
+        sums: those of `columns`, taken from the iterator. counts: (resamples, n) how often each
+        value is drawn.
         """
         if self.summary in _MEDIANS:
             return self._medians(counts)
@@ -314,7 +383,9 @@ class _Counted:
         return np.argsort(self.values, kind="stable")
 
     def _medians(self, counts: Floats, piece: int = 32) -> Floats:
-        """The values are sorted once, and each resample only counts how far its middle is. piece: resamples at a time."""
+        """The values are sorted once, and each resample only counts how far its middle is. piece:
+        resamples at a time.
+        """
         ordered, found = self.values[self._order], np.empty(len(counts))
         for start in range(0, len(counts), piece):
             reached = np.cumsum(counts[start : start + piece, self._order], axis=1)
@@ -324,10 +395,14 @@ class _Counted:
         return found
 
     def _middle(self, lower: Floats, upper: Floats) -> Floats:
-        """A median from the two middle values, which are one and the same where their number is odd."""
+        """A median from the two middle values, which are one and the same where their number is
+        odd.
+        """
         if self.summary == "median_low":
             return lower
-        return np.floor((lower + upper) / 2) if self.summary == "median_floor" else (lower + upper) / 2
+        return (
+            np.floor((lower + upper) / 2) if self.summary == "median_floor" else (lower + upper) / 2
+        )
 
 
 def _student(counted: _Counted, level: float) -> tuple[float, float] | None:
@@ -338,8 +413,12 @@ def _student(counted: _Counted, level: float) -> tuple[float, float] | None:
     return mean - reach, mean + reach
 
 
-def _resampled(counted: Sequence[_Counted], n: int, resamples: int, seed: int, block: int | None) -> Floats:
-    """(resamples, columns) the summary of each column, all of n values, from one matrix of counts."""
+def _resampled(
+    counted: Sequence[_Counted], n: int, resamples: int, seed: int, block: int | None
+) -> Floats:
+    """(resamples, columns) the summary of each column, all of n values, from one matrix of
+    counts.
+    """
     columns = [column for each in counted for column in each.columns()]
     table = on_exact_grid(np.column_stack(columns)) if columns else np.empty((n, 0))
 
@@ -355,33 +434,41 @@ def _resampled(counted: Sequence[_Counted], n: int, resamples: int, seed: int, b
 
 
 def resampled_sums(table: Floats, resamples: int, *, seed: int, block: int | None = None) -> Floats:
-    """(resamples, columns) the sums of each column over bootstrap resamples of its rows, which all columns share.
+    """(resamples, columns) the sums of each column over bootstrap resamples of its rows, which all
+    columns share.
 
-    table: (n, columns) finite. The sums depend neither on other columns nor on block, the resamples worked on at once.
+    table: (n, columns) finite. The sums depend neither on other columns nor on block, the resamples
+    worked on at once.
     """
     return sums_over_resamples(on_exact_grid(table), resamples, seed=seed, block=block)
 
 
 def on_exact_grid(columns: Floats) -> Floats:
-    """The values rounded so that every sum of n of them, with repetition, is exact in float64 whatever the order of adding.
+    """The values rounded so that every sum of n of them, with repetition, is exact in float64
+    whatever the order of adding.
 
-    columns: (n, columns) finite. A matrix product of whole counts that sum to n with the result therefore has the same bytes for
-    any block size, number of threads, other columns and BLAS. Each value moves by at most n · 2⁻⁵² of its column's largest one:
-    5e-13 for shares of 7,000 queries.
+    columns: (n, columns) finite. A matrix product of whole counts that sum to n with the result
+    therefore has the same bytes for any block size, number of threads, other columns and BLAS. Each
+    value moves by at most n · 2⁻⁵² of its column's largest one: 5e-13 for shares of 7,000 queries.
     """
     n = len(columns)
     largest = np.maximum(columns.max(axis=0, initial=0.0), -columns.min(axis=0, initial=0.0))
     mantissa, exponent = np.frexp(largest)
-    # The largest value is at most 2 ** (exponent or one less), so that n of them stay below 2⁵³ grid steps.
+    # The largest value is at most 2 ** (exponent or one less), so that n of them stay below 2⁵³
+    # grid steps.
     shift = 53 - math.ceil(math.log2(max(n, 2))) - exponent + (mantissa == 0.5)
     grid = np.ldexp(columns, shift)
     return np.ldexp(np.rint(grid, out=grid), -shift, out=grid)
 
 
 def counted_in_both(first: Floats, other: Floats, what: str) -> tuple[Floats, Floats]:
-    """Two columns of values without the queries that either does not count (NaN). Raises BadInput for different lengths."""
+    """Two columns of values without the queries that either does not count (NaN). Raises BadInput
+    for different lengths.
+    """
     if first.shape != other.shape:
-        raise BadInput(f"{len(first)} values against {len(other)}; {what} is over the same queries.")
+        raise BadInput(
+            f"{len(first)} values against {len(other)}; {what} is over the same queries."
+        )
     both = ~(np.isnan(first) | np.isnan(other))
     return first[both], other[both]
 
@@ -390,10 +477,15 @@ def check_intervals(intervals: str, seed: int) -> None:
     """Raises BadUsage for intervals of no known kind, and for a seed below 0."""
     if intervals not in get_args(Intervals) or seed < 0:
         options = f"intervals={intervals!r}, seed={seed!r}"
-        raise BadUsage(f"{options}: expected bootstrap-t, bootstrap, t or none, and a non-negative integer as the seed.")
+        raise BadUsage(
+            f"{options}: expected bootstrap-t, bootstrap, t or none, and a non-negative "
+            "integer as the seed."
+        )
 
 
 def check_level(level: float) -> None:
     """Raises BadUsage for a confidence level outside (0, 1)."""
     if not 0 < level < 1:
-        raise BadUsage(f"the confidence level is {level}; expected a number between 0 and 1, such as 0.95.")
+        raise BadUsage(
+            f"the confidence level is {level}; expected a number between 0 and 1, such as 0.95."
+        )

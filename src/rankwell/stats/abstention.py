@@ -1,5 +1,6 @@
-"""Whether a confidence separates queries of high and low value: the gain of abstaining from the least confident ones, and how
-well answered queries are detected."""
+"""Whether a confidence separates queries of high and low value: the gain of abstaining from the
+least confident ones, and how well answered queries are detected.
+"""
 
 from collections.abc import Callable
 from typing import Literal, NamedTuple
@@ -15,16 +16,20 @@ from rankwell.stats.intervals import percentile_interval
 RATES: Floats = np.linspace(0, 1, 11)[:-1]
 """The shares of the queries that are abstained from, as in MTEB: 0, 0.1, …, 0.9."""
 Area = Literal["step", "trapezoid"]
-"""The area under a precision-recall curve: precision times the recall that it adds, or straight lines from precision 1 on."""
+"""The area under a precision-recall curve: precision times the recall that it adds, or straight
+lines from precision 1 on.
+"""
 _DRAWS = 5_000_000
 _CURVE_POINTS = 101
 
 
 class AbstentionFigure(NamedTuple):
-    """A figure of all queries. value: None where undefined. interval: 95 %, None below 10 queries, where undefined, where no
-    resample has the statistic's distribution and where resamples do not differ.
+    """A figure of all queries. value: None where undefined. interval: 95 %, None below 10 queries,
+    where undefined, where no resample has the statistic's distribution and where resamples do not
+    differ.
 
-    ceiling: of the confidence that orders queries as their values do. chance: the mean over random orders.
+    ceiling: of the confidence that orders queries as their values do. chance: the mean over random
+    orders.
     """
 
     value: float | None
@@ -33,14 +38,20 @@ class AbstentionFigure(NamedTuple):
     chance: float
 
 
-def nauc(values: Floats, confidence: Floats, *, resamples: int = 10_000, seed: int = 0) -> AbstentionFigure:
-    """The normalised area under the abstention curve: 0 for a random order of the queries, 1 for the order of their values.
+def nauc(
+    values: Floats, confidence: Floats, *, resamples: int = 10_000, seed: int = 0
+) -> AbstentionFigure:
+    """The normalised area under the abstention curve: 0 for a random order of the queries, 1 for
+    the order of their values.
 
-    The curve has the mean value of the queries that are left without the round(rate · n) least confident ones, at least one, at
-    each rate of `RATES`; a cut inside a tie of confidences leaves its mean value, the expected one over orders of the
-    tie. Undefined where all values are equal. values, confidence: (n,) finite, n at least 1. The interval is of percentiles over
-    resampled queries. resamples: 0 for none; fewer are drawn of more than 500 queries (5 million draws, at least 1,000).
-    Source: Gisserot-Boukhlef and others 2024, Towards trustworthy reranking; MTEB 2.26.24, retrieval_metrics.py, nauc.
+    The curve has the mean value of the queries that are left without the round(rate · n) least
+    confident ones, at least one, at each rate of `RATES`; a cut inside a tie of confidences leaves
+    its mean value, the expected one over orders of the
+    tie. Undefined where all values are equal. values, confidence: (n,) finite, n at least 1. The
+    interval is of percentiles over resampled queries. resamples: 0 for none; fewer are drawn of
+    more than 500 queries (5 million draws, at least 1,000).
+    Source: Gisserot-Boukhlef and others 2024, Towards trustworthy reranking; MTEB 2.26.24,
+    retrieval_metrics.py, nauc.
     """
     best = np.argsort(values, kind="stable")
 
@@ -54,47 +65,74 @@ def nauc(values: Floats, confidence: Floats, *, resamples: int = 10_000, seed: i
     return _figure(_of_resamples, len(values), resamples, seed, ceiling=1.0, chance=0.0)
 
 
-def aurc(losses: Floats, confidence: Floats, *, resamples: int = 10_000, seed: int = 0) -> AbstentionFigure:
-    """The area under the risk-coverage curve: the mean of the risks that each query's confidence as the threshold leaves.
+def aurc(
+    losses: Floats, confidence: Floats, *, resamples: int = 10_000, seed: int = 0
+) -> AbstentionFigure:
+    """The area under the risk-coverage curve: the mean of the risks that each query's confidence as
+    the threshold leaves.
 
-    The risk of a threshold is the mean loss of the queries whose confidence is at least as high, so that queries of one
-    confidence are answered together. Lower is better; chance is the mean loss. losses, confidence: (n,) finite, n at least 1.
-    The interval is that of `nauc`.
-    Source: Geifman, Uziel and El-Yaniv 2019, Bias-reduced uncertainty estimation for deep neural classifiers, section 3.
+    The risk of a threshold is the mean loss of the queries whose confidence is at least as high, so
+    that queries of one confidence are answered together. Lower is better; chance is the mean loss.
+    losses, confidence: (n,) finite, n at least 1. The interval is that of `nauc`.
+    Source: Geifman, Uziel and El-Yaniv 2019, Bias-reduced uncertainty estimation for deep neural
+    classifiers, section 3.
     """
 
     def _of_resamples(counts: Floats) -> Floats:
         answered, lost = _by_threshold(losses, counts, confidence)
-        return (np.diff(answered, axis=1, prepend=0) * ratio(lost, answered)).sum(axis=1) / len(losses)
+        return (np.diff(answered, axis=1, prepend=0) * ratio(lost, answered)).sum(axis=1) / len(
+            losses
+        )
 
     # The best order has no ties: of equal losses one is taken after the other.
     ceiling = float((np.sort(losses).cumsum() / np.arange(1, len(losses) + 1)).mean())
-    return _figure(_of_resamples, len(losses), resamples, seed, ceiling=ceiling, chance=exact_mean(losses))
+    return _figure(
+        _of_resamples, len(losses), resamples, seed, ceiling=ceiling, chance=exact_mean(losses)
+    )
 
 
 def risk_coverage(losses: Floats, confidence: Floats) -> list[tuple[float, float]]:
-    """The points of the risk-coverage curve: the share of the queries that a threshold answers, and their mean loss.
+    """The points of the risk-coverage curve: the share of the queries that a threshold answers, and
+    their mean loss.
 
-    A point for each confidence, highest first; of more than 101 those nearest to even steps of coverage, ends included. losses,
-    confidence: (n,) finite, n at least 1. Source: El-Yaniv and Wiener 2010, On the foundations of noise-free selective
-    classification.
+    A point for each confidence, highest first; of more than 101 those nearest to even steps of
+    coverage, ends included. losses, confidence: (n,) finite, n at least 1. Source: El-Yaniv and
+    Wiener 2010, On the foundations of noise-free selective classification.
     """
-    answered, lost = (each[0] for each in _by_threshold(losses, np.ones((1, len(losses))), confidence))
+    answered, lost = (
+        each[0] for each in _by_threshold(losses, np.ones((1, len(losses))), confidence)
+    )
     steps = np.linspace(answered[0], answered[-1], _CURVE_POINTS)
-    kept = np.unique(np.searchsorted(answered, steps)) if len(answered) > _CURVE_POINTS else np.arange(len(answered))
-    return list(zip((answered[kept] / len(losses)).tolist(), (lost[kept] / answered[kept]).tolist(), strict=True))
+    kept = (
+        np.unique(np.searchsorted(answered, steps))
+        if len(answered) > _CURVE_POINTS
+        else np.arange(len(answered))
+    )
+    return list(
+        zip(
+            (answered[kept] / len(losses)).tolist(),
+            (lost[kept] / answered[kept]).tolist(),
+            strict=True,
+        )
+    )
 
 
-def auroc(is_answered: Floats, confidence: Floats, *, resamples: int = 10_000, seed: int = 0) -> AbstentionFigure:
-    """The area under the ROC curve over queries: the chance that an answered query is more confident than another.
+def auroc(
+    is_answered: Floats, confidence: Floats, *, resamples: int = 10_000, seed: int = 0
+) -> AbstentionFigure:
+    """The area under the ROC curve over queries: the chance that an answered query is more
+    confident than another.
 
-    Ties count half. Undefined where all queries or none are answered. is_answered: (n,) 0 or 1. confidence: (n,) finite. The
-    interval is that of `nauc`. Source: Fawcett 2006, An introduction to ROC analysis.
+    Ties count half. Undefined where all queries or none are answered. is_answered: (n,) 0 or 1.
+    confidence: (n,) finite. The interval is that of `nauc`. Source: Fawcett 2006, An introduction
+    to ROC analysis.
     """
 
     def _of_resamples(counts: Floats) -> Floats:
         shown, right = _by_threshold(is_answered, counts, confidence)
-        true, false = (np.hstack([np.zeros((len(each), 1)), each]) for each in (right, shown - right))
+        true, false = (
+            np.hstack([np.zeros((len(each), 1)), each]) for each in (right, shown - right)
+        )
         area = (np.diff(false, axis=1) * (true[:, 1:] + true[:, :-1]) / 2).sum(axis=1)
         pairs = true[:, -1] * false[:, -1]
         return np.where(pairs > 0, ratio(area, pairs), np.nan)
@@ -103,14 +141,21 @@ def auroc(is_answered: Floats, confidence: Floats, *, resamples: int = 10_000, s
 
 
 def auprc(
-    is_answered: Floats, confidence: Floats, *, area: Area = "step", resamples: int = 10_000, seed: int = 0
+    is_answered: Floats,
+    confidence: Floats,
+    *,
+    area: Area = "step",
+    resamples: int = 10_000,
+    seed: int = 0,
 ) -> AbstentionFigure:
-    """The area under the precision-recall curve over queries: average precision, or the trapezoids of `area`.
+    """The area under the precision-recall curve over queries: average precision, or the trapezoids
+    of `area`.
 
-    Queries at least as confident as a threshold are accepted; precision is the share of them that is answered, recall the share
-    of the answered ones that is accepted. Undefined where none is answered. is_answered: (n,) 0 or 1. confidence: (n,) finite.
-    The interval is that of `nauc`.
-    Source: Davis and Goadrich 2006, The relationship between precision-recall and ROC curves; scikit-learn.
+    Queries at least as confident as a threshold are accepted; precision is the share of them that
+    is answered, recall the share of the answered ones that is accepted. Undefined where none is
+    answered. is_answered: (n,) 0 or 1. confidence: (n,) finite. The interval is that of `nauc`.
+    Source: Davis and Goadrich 2006, The relationship between precision-recall and ROC curves;
+    scikit-learn.
     """
 
     def _of_resamples(counts: Floats) -> Floats:
@@ -124,47 +169,72 @@ def auprc(
     n, answered = len(is_answered), float(is_answered.sum())
     ranks = np.arange(1, n + 1)
     # The means over random orders of the precision at each answered query, and of that before it.
-    chance, before_it = exact_mean(1 / ranks + (ranks - 1) / ranks * (answered - 1) / max(n - 1, 1)), answered / n
+    chance, before_it = (
+        exact_mean(1 / ranks + (ranks - 1) / ranks * (answered - 1) / max(n - 1, 1)),
+        answered / n,
+    )
     chance = chance if area == "step" else (chance + before_it) / 2
     return _figure(_of_resamples, n, resamples, seed, ceiling=1.0, chance=chance)
 
 
 def extended_precision(is_answered: Floats, confidence: Floats) -> AbstentionFigure:
-    """Extended precision: the mean of the precision at the lowest recall, and of the highest recall with a precision of 1.
+    """Extended precision: the mean of the precision at the lowest recall, and of the highest recall
+    with a precision of 1.
 
-    The first is the share of answered queries among the most confident; the second the share of the answered queries that are
-    more confident than any other. Undefined where none is answered. It has no interval: both ends are extremes of the order,
-    whose distribution resampled queries do not have. is_answered: (n,) 0 or 1. confidence: (n,) finite.
-    Source: Ferrarini and others 2020, Exploring performance bounds of visual place recognition using extended precision;
-    VPR-Bench, compute_extendedprecision.
+    The first is the share of answered queries among the most confident; the second the share of the
+    answered queries that are more confident than any other. Undefined where none is answered. It
+    has no interval: both ends are extremes of the order, whose distribution resampled queries do
+    not have. is_answered: (n,) 0 or 1. confidence: (n,) finite.
+    Source: Ferrarini and others 2020, Exploring performance bounds of visual place recognition
+    using extended precision; VPR-Bench, compute_extendedprecision.
     """
-    shown, right = (each[0] for each in _by_threshold(is_answered, np.ones((1, len(is_answered))), confidence))
-    n, answered, sure = len(is_answered), float(right[-1]), float(right[right == shown].max(initial=0))
+    shown, right = (
+        each[0] for each in _by_threshold(is_answered, np.ones((1, len(is_answered))), confidence)
+    )
+    n, answered, sure = (
+        len(is_answered),
+        float(right[-1]),
+        float(right[right == shown].max(initial=0)),
+    )
     chance = (answered / n + 1 / (n - answered + 1)) / 2
     value = (float(right[0] / shown[0]) + sure / answered) / 2 if answered else None
     return AbstentionFigure(value, None, 1.0, chance)
 
 
 def _figure(
-    statistic: Callable[[Floats], Floats], n: int, resamples: int, seed: int, *, ceiling: float, chance: float
+    statistic: Callable[[Floats], Floats],
+    n: int,
+    resamples: int,
+    seed: int,
+    *,
+    ceiling: float,
+    chance: float,
 ) -> AbstentionFigure:
-    """The figure of the sample itself, and its interval over resamples. statistic: (resamples, n) counts -> (resamples,)."""
+    """The figure of the sample itself, and its interval over resamples. statistic: (resamples, n)
+    counts -> (resamples,).
+    """
     value, interval = float(statistic(np.ones((1, n)))[0]), None
     if resamples and n >= MIN_QUERIES and not np.isnan(value):
         most = min(resamples, max(1_000, _DRAWS // n))
-        interval = percentile_interval(np.concatenate(over_resamples(n, most, statistic, seed=seed)), 0.95)
+        interval = percentile_interval(
+            np.concatenate(over_resamples(n, most, statistic, seed=seed)), 0.95
+        )
         if interval is not None and interval[0] == interval[1]:
             interval = None
     return AbstentionFigure(None if np.isnan(value) else value, interval, ceiling, chance)
 
 
 def _abstention_curve(values: Floats, counts: Floats, confidence: Floats) -> Floats:
-    """(resamples, rates) the mean value of the queries that are left, each taken as often as it was drawn."""
+    """(resamples, rates) the mean value of the queries that are left, each taken as often as it was
+    drawn.
+    """
     n, rows = len(values), np.arange(len(counts))[:, np.newaxis]
     left: Ints = n - np.minimum(np.rint(RATES * n), n - 1).astype(np.int64)
     answered, total = _by_threshold(values, counts, confidence)
     # Every row of numbers ends in n, so that all of them are one ascending sequence.
-    place = np.searchsorted((answered + rows * n).ravel(), (left + rows * n).ravel()).reshape(-1, len(left))
+    place = np.searchsorted((answered + rows * n).ravel(), (left + rows * n).ravel()).reshape(
+        -1, len(left)
+    )
     # A cut inside a tie leaves as many of its queries at their mean value.
     numbers, sums = (np.diff(each, axis=1, prepend=0).ravel()[place] for each in (answered, total))
     beyond = answered.ravel()[place] - left
@@ -172,7 +242,9 @@ def _abstention_curve(values: Floats, counts: Floats, confidence: Floats) -> Flo
 
 
 def _by_threshold(values: Floats, counts: Floats, confidence: Floats) -> tuple[Floats, Floats]:
-    """(resamples, confidences) how many queries are at least as confident, and the sum of their values, highest first."""
+    """(resamples, confidences) how many queries are at least as confident, and the sum of their
+    values, highest first.
+    """
     order = np.argsort(-confidence, kind="stable")
     ends = np.flatnonzero(np.append(np.diff(confidence[order]) != 0, True))
     drawn = counts[:, order]

@@ -1,9 +1,11 @@
-"""Agreement of judges: raw agreement, the kappas of Cohen and Fleiss, Krippendorff's alpha, Gwet's AC1 and AC2, with intervals.
+"""Agreement of judges: raw agreement, the kappas of Cohen and Fleiss, Krippendorff's alpha, Gwet's
+AC1 and AC2, with intervals.
 
-Every coefficient is a function of sums over items, so that a bootstrap over queries adds up sums of queries. Judges may leave
-items out. Sources: Cohen 1960, A coefficient of agreement for nominal scales, and 1968, Weighted kappa; Fleiss 1971, Measuring
-nominal scale agreement among many raters; Krippendorff 2004, Content analysis, 11.3; Gwet 2014, Handbook of inter-rater
-reliability, which also gives Fleiss' kappa where judges leave items out.
+Every coefficient is a function of sums over items, so that a bootstrap over queries adds up sums of
+queries. Judges may leave items out. Sources: Cohen 1960, A coefficient of agreement for nominal
+scales, and 1968, Weighted kappa; Fleiss 1971, Measuring nominal scale agreement among many raters;
+Krippendorff 2004, Content analysis, 11.3; Gwet 2014, Handbook of inter-rater reliability, which
+also gives Fleiss' kappa where judges leave items out.
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,7 +36,9 @@ _MOST_UNDEFINED = 0.01
 
 
 class Coefficient(NamedTuple):
-    """A coefficient: None where it is undefined, as with a single grade. interval: None below 10 queries, or where undefined."""
+    """A coefficient: None where it is undefined, as with a single grade. interval: None below 10
+    queries, or where undefined.
+    """
 
     value: float | None
     interval: tuple[float, float] | None
@@ -44,9 +48,10 @@ class Coefficient(NamedTuple):
 class Ratings:
     """Grades of several judges. Raises ValueError for a grade outside the scale.
 
-    grades: (items, judges), NaN where a judge has none. scale: every grade that there is, ascending, two or more. weights:
-    (items,) what each item counts, such as 1/π of a sample; 1 for each by default. queries: (items,) numbers of the queries,
-    which a bootstrap draws; by default each item has its own.
+    grades: (items, judges), NaN where a judge has none. scale: every grade that there is,
+    ascending, two or more. weights: (items,) what each item counts, such as 1/π of a sample; 1 for
+    each by default. queries: (items,) numbers of the queries, which a bootstrap draws; by default
+    each item has its own.
     """
 
     grades: Floats
@@ -68,26 +73,33 @@ class Ratings:
 
 
 def confusion(ratings: Ratings) -> Floats:
-    """(grades, grades) the weights of items by the grades of two judges, the first by row; items that lack one are left out."""
+    """(grades, grades) the weights of items by the grades of two judges, the first by row; items
+    that lack one are left out.
+    """
     return _confusions(ratings).sum(axis=0)
 
 
 def coefficients(ratings: Ratings) -> dict[str, float | None]:
-    """The coefficients by name: those of `SHARED`, and of two judges those of `COHEN`; None where undefined.
+    """The coefficients by name: those of `SHARED`, and of two judges those of `COHEN`; None where
+    undefined.
 
-    Quadratic weights are squared distances of grades, as numbers. A grade of a single judge counts in the chance agreement of
-    Fleiss and Gwet, and in nothing else.
+    Quadratic weights are squared distances of grades, as numbers. A grade of a single judge counts
+    in the chance agreement of Fleiss and Gwet, and in nothing else.
     """
     sums = {name: each.sum(axis=0) for name, each in _sums(ratings).items()}
     found = _values(sums, np.asarray(ratings.scale, dtype=np.float64))
     return {name: None if np.isnan(value) else float(value) for name, value in found.items()}
 
 
-def agreement(ratings: Ratings, *, level: float = 0.95, resamples: int = 10_000, seed: int = 0) -> dict[str, Coefficient]:
-    """The coefficients with percentile bootstrap intervals over queries; none below 10 queries with items of two grades.
+def agreement(
+    ratings: Ratings, *, level: float = 0.95, resamples: int = 10_000, seed: int = 0
+) -> dict[str, Coefficient]:
+    """The coefficients with percentile bootstrap intervals over queries; none below 10 queries with
+    items of two grades.
 
-    Resamples without a coefficient are left out; where they are more than 1 % there is no interval. Raises BadUsage for a level
-    outside (0, 1). Source: Efron and Tibshirani 1993, An introduction to the bootstrap, 13.3.
+    Resamples without a coefficient are left out; where they are more than 1 % there is no interval.
+    Raises BadUsage for a level outside (0, 1). Source: Efron and Tibshirani 1993, An introduction
+    to the bootstrap, 13.3.
     """
     check_level(level)
     values, scale = coefficients(ratings), np.asarray(ratings.scale, dtype=np.float64)
@@ -100,21 +112,34 @@ def agreement(ratings: Ratings, *, level: float = 0.95, resamples: int = 10_000,
 
     def _drawn(counts: Floats) -> Floats:
         parts = np.split(counts @ table, ends[:-1], axis=1)
-        own = {name: part.reshape(-1, *shape) for part, (name, shape) in zip(parts, shapes.items(), strict=True)}
+        own = {
+            name: part.reshape(-1, *shape)
+            for part, (name, shape) in zip(parts, shapes.items(), strict=True)
+        }
         return np.column_stack(list(_values(own, scale).values()))
 
     drawn = np.concatenate(over_resamples(len(table), resamples, _drawn, seed=seed))
-    return {name: Coefficient(value, _interval(drawn[:, at], level)) for at, (name, value) in enumerate(values.items())}
+    return {
+        name: Coefficient(value, _interval(drawn[:, at], level))
+        for at, (name, value) in enumerate(values.items())
+    }
 
 
 def _interval(drawn: Floats, level: float) -> tuple[float, float] | None:
     defined = drawn[~np.isnan(drawn)]
-    return None if len(defined) < (1 - _MOST_UNDEFINED) * len(drawn) else percentile_interval(defined, level)
+    return (
+        None
+        if len(defined) < (1 - _MOST_UNDEFINED) * len(drawn)
+        else percentile_interval(defined, level)
+    )
 
 
 def _confusions(ratings: Ratings) -> Floats:
     """(queries, grades, grades) the confusion of two judges by query."""
-    first, second = ((ratings.grades[:, [judge]] == np.asarray(ratings.scale)).astype(np.float64) for judge in (0, 1))
+    first, second = (
+        (ratings.grades[:, [judge]] == np.asarray(ratings.scale)).astype(np.float64)
+        for judge in (0, 1)
+    )
     return _by_query(ratings, first[:, :, None] * second[:, None, :])
 
 
@@ -122,19 +147,24 @@ def _by_query(ratings: Ratings, items: Floats) -> Floats:
     """The weighted sums of items over each query."""
     n = len(ratings.grades)
     weights = np.ones(n) if ratings.weights is None else ratings.weights
-    _, owner = np.unique(np.arange(n) if ratings.queries is None else ratings.queries, return_inverse=True)
+    _, owner = np.unique(
+        np.arange(n) if ratings.queries is None else ratings.queries, return_inverse=True
+    )
     found = np.zeros((int(owner.max(initial=-1)) + 1, *items.shape[1:]))
     np.add.at(found, owner, weights.reshape(-1, *[1] * (items.ndim - 1)) * items)
     return found
 
 
 def _sums(ratings: Ratings) -> dict[str, Floats]:
-    """By query: pairs of grades of one item, each item of weight 1 (`pairs`) or of one per judge (`coincidences`); shares of
-    grades (`shares`); and of two judges the confusion."""
+    """By query: pairs of grades of one item, each item of weight 1 (`pairs`) or of one per judge
+    (`coincidences`); shares of grades (`shares`); and of two judges the confusion.
+    """
     counts = ratings.counts()
     judged = counts.sum(axis=1)
     two = np.maximum(judged - 1, 1)
-    pairs = (counts[:, :, None] * counts[:, None, :] - counts[:, :, None] * np.eye(counts.shape[1])) / two[:, None, None]
+    pairs = (
+        counts[:, :, None] * counts[:, None, :] - counts[:, :, None] * np.eye(counts.shape[1])
+    ) / two[:, None, None]
     found = {
         "pairs": pairs / np.maximum(judged, 1)[:, None, None],
         "coincidences": pairs,
@@ -153,23 +183,34 @@ def _values(sums: Mapping[str, Floats], scale: Floats) -> dict[str, Floats]:
         shares = sums["shares"] / sums["shares"].sum(axis=-1, keepdims=True)
         found = {
             "agreement": (pairs * np.eye(len(scale))).sum(axis=(-1, -2)),
-            "Fleiss' kappa": _beyond((pairs * distances["nominal"]).sum(axis=(-1, -2)), 1 - (shares**2).sum(axis=-1)),
+            "Fleiss' kappa": _beyond(
+                (pairs * distances["nominal"]).sum(axis=(-1, -2)), 1 - (shares**2).sum(axis=-1)
+            ),
         }
         for kind in ("nominal", "ordinal", "interval"):
             found[f"Krippendorff's alpha ({kind})"] = _alpha(sums["coincidences"], kind, squares)
         for name, kind in (("Gwet's AC1", "nominal"), ("Gwet's AC2 (quadratic)", "quadratic")):
-            chance = (1 - distances[kind]).sum() / (len(scale) * (len(scale) - 1)) * (shares * (1 - shares)).sum(axis=-1)
+            chance = (
+                (1 - distances[kind]).sum()
+                / (len(scale) * (len(scale) - 1))
+                * (shares * (1 - shares)).sum(axis=-1)
+            )
             found[name] = _beyond((pairs * distances[kind]).sum(axis=(-1, -2)), 1 - chance)
         if "confusion" in sums:
             joint = sums["confusion"] / sums["confusion"].sum(axis=(-1, -2), keepdims=True)
             alone = joint.sum(axis=-1)[..., :, None] * joint.sum(axis=-2)[..., None, :]
             for name, kind in zip(COHEN, distances, strict=True):
-                found[name] = _beyond((joint * distances[kind]).sum(axis=(-1, -2)), (alone * distances[kind]).sum(axis=(-1, -2)))
+                found[name] = _beyond(
+                    (joint * distances[kind]).sum(axis=(-1, -2)),
+                    (alone * distances[kind]).sum(axis=(-1, -2)),
+                )
     return found
 
 
 def _beyond(observed: Floats, expected: Floats) -> Floats:
-    """One minus observed over expected disagreement; NaN where none is expected. Rounding leaves less than 1e-12 of it."""
+    """One minus observed over expected disagreement; NaN where none is expected. Rounding leaves
+    less than 1e-12 of it.
+    """
     return np.where(expected > 1e-12, 1 - observed / expected, np.nan)
 
 

@@ -1,4 +1,6 @@
-"""Probabilities of alternatives: the largest mean of a score among those that balance quantities, by linear programming."""
+"""Probabilities of alternatives: the largest mean of a score among those that balance quantities,
+by linear programming.
+"""
 
 import numpy as np
 
@@ -6,7 +8,8 @@ from rankwell.core.tables import Floats
 
 
 def balanced_mixture(scores: Floats, balances: Floats) -> Floats | None:
-    """(n,) the probabilities of n alternatives with the largest mean score whose mean balances are all 0; None without any.
+    """(n,) the probabilities of n alternatives with the largest mean score whose mean balances are
+    all 0; None without any.
 
     scores: (n,). balances: (n, quantities).
     """

@@ -1,4 +1,6 @@
-"""Confidence bounds and tests of means of values between 0 and 1, by betting: never of zero width."""
+"""Confidence bounds and tests of means of values between 0 and 1, by betting: never of zero
+width.
+"""
 
 import math
 
@@ -14,14 +16,18 @@ _STEPS = 40
 
 
 def lower_bound(values: Floats, *, level: float = 0.975, tests: int = 1, seed: int = 0) -> float:
-    """The lower confidence bound of the mean of values between 0 and 1, one-sided; below 1 even where every value is 1.
+    """The lower confidence bound of the mean of values between 0 and 1, one-sided; below 1 even
+    where every value is 1.
 
-    It is at most the mean with a chance of at least `level`, for any number of independent values and whatever their
-    distribution. A gambler bets on every value in turn that it is above a candidate mean; the bound is the least candidate
-    against which the capital never reaches 1 / (1 - level), of several `tests` (Bonferroni) that number of times as much. values:
-    (n,) in any order; they are drawn in one of the seed's.
-    Without values it is 0. Raises BadInput for a value outside 0 to 1, BadUsage for a level outside (0, 1).
-    Source: Waudby-Smith and Ramdas 2024, Estimating means of bounded random variables by betting, sections 4 and B.1.
+    It is at most the mean with a chance of at least `level`, for any number of independent values
+    and whatever their distribution. A gambler bets on every value in turn that it is above a
+    candidate mean; the bound is the least candidate against which the capital never reaches 1 / (1
+    - level), of several `tests` (Bonferroni) that number of times as much. values: (n,) in any
+    order; they are drawn in one of the seed's.
+    Without values it is 0. Raises BadInput for a value outside 0 to 1, BadUsage for a level outside
+    (0, 1).
+    Source: Waudby-Smith and Ramdas 2024, Estimating means of bounded random variables by betting,
+    sections 4 and B.1.
     """
     check_level(level)
     drawn, bets = _bets(values, level, seed)
@@ -36,15 +42,21 @@ def lower_bound(values: Floats, *, level: float = 0.975, tests: int = 1, seed: i
 
 
 def interval(values: Floats, *, level: float = 0.95, seed: int = 0) -> tuple[float, float]:
-    """The two-sided interval of the mean: the lower bound of the values, and that of their distances from 1, each at half."""
+    """The two-sided interval of the mean: the lower bound of the values, and that of their
+    distances from 1, each at half.
+    """
     half = (1 + level) / 2
-    return lower_bound(values, level=half, seed=seed), 1 - lower_bound(1 - np.asarray(values), level=half, seed=seed)
+    return lower_bound(values, level=half, seed=seed), 1 - lower_bound(
+        1 - np.asarray(values), level=half, seed=seed
+    )
 
 
 def exceeds_p(values: Floats, target: float, *, level: float = 0.975, seed: int = 0) -> float:
-    """The p-value of the hypothesis that the mean is at most `target`: one over the largest capital that the bets reach.
+    """The p-value of the hypothesis that the mean is at most `target`: one over the largest capital
+    that the bets reach.
 
-    It is at most (1 - level) / tests exactly where `lower_bound` with these is at least the target, except for rounding.
+    It is at most (1 - level) / tests exactly where `lower_bound` with these is at least the target,
+    except for rounding.
     Raises as `lower_bound`.
     """
     check_level(level)
@@ -52,12 +64,16 @@ def exceeds_p(values: Floats, target: float, *, level: float = 0.975, seed: int 
 
 
 def _bets(values: Floats, level: float, seed: int) -> tuple[Floats, Floats]:
-    """The values in the order of the draw, and (n,) the bet on each, which depends on those before it alone."""
+    """The values in the order of the draw, and (n,) the bet on each, which depends on those before
+    it alone.
+    """
     listed = np.sort(np.asarray(values, dtype=np.float64))
     n = len(listed)
     if n and not (listed[0] >= 0 and listed[-1] <= 1):
         wrong = listed[0] if listed[0] < 0 else listed[-1]
-        raise BadInput(f"a value is {wrong:g}; a bound of a mean by betting is for values from 0 to 1.")
+        raise BadInput(
+            f"a value is {wrong:g}; a bound of a mean by betting is for values from 0 to 1."
+        )
     drawn = np.random.Generator(np.random.PCG64(seed)).permutation(listed)
     order = np.arange(1, n + 1)
     means = (0.5 + np.cumsum(drawn)) / (order + 1)
@@ -67,7 +83,9 @@ def _bets(values: Floats, level: float, seed: int) -> tuple[Floats, Floats]:
 
 
 def _log_capital(drawn: Floats, bets: Floats, mean: float) -> float:
-    """The largest logarithm of the capital on the way, at least that of the start; the higher the mean, the lower it is."""
+    """The largest logarithm of the capital on the way, at least that of the start; the higher the
+    mean, the lower it is.
+    """
     if mean <= 0:
         return math.inf if drawn.any() else 0.0
     stakes = np.minimum(bets, _LARGEST_BET / mean)

@@ -1,4 +1,6 @@
-"""Figures of scores that should separate two classes: average precision, and the thresholds of best accuracy and best F1."""
+"""Figures of scores that should separate two classes: average precision, and the thresholds of best
+accuracy and best F1.
+"""
 
 from typing import Any, NamedTuple
 
@@ -8,7 +10,9 @@ from rankwell.core.tables import Bools, Floats, ratio
 
 
 class Classification(NamedTuple):
-    """Figures of one sample, or (resamples,) arrays. precision, recall and mcc (Matthews 1975) are those at `f1_threshold`."""
+    """Figures of one sample, or (resamples,) arrays. precision, recall and mcc (Matthews 1975) are
+    those at `f1_threshold`.
+    """
 
     accuracy: Any
     accuracy_threshold: Any
@@ -21,18 +25,22 @@ class Classification(NamedTuple):
 
 
 def classify(labels: Bools, scores: Any) -> Classification:
-    """The figures of scores, of which higher ones should have a label; equal scores are on the same side of any threshold.
+    """The figures of scores, of which higher ones should have a label; equal scores are on the same
+    side of any threshold.
 
-    A score at the threshold or above is positive; it lies midway between two scores, in their precision, and the highest of the
-    best ones is taken. AP is the sum of the precision at each score times the recall that it adds. Without a label, or with
-    labels alone, figures that would divide by 0 are 0. labels, scores: (n,), n at least 1. Source: scikit-learn 1.9.
+    A score at the threshold or above is positive; it lies midway between two scores, in their
+    precision, and the highest of the best ones is taken. AP is the sum of the precision at each
+    score times the recall that it adds. Without a label, or with labels alone, figures that would
+    divide by 0 are 0. labels, scores: (n,), n at least 1. Source: scikit-learn 1.9.
     """
     found = classify_resamples(labels, scores, np.ones((1, len(labels))))
     return Classification(*(each[0].item() for each in found))
 
 
 def classify_resamples(labels: Bools, scores: Any, counts: Floats) -> Classification:
-    """The figures of each resample, with the thresholds chosen anew. counts: (resamples, n) how often each score is drawn."""
+    """The figures of each resample, with the thresholds chosen anew. counts: (resamples, n) how
+    often each score is drawn.
+    """
     order = np.argsort(-scores, kind="stable")
     ranked = scores[order]
     ends = np.flatnonzero(np.append(ranked[1:] != ranked[:-1], True))
@@ -50,7 +58,9 @@ def classify_resamples(labels: Bools, scores: Any, counts: Floats) -> Classifica
     spread = np.sqrt(above * (total - above)) * np.sqrt(positive * (total - positive))
     return Classification(
         accuracy=accuracy.max(axis=1),
-        accuracy_threshold=np.append(np.nextafter(ranked[:1], np.inf), between)[accuracy.argmax(axis=1)],
+        accuracy_threshold=np.append(np.nextafter(ranked[:1], np.inf), between)[
+            accuracy.argmax(axis=1)
+        ],
         f1=f1[rows, best],
         f1_threshold=np.where(f1[rows, best] > 0, between[best], 0),
         precision=precision[rows, best],

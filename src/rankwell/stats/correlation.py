@@ -19,17 +19,21 @@ _EXACT_BELOW = 34
 
 
 class Correlation(NamedTuple):
-    """A correlation and its two-sided p-value: how probable one as far from 0 is where the two columns are independent."""
+    """A correlation and its two-sided p-value: how probable one as far from 0 is where the two
+    columns are independent.
+    """
 
     value: float
     p: float
 
 
 class Concordance(NamedTuple):
-    """Concordant and discordant pairs of rows of two columns; a tie in either column counts as neither.
+    """Concordant and discordant pairs of rows of two columns; a tie in either column counts as
+    neither.
 
     balance: (n,) for each row, the rows ordered alike with it less those ordered against.
-    first_ties, second_ties: (n,) number of rows with the row's own value in the first and in the second column, itself included.
+    first_ties, second_ties: (n,) number of rows with the row's own value in the first and in the
+    second column, itself included.
     """
 
     concordant: int
@@ -40,7 +44,9 @@ class Concordance(NamedTuple):
 
 
 def is_constant(values: Floats) -> bool:
-    """Whether all values are the same, or there is none; such a column has no correlation with any other."""
+    """Whether all values are the same, or there is none; such a column has no correlation with any
+    other.
+    """
     return not len(values) or bool(values.min() == values.max())
 
 
@@ -51,7 +57,8 @@ def midranks(values: Floats) -> Floats:
 
 
 def pearson(first: Floats, second: Floats) -> Correlation | None:
-    """The product-moment correlation; None where a column is constant or there are fewer than 3 rows.
+    """The product-moment correlation; None where a column is constant or there are fewer than 3
+    rows.
 
     p from Student's t with n - 2 degrees of freedom, which is exact for normal columns.
     first, second: (n,) finite. Source: Pearson 1895; Student 1908.
@@ -60,18 +67,23 @@ def pearson(first: Floats, second: Floats) -> Correlation | None:
 
 
 def spearman(first: Floats, second: Floats) -> Correlation | None:
-    """The correlation of the ranks, equal values sharing the mean of their ranks; None as for `pearson`, p likewise.
+    """The correlation of the ranks, equal values sharing the mean of their ranks; None as for
+    `pearson`, p likewise.
 
     Source: Spearman 1904; for ties and p Kendall 1970, Rank Correlation Methods, chapters 3 and 5.
     """
     return _correlation(first, second, lambda values: midranks(values) - (len(values) + 1) / 2)
 
 
-def kendall(first: Floats, second: Floats, *, counts: Concordance | None = None) -> Correlation | None:
-    """Kendall's tau-b: (concordant - discordant) / √(pairs not tied in the first · pairs not tied in the second).
+def kendall(
+    first: Floats, second: Floats, *, counts: Concordance | None = None
+) -> Correlation | None:
+    """Kendall's tau-b: (concordant - discordant) / √(pairs not tied in the first · pairs not tied
+    in the second).
 
-    None where a column is constant or there are fewer than 3 rows. p is exact up to 33 rows without ties, else from the normal
-    distribution with the variance that accounts for ties. counts: their `concordance`, where it is known.
+    None where a column is constant or there are fewer than 3 rows. p is exact up to 33 rows without
+    ties, else from the normal distribution with the variance that accounts for ties. counts: their
+    `concordance`, where it is known.
     In O(n log n). Source: Kendall 1970, chapters 1, 3 and 5.
     """
     if len(first) < MIN_PAIRS or is_constant(first) or is_constant(second):
@@ -94,23 +106,29 @@ def kendall_tau(first: Floats, second: Floats) -> float | None:
     return _tau_b(concordance(first, second))
 
 
-def fisher_interval(value: float, n: int, *, ranks: bool = False, level: float = 0.95) -> tuple[float, float] | None:
+def fisher_interval(
+    value: float, n: int, *, ranks: bool = False, level: float = 0.95
+) -> tuple[float, float] | None:
     """The interval of a correlation of n rows by Fisher's z; None for fewer than 4 rows.
 
     ranks: whether it is Spearman's, whose z varies more: by (1 + ρ²/2) / (n - 3).
-    Raises BadUsage for a level outside (0, 1). Source: Fisher 1921; for ranks Bonett and Wright 2000.
+    Raises BadUsage for a level outside (0, 1). Source: Fisher 1921; for ranks Bonett and Wright
+    2000.
     """
     check_level(level)
     if n < 4:
         return None
     if abs(value) == 1:
         return value, value
-    reach = NormalDist().inv_cdf((1 + level) / 2) * math.sqrt((1 + value * value / 2 if ranks else 1) / (n - 3))
+    reach = NormalDist().inv_cdf((1 + level) / 2) * math.sqrt(
+        (1 + value * value / 2 if ranks else 1) / (n - 3)
+    )
     return math.tanh(math.atanh(value) - reach), math.tanh(math.atanh(value) + reach)
 
 
 def kendall_interval(counts: Concordance, *, level: float = 0.95) -> tuple[float, float]:
-    """The asymptotic interval of tau-b, which holds for any ties, cut off at ±1. Neither column is constant.
+    """The asymptotic interval of tau-b, which holds for any ties, cut off at ±1. Neither column is
+    constant.
 
     Raises BadUsage for a level outside (0, 1). Source: Brown and Benedetti 1977.
     """
@@ -118,17 +136,22 @@ def kendall_interval(counts: Concordance, *, level: float = 0.95) -> tuple[float
     tau, n = _tau_b(counts), len(counts.balance)
     first, second = n * n - float(counts.first_ties.sum()), n * n - float(counts.second_ties.sum())
     whole = math.sqrt(first * second)
-    parts = 2 * counts.balance + tau / whole * (second * counts.first_ties + first * counts.second_ties)
+    parts = 2 * counts.balance + tau / whole * (
+        second * counts.first_ties + first * counts.second_ties
+    )
     spread = math.sqrt(float(((parts - parts.mean()) ** 2).sum())) / whole
     reach = NormalDist().inv_cdf((1 + level) / 2) * spread
     return max(tau - reach, -1.0), min(tau + reach, 1.0)
 
 
 def concordance(first: Floats, second: Floats) -> Concordance:
-    """Counts the pairs of rows that two columns order alike and against each other, in O(n log n). Source: Knight 1966."""
+    """Counts the pairs of rows that two columns order alike and against each other, in O(n log n).
+    Source: Knight 1966.
+    """
     _, x, x_sizes = np.unique(first, return_inverse=True, return_counts=True)
     _, y, y_sizes = np.unique(second, return_inverse=True, return_counts=True)
-    # Every row stands in one of nine fields as seen from another: below, at or above it in x, and in y.
+    # Every row stands in one of nine fields as seen from another: below, at or above it in x, and
+    # in y.
     below = _both_below(x, y)
     left_level, same = _before_in_group(x, y)
     under_level, _ = _before_in_group(y, x)
@@ -140,7 +163,9 @@ def concordance(first: Floats, second: Floats) -> Concordance:
 
 
 def _before_in_group(x: Ints, group: Ints) -> tuple[Ints, Ints]:
-    """(n,) for each row, how many rows of its group have a smaller x, and how many have the same."""
+    """(n,) for each row, how many rows of its group have a smaller x, and how many have the
+    same.
+    """
     order = np.lexsort((x, group))
     new_group = np.diff(group[order], prepend=-1) != 0
     new_cell = new_group | (np.diff(x[order], prepend=-1) != 0)
@@ -158,15 +183,21 @@ def _deviations(values: Floats) -> Floats:
     return scaled - scaled.mean()
 
 
-def _correlation(first: Floats, second: Floats, centred: Callable[[Floats], Floats]) -> Correlation | None:
-    """The product-moment correlation of two columns moved about 0, with the p-value of Student's t."""
+def _correlation(
+    first: Floats, second: Floats, centred: Callable[[Floats], Floats]
+) -> Correlation | None:
+    """The product-moment correlation of two columns moved about 0, with the p-value of
+    Student's t.
+    """
     if len(first) < MIN_PAIRS or is_constant(first) or is_constant(second):
         return None
     one, two, freedom = centred(first), centred(second), len(first) - 2
     spread = math.sqrt(float((one * one).sum())) * math.sqrt(float((two * two).sum()))
     value = min(max(float((one * two).sum()) / spread, -1.0), 1.0)
     rest = (1 - value) * (1 + value)
-    return Correlation(value, student_p(math.inf if rest == 0 else value * math.sqrt(freedom / rest), freedom))
+    return Correlation(
+        value, student_p(math.inf if rest == 0 else value * math.sqrt(freedom / rest), freedom)
+    )
 
 
 def _tau_b(counts: Concordance) -> float:
@@ -178,14 +209,17 @@ def _tau_b(counts: Concordance) -> float:
 
 def _normal_p(counts: Concordance) -> float:
     n = len(counts.balance)
-    # Sums over groups of tied rows, each of t: every row of a group brings its share of the group's term.
+    # Sums over groups of tied rows, each of t: every row of a group brings its share of the group's
+    # term.
     x, y = (ties.astype(np.float64) for ties in (counts.first_ties, counts.second_ties))
     pairs, triples, fives = (
         [float(term(ties).sum()) for ties in (x, y)]
         for term in (lambda t: t - 1, lambda t: (t - 1) * (t - 2), lambda t: (t - 1) * (2 * t + 5))
     )
     ordered = n * (n - 1)
-    variance = (ordered * (2 * n + 5) - fives[0] - fives[1]) / 18 + pairs[0] * pairs[1] / (2 * ordered)
+    variance = (ordered * (2 * n + 5) - fives[0] - fives[1]) / 18 + pairs[0] * pairs[1] / (
+        2 * ordered
+    )
     variance += triples[0] * triples[1] / (9 * ordered * (n - 2))
     return math.erfc(abs(counts.concordant - counts.discordant) / math.sqrt(2 * variance))
 
@@ -193,8 +227,9 @@ def _normal_p(counts: Concordance) -> float:
 def _both_below(x: Ints, y: Ints) -> Ints:
     """(n,) for each row, how many rows have a smaller x and a smaller y.
 
-    The rows stand in the order of y, in blocks by the high bits of their place in the order of x; each level splits every block
-    by the next bit, and a row of the right half passes all rows of the left half that stand before it.
+    The rows stand in the order of y, in blocks by the high bits of their place in the order of x;
+    each level splits every block by the next bit, and a row of the right half passes all rows of
+    the left half that stand before it.
     """
     n = len(x)
     # Among equals the other order is turned round, so that no row passes another that it ties with.
@@ -233,9 +268,11 @@ class FittedLine(NamedTuple):
 
 
 def fit_line(targets: Floats, similarities: Floats) -> FittedLine | None:
-    """The least-squares line from similarities to targets; None where either is constant or there is none.
+    """The least-squares line from similarities to targets; None where either is constant or there
+    is none.
 
-    A constant similarity has no slope; a constant target would be met exactly by a line that looks at nothing.
+    A constant similarity has no slope; a constant target would be met exactly by a line that looks
+    at nothing.
     targets, similarities: (n,) finite. Source: Legendre 1805.
     """
     if not len(targets) or np.ptp(similarities) == 0 or np.ptp(targets) == 0:
@@ -247,7 +284,9 @@ def fit_line(targets: Floats, similarities: Floats) -> FittedLine | None:
 
 
 class PairIntervals(NamedTuple):
-    """The interval of each figure; None where some resample has no such figure, for it draws only equal values of a column."""
+    """The interval of each figure; None where some resample has no such figure, for it draws only
+    equal values of a column.
+    """
 
     pearson: tuple[float, float] | None
     spearman: tuple[float, float] | None
@@ -255,19 +294,28 @@ class PairIntervals(NamedTuple):
 
 
 def bootstrap_pairs(
-    targets: Floats, similarities: Floats, *, resamples: int, seed: int = 0, level: float = 0.95, block: int | None = None
+    targets: Floats,
+    similarities: Floats,
+    *,
+    resamples: int,
+    seed: int = 0,
+    level: float = 0.95,
+    block: int | None = None,
 ) -> PairIntervals:
     """Percentile intervals over resampled pairs; every resample is ranked and calibrated anew.
 
-    targets, similarities: (n,) finite, neither constant. The figures have 10 significant digits and depend neither on `block`,
-    the resamples worked on at once, nor on the order of the pairs. Raises BadUsage for a level outside (0, 1).
+    targets, similarities: (n,) finite, neither constant. The figures have 10 significant digits and
+    depend neither on `block`, the resamples worked on at once, nor on the order of the pairs.
+    Raises BadUsage for a level outside (0, 1).
     Source: Efron and Tibshirani 1993, 13.3.
     """
     check_level(level)
     order = np.lexsort((similarities, targets))
     (target, scale), (similarity, _) = _unit(targets[order]), _unit(similarities[order])
     n = len(order)
-    table = on_exact_grid(np.column_stack([target, similarity, target**2, similarity**2, target * similarity]))
+    table = on_exact_grid(
+        np.column_stack([target, similarity, target**2, similarity**2, target * similarity])
+    )
     first, second = _Ranks(target), _Ranks(similarity)
 
     def _drawn(counts: Floats) -> Floats:
@@ -284,7 +332,9 @@ def bootstrap_pairs(
 
 
 def _unit(values: Floats) -> tuple[Floats, float]:
-    """The values moved and scaled to lie about 0, within ±1, and the scale: neither correlations nor lines look at the two."""
+    """The values moved and scaled to lie about 0, within ±1, and the scale: neither correlations
+    nor lines look at the two.
+    """
     moved = values - values.mean()
     scale = float(np.abs(moved).max())
     return moved / scale, scale
@@ -296,18 +346,26 @@ def _moments(sums: Floats, n: int) -> tuple[Floats, Floats, Floats]:
     common = product - target * similarity / n
     spread = similarity_square - similarity * similarity / n
     slope = common / spread
-    return common / np.sqrt(spread * (target_square - target * target / n)), slope, (target - slope * similarity) / n
+    return (
+        common / np.sqrt(spread * (target_square - target * target / n)),
+        slope,
+        (target - slope * similarity) / n,
+    )
 
 
 def _spearman(counts: Floats, first: Floats, second: Floats) -> tuple[Floats, np.ndarray]:
-    """(resamples,) Spearman's correlation, and whether both columns vary; ranks and their products are exact."""
+    """(resamples,) Spearman's correlation, and whether both columns vary; ranks and their products
+    are exact.
+    """
     one, two = (counts * first * first).sum(axis=1), (counts * second * second).sum(axis=1)
     both = (counts * first * second).sum(axis=1)
     return both / (np.sqrt(one) * np.sqrt(two)), (one > 0) & (two > 0)
 
 
 class _Ranks:
-    """The ranks of resamples: the values are sorted once, and each resample only adds up how often they were drawn."""
+    """The ranks of resamples: the values are sorted once, and each resample only adds up how often
+    they were drawn.
+    """
 
     def __init__(self, values: Floats) -> None:
         self._order: Ints = np.argsort(values, kind="stable")
@@ -315,7 +373,9 @@ class _Ranks:
         self._starts = np.cumsum(sizes) - sizes
 
     def of(self, counts: Floats) -> Floats:
-        """(resamples, n) the mean rank that a value has in each resample, less the mean of all ranks."""
+        """(resamples, n) the mean rank that a value has in each resample, less the mean of all
+        ranks.
+        """
         groups = np.add.reduceat(counts[:, self._order], self._starts, axis=1)
         ranks = np.cumsum(groups, axis=1) - groups / 2
         return (ranks - counts.shape[1] / 2)[:, self._group]

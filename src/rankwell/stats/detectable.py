@@ -1,4 +1,6 @@
-"""Size of an effect, and whether a set of queries is large enough: the smallest difference that a paired t-test would find."""
+"""Size of an effect, and whether a set of queries is large enough: the smallest difference that a
+paired t-test would find.
+"""
 
 import math
 from bisect import bisect_left
@@ -16,24 +18,33 @@ from rankwell.stats.intervals import student_quantile
 
 _MOST = 10**9
 _STEEP = 40
-"""In so many steps of 1 standard error nodes are close enough; above, the fall of the conditional power is integrated apart."""
+"""In so many steps of 1 standard error nodes are close enough; above, the fall of the conditional
+power is integrated apart.
+"""
 
 
-def minimal_detectable_difference(sd: float, n: int, *, alpha: float = 0.05, power: float = 0.8) -> float | None:
-    """The true mean difference that a two-sided paired t-test at level alpha finds with this power; None below 2 queries.
+def minimal_detectable_difference(
+    sd: float, n: int, *, alpha: float = 0.05, power: float = 0.8
+) -> float | None:
+    """The true mean difference that a two-sided paired t-test at level alpha finds with this power;
+    None below 2 queries.
 
-    sd: of the differences, n: how many. Raises BadUsage for alpha or a power outside (0, 1), and for a power not above alpha.
-    Source: Cohen 1988, chapter 2; Sakai 2018, Laboratory Experiments in Information Retrieval, 6.
+    sd: of the differences, n: how many. Raises BadUsage for alpha or a power outside (0, 1), and
+    for a power not above alpha. Source: Cohen 1988, chapter 2; Sakai 2018, Laboratory Experiments
+    in Information Retrieval, 6.
     """
     _check(alpha, power)
     return None if n < 2 else _noncentrality(n - 1, alpha, power) * sd / math.sqrt(n)
 
 
-def queries_needed(difference: float, sd: float, *, alpha: float = 0.05, power: float = 0.8) -> int | None:
-    """The smallest number of queries with which a true difference of this size is found with this power, at least 2.
+def queries_needed(
+    difference: float, sd: float, *, alpha: float = 0.05, power: float = 0.8
+) -> int | None:
+    """The smallest number of queries with which a true difference of this size is found with this
+    power, at least 2.
 
-    None where the difference is 0, or where it would take more than a thousand million. Errors and source as for
-    `minimal_detectable_difference`.
+    None where the difference is 0, or where it would take more than a thousand million. Errors and
+    source as for `minimal_detectable_difference`.
     """
     _check(alpha, power)
     if difference == 0:
@@ -43,8 +54,13 @@ def queries_needed(difference: float, sd: float, *, alpha: float = 0.05, power: 
     def _is_enough(n: int) -> bool:
         return _power(effect * math.sqrt(n), n - 1, alpha) >= power
 
-    # The normal distribution gives a number that is a few too small, and every step costs an integral.
-    off = (NormalDist().inv_cdf(1 - alpha / 2) + NormalDist().inv_cdf(power)) / effect if effect else math.inf
+    # The normal distribution gives a number that is a few too small, and every step costs an
+    # integral.
+    off = (
+        (NormalDist().inv_cdf(1 - alpha / 2) + NormalDist().inv_cdf(power)) / effect
+        if effect
+        else math.inf
+    )
     start = max(2, math.ceil(off * off) - 2) if off < math.sqrt(_MOST) else _MOST
     for last in (min(start + 16, _MOST), _MOST):
         needed = start + bisect_left(range(start, last + 1), True, key=_is_enough)
@@ -56,7 +72,10 @@ def queries_needed(difference: float, sd: float, *, alpha: float = 0.05, power: 
 def _check(alpha: float, power: float) -> None:
     check_level(1 - alpha)
     if not alpha < power < 1:
-        raise BadUsage(f"the power is {power}; expected a number between the level {alpha:g} and 1, such as 0.8.")
+        raise BadUsage(
+            f"the power is {power}; expected a number between the level {alpha:g} and 1, such "
+            "as 0.8."
+        )
 
 
 @lru_cache(maxsize=4096)
@@ -72,14 +91,23 @@ def _noncentrality(freedom: int, alpha: float, power: float) -> float:
 
 
 def _power(off: float, freedom: int, alpha: float) -> float:
-    """The probability that |t| is beyond its quantile where its mean is off by so many standard errors."""
+    """The probability that |t| is beyond its quantile where its mean is off by so many standard
+    errors.
+    """
     if math.isinf(off):
         return 1.0
-    # SciPy's own noncentral t, `nctdtr`, is NaN for some of these numbers, as for 5 degrees of freedom and a mean of 10.
-    beyond, reach, root = student_quantile(1 - alpha, freedom), 9 / math.sqrt(2 * freedom), math.sqrt(2)
+    # SciPy's own noncentral t, `nctdtr`, is NaN for some of these numbers, as for 5 degrees of
+    # freedom and a mean of 10.
+    beyond, reach, root = (
+        student_quantile(1 - alpha, freedom),
+        9 / math.sqrt(2 * freedom),
+        math.sqrt(2),
+    )
     edges = [max(0.0, 1 - reach), 1 + reach]
     if beyond * (edges[1] - edges[0]) > _STEEP:
-        edges[1:1] = [each for each in ((off - 9) / beyond, (off + 9) / beyond) if edges[0] < each < edges[1]]
+        edges[1:1] = [
+            each for each in ((off - 9) / beyond, (off + 9) / beyond) if edges[0] < each < edges[1]
+        ]
     return math.fsum(
         weight * (math.erfc((beyond * s - off) / root) + math.erfc((beyond * s + off) / root)) / 2
         for low, high in pairwise(edges)
@@ -89,7 +117,9 @@ def _power(off: float, freedom: int, alpha: float) -> float:
 
 @lru_cache(maxsize=256)
 def _spread(freedom: int, low: float, high: float) -> tuple[list[float], list[float]]:
-    """Places and weights that integrate over a sample's standard deviation, from low to high, in units of the true one."""
+    """Places and weights that integrate over a sample's standard deviation, from low to high, in
+    units of the true one.
+    """
     nodes, weights = _nodes()
     places = (low + high) / 2 + (high - low) / 2 * nodes
     constant = math.log(2) + freedom / 2 * math.log(freedom / 2) - math.lgamma(freedom / 2)
@@ -104,7 +134,8 @@ def _nodes() -> tuple[Floats, Floats]:
 
 
 def cohen_dz(differences: Floats) -> float | None:
-    """The mean of paired differences over their standard deviation; None for fewer than two, and where all are the same.
+    """The mean of paired differences over their standard deviation; None for fewer than two, and
+    where all are the same.
 
     differences: (n,) finite. Source: Cohen 1988, Statistical Power Analysis, 2.3.5.
     """

@@ -1,7 +1,8 @@
-"""Means and differences of linear measures from sampled items, with predictions: the difference estimator and two intervals.
+"""Means and differences of linear measures from sampled items, with predictions: the difference
+estimator and two intervals.
 
-Sources: Cassel, Särndal and Wretman 1976, Some results on generalized difference estimation; Zrnic and Candès 2024, Active
-statistical inference.
+Sources: Cassel, Särndal and Wretman 1976, Some results on generalized difference estimation; Zrnic
+and Candès 2024, Active statistical inference.
 """
 
 import math
@@ -27,8 +28,9 @@ Interval = tuple[float, float]
 class SampledItems:
     """All items of a pool, for one mean or difference; every array is (items,).
 
-    n_queries: of the whole study. query: index. weight: the factor c of the item's gain. prediction: of the gain. inclusion: the
-    probability π of being judged, 0 where that is impossible. sampled: whether it was drawn. gain: NaN where it is not known.
+    n_queries: of the whole study. query: index. weight: the factor c of the item's gain.
+    prediction: of the gain. inclusion: the probability π of being judged, 0 where that is
+    impossible. sampled: whether it was drawn. gain: NaN where it is not known.
     """
 
     n_queries: int
@@ -47,9 +49,11 @@ class SampledItems:
 
 @dataclass(frozen=True, eq=False)
 class SampleEstimate:
-    """An estimated mean. totals: (queries,) of each query. sampling_variance: of the mean, of drawing items alone.
+    """An estimated mean. totals: (queries,) of each query. sampling_variance: of the mean, of
+    drawing items alone.
 
-    is_exact: whether every item that decides was certain to be judged, so that nothing is left to chance for these queries.
+    is_exact: whether every item that decides was certain to be judged, so that nothing is left to
+    chance for these queries.
     """
 
     totals: Floats
@@ -64,12 +68,17 @@ class SampleEstimate:
     @property
     def standard_error(self) -> float:
         """Of the mean for queries like these; NaN for a single query."""
-        return exact_sd(self.totals) / math.sqrt(len(self.totals)) if len(self.totals) > 1 else math.nan
+        return (
+            exact_sd(self.totals) / math.sqrt(len(self.totals))
+            if len(self.totals) > 1
+            else math.nan
+        )
 
     def these_queries(self, level: float) -> Interval | None:
         """The interval of the mean of these queries, by the normal quantile.
 
-        None where every judged item is as predicted, or none is judged: the error of the predictions is unknown then, not 0.
+        None where every judged item is as predicted, or none is judged: the error of the
+        predictions is unknown then, not 0.
         """
         if self.sampling_variance == 0 and not self.is_exact:
             return None
@@ -77,7 +86,9 @@ class SampleEstimate:
         return self.mean - reach, self.mean + reach
 
     def queries_like_these(self, level: float) -> Interval | None:
-        """The interval of the mean of queries of the same kind, by Student's t; None below 10 queries, and where none differs."""
+        """The interval of the mean of queries of the same kind, by Student's t; None below 10
+        queries, and where none differs.
+        """
         if len(self.totals) < FEWEST_QUERIES or np.ptp(self.totals) == 0:
             return None
         reach = student_quantile(level, len(self.totals) - 1) * self.standard_error
@@ -85,10 +96,12 @@ class SampleEstimate:
 
 
 def cross_fitted(items: SampledItems, first_half: Bools) -> Floats:
-    """(queries,) the share λ of the predictions that each query's total uses, fitted on the other half of the queries.
+    """(queries,) the share λ of the predictions that each query's total uses, fitted on the other
+    half of the queries.
 
-    first_half: (queries,). λ is Σ v·m·g / Σ v·m² within [0, 1] over judged items with π < 1, v = c²(1 − π)/π²; and 1 where the
-    half has fewer than 5 of these with a gain, or nothing to divide by.
+    first_half: (queries,). λ is Σ v·m·g / Σ v·m² within [0, 1] over judged items with π < 1, v =
+    c²(1 − π)/π²; and 1 where the half has fewer than 5 of these with a gain, or nothing to divide
+    by.
     """
     rows = np.flatnonzero(items.known & (items.inclusion < 1))
     pi, gain, prediction = items.inclusion[rows], items.gain[rows], items.prediction[rows]
@@ -98,31 +111,44 @@ def cross_fitted(items: SampledItems, first_half: Bools) -> Floats:
         mine = first_half[items.query[rows]] == bool(half)
         below = float((variance * prediction**2)[mine].sum())
         if np.count_nonzero(gain[mine] > 0) >= _FEWEST_POSITIVE and below > 0:
-            shares[half] = np.clip(float((variance * prediction * gain)[mine].sum()) / below, 0.0, 1.0)
+            shares[half] = np.clip(
+                float((variance * prediction * gain)[mine].sum()) / below, 0.0, 1.0
+            )
     return np.where(first_half, shares[0], shares[1])
 
 
 def expected_shares(items: SampledItems, first_half: Bools, inclusion: Floats) -> Floats:
-    """(queries,) the shares λ to expect from `cross_fitted` once items are judged with the probabilities `inclusion`.
+    """(queries,) the shares λ to expect from `cross_fitted` once items are judged with the
+    probabilities `inclusion`.
 
-    λ is fitted on the judged items of all queries, for what the other half will know is not known yet; it is 1 where fewer than 5
-    items with a gain are expected in a half: those that it has, and half of those that are to come.
+    λ is fitted on the judged items of all queries, for what the other half will know is not known
+    yet; it is 1 where fewer than 5 items with a gain are expected in a half: those that it has, and
+    half of those that are to come.
     """
     rows = np.flatnonzero(items.known & (items.inclusion < 1))
     pi, gain, prediction = items.inclusion[rows], items.gain[rows], items.prediction[rows]
     variance = items.weight[rows] ** 2 * (1 - pi) / pi**2
     below = float((variance * prediction**2).sum())
-    fitted = float(np.clip(float((variance * prediction * gain).sum()) / below, 0.0, 1.0)) if below > 0 else 1.0
+    fitted = (
+        float(np.clip(float((variance * prediction * gain).sum()) / below, 0.0, 1.0))
+        if below > 0
+        else 1.0
+    )
     found, to_come = gain > 0, float((inclusion[rows] / pi - 1)[gain > 0].sum())
-    counts = [np.count_nonzero(found & (first_half[items.query[rows]] == bool(half))) + to_come / 2 for half in (0, 1)]
+    counts = [
+        np.count_nonzero(found & (first_half[items.query[rows]] == bool(half))) + to_come / 2
+        for half in (0, 1)
+    ]
     shares = [fitted if count >= _FEWEST_POSITIVE else 1.0 for count in counts]
     return np.where(first_half, *shares)
 
 
 def estimate(items: SampledItems, shares: Floats, unknown: Floats | None = None) -> SampleEstimate:
-    """The estimate from a sample. shares: (queries,) λ of each. unknown: (items,) gains in place of those that are not known.
+    """The estimate from a sample. shares: (queries,) λ of each. unknown: (items,) gains in place of
+    those that are not known.
 
-    T_q = Σ c·λ·m over all items of a query + Σ c·(g − λ·m)/π over the drawn ones; by default an unknown gain is λ·m.
+    T_q = Σ c·λ·m over all items of a query + Σ c·(g − λ·m)/π over the drawn ones; by default an
+    unknown gain is λ·m.
     """
     share = shares[items.query]
     predicted = share * items.prediction
@@ -130,14 +156,21 @@ def estimate(items: SampledItems, shares: Floats, unknown: Floats | None = None)
     gain = items.gain[rows]
     gain = np.where(np.isnan(gain), (predicted if unknown is None else unknown)[rows], gain)
     pi, residual = items.inclusion[rows], items.weight[rows] * (gain - predicted[rows])
-    is_off = np.abs(gain - predicted[rows]) > _ROUNDING * np.abs(gain)  # a fitted λ of 1 may be 1 less its last bit
-    totals = np.bincount(items.query, weights=items.weight * predicted, minlength=items.n_queries).astype(np.float64)
-    totals = totals + np.bincount(items.query[rows], weights=residual / pi, minlength=items.n_queries)
+    # A fitted λ of 1 may be 1 less its last bit.
+    is_off = np.abs(gain - predicted[rows]) > _ROUNDING * np.abs(gain)
+    totals = np.bincount(
+        items.query, weights=items.weight * predicted, minlength=items.n_queries
+    ).astype(np.float64)
+    totals = totals + np.bincount(
+        items.query[rows], weights=residual / pi, minlength=items.n_queries
+    )
     variance = float((is_off * (1 - pi) / pi**2 * residual**2).sum()) / items.n_queries**2
     return SampleEstimate(totals, variance, bool((items.inclusion[items.weight != 0] >= 1).all()))
 
 
 def most_and_least(items: SampledItems, highest: float) -> tuple[Floats, Floats]:
-    """(items,) the gains that make the mean least, and those that make it greatest, where they are not known."""
+    """(items,) the gains that make the mean least, and those that make it greatest, where they are
+    not known.
+    """
     up = items.weight > 0
     return np.where(up, 0.0, highest), np.where(up, highest, 0.0)

@@ -1,7 +1,7 @@
 """Granularity: whether a printed share can be a count out of n queries at all.
 
-A hit rate of n queries is one of n + 1 numbers. A printed figure between them was measured on other queries, or is misprinted.
-Source: Brown and Heathers 2017, The GRIM test, for means of integers.
+A hit rate of n queries is one of n + 1 numbers. A printed figure between them was measured on other
+queries, or is misprinted. Source: Brown and Heathers 2017, The GRIM test, for means of integers.
 """
 
 import math
@@ -19,8 +19,8 @@ _FIGURE = re.compile(r"(?P<whole>\d+)(?:\.(?P<decimals>\d+))?\s*(?P<percent>%?)"
 class Granularity:
     """The counts out of n queries that produce a printed figure.
 
-    figure: as it was printed. counts: ascending, none where the figure is impossible. nearest: the counts next to the figure with
-    what they would print as, where it is impossible.
+    figure: as it was printed. counts: ascending, none where the figure is impossible. nearest: the
+    counts next to the figure with what they would print as, where it is impossible.
     """
 
     figure: str
@@ -35,16 +35,24 @@ class Granularity:
 
     def __str__(self) -> str:
         if self.possible:
-            made = f"{self.counts[0]}" if len(self.counts) == 1 else f"{self.counts[0]} to {self.counts[-1]}"
+            made = (
+                f"{self.counts[0]}"
+                if len(self.counts) == 1
+                else f"{self.counts[0]} to {self.counts[-1]}"
+            )
             return f"{self.figure} is possible with n = {self.n}: {made} of {self.n}"
         around = " and ".join(f"{count} of {self.n} is {shown}" for count, shown in self.nearest)
         return f"{self.figure} is not possible with n = {self.n}: {around}"
 
 
-def granularity_of(figure: str, n: int, *, unit: Literal["percent", "share"] = "percent") -> Granularity:
-    """The counts of n queries that round to a figure at its printed decimals; exact halves may round either way.
+def granularity_of(
+    figure: str, n: int, *, unit: Literal["percent", "share"] = "percent"
+) -> Granularity:
+    """The counts of n queries that round to a figure at its printed decimals; exact halves may
+    round either way.
 
-    figure: its text, because trailing zeros count as decimals (`90.30`); with a percent sign it is percent in any case.
+    figure: its text, because trailing zeros count as decimals (`90.30`); with a percent sign it is
+    percent in any case.
     n: number of queries, from 1. unit: that of the figure, 0 to 100 or 0 to 1.
     Raises BadUsage for text that is not such a figure and for n below 1.
 
@@ -60,11 +68,17 @@ def granularity_of(figure: str, n: int, *, unit: Literal["percent", "share"] = "
     if counts:
         return Granularity(figure, n, tuple(counts))
     below = math.floor(printed.share * n)
-    return Granularity(figure, n, (), tuple((count, printed.show(count, n)) for count in (below, below + 1)))
+    return Granularity(
+        figure, n, (), tuple((count, printed.show(count, n)) for count in (below, below + 1))
+    )
 
 
 def fitting_sizes(
-    printed: list[str], at_most: int, *, at_least: int = 1, unit: Literal["percent", "share"] = "percent"
+    printed: list[str],
+    at_most: int,
+    *,
+    at_least: int = 1,
+    unit: Literal["percent", "share"] = "percent",
 ) -> list[int]:
     """The numbers of queries, ascending, at which all printed figures are possible.
 
@@ -80,7 +94,9 @@ def fitting_sizes(
 
 
 class _Printed(NamedTuple):
-    """A figure as a share, the decimals that it is printed with, and what a share of 1 is printed as."""
+    """A figure as a share, the decimals that it is printed with, and what a share of 1 is printed
+    as.
+    """
 
     share: Fraction
     decimals: int
@@ -88,18 +104,26 @@ class _Printed(NamedTuple):
 
     @classmethod
     def read(cls, figure: str, unit: str) -> "_Printed":
-        """The figure of a text; a percent sign overrides the unit. Raises BadUsage for text that is not a share."""
+        """The figure of a text; a percent sign overrides the unit. Raises BadUsage for text that is
+        not a share.
+        """
         match = _FIGURE.fullmatch(figure.strip())
         scale = 100 if unit == "percent" or (match is not None and match["percent"]) else 1
         value = None if match is None else Fraction(f"{match['whole']}.{match['decimals'] or 0}")
         if match is None or value is None or value > scale:
-            raise BadUsage(f"{figure!r} is not a share; expected a figure from 0 to {scale}, as it was printed.")
+            raise BadUsage(
+                f"{figure!r} is not a share; expected a figure from 0 to {scale}, as it was "
+                "printed."
+            )
         return cls(value / scale, len(match["decimals"] or ""), scale)
 
     def counts(self, n: int) -> range:
         """The counts out of n that are printed as this figure, whichever way halves are rounded."""
         half = Fraction(1, 2 * 10**self.decimals * self.scale)
-        return range(max(0, math.ceil((self.share - half) * n)), min(n, math.floor((self.share + half) * n)) + 1)
+        return range(
+            max(0, math.ceil((self.share - half) * n)),
+            min(n, math.floor((self.share + half) * n)) + 1,
+        )
 
     def show(self, count: int, n: int) -> str:
         """A count out of n, printed with as many decimals."""

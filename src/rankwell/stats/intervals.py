@@ -1,4 +1,6 @@
-"""Intervals that hold their level with few queries, percentiles, and the distributions behind intervals and tests."""
+"""Intervals that hold their level with few queries, percentiles, and the distributions behind
+intervals and tests.
+"""
 
 import importlib
 import math
@@ -16,15 +18,20 @@ from rankwell.core.exact import exact_mean, exact_ratio, exact_sd, exact_sum
 from rankwell.core.kernels.resamples import MANY
 from rankwell.core.tables import Floats, rounded
 
-RANGES = {"share": (0.0, 1.0), "percent": (0.0, 100.0), "rank": (1.0, math.inf), "count": (0.0, math.inf)}
+RANGES = {
+    "share": (0.0, 1.0),
+    "percent": (0.0, 100.0),
+    "rank": (1.0, math.inf),
+    "count": (0.0, math.inf),
+}
 """The least and the largest value of a unit."""
 
 
 class Deviations(NamedTuple):
     """The distances of queries (or clusters) from the figure, for the studentised bootstrap.
 
-    mean: Σ sums / Σ sizes. off: (n,) sums - mean · sizes. sizes: (n,) what each weighs; None where each weighs 1. error: of the
-    mean by linearisation, except for the factor √(n / (n - 1)).
+    mean: Σ sums / Σ sizes. off: (n,) sums - mean · sizes. sizes: (n,) what each weighs; None where
+    each weighs 1. error: of the mean by linearisation, except for the factor √(n / (n - 1)).
     """
 
     mean: float
@@ -43,13 +50,18 @@ class Deviations(NamedTuple):
     def columns(self) -> list[Floats]:
         """The columns that a resample adds up."""
         off, sizes = self.off, self.sizes
-        return [off, off * off] if sizes is None else [off, off * off, sizes, off * sizes, sizes * sizes]
+        return (
+            [off, off * off]
+            if sizes is None
+            else [off, off * off, sizes, off * sizes, sizes * sizes]
+        )
 
     def studentised(self, sums: Iterator[Floats]) -> Floats:
-        """(resamples,) the deviation of each resample's figure over its error; NaN where all its sizes are 0.
+        """(resamples,) the deviation of each resample's figure over its error; NaN where all its
+        sizes are 0.
 
-        sums: those of `columns`. The squared error counts the sample's own as one query's of n + 1, so that a resample of equal
-        values has an error too.
+        sums: those of `columns`. The squared error counts the sample's own as one query's of n + 1,
+        so that a resample of equal values has an error too.
         """
         n, off, squares = len(self.off), next(sums), next(sums)
         if self.sizes is None:
@@ -64,9 +76,11 @@ class Deviations(NamedTuple):
 
     @property
     def expands(self) -> bool:
-        """Whether the interval needs no resamples: there are more than `MANY` queries, and no few of them decide the variance.
+        """Whether the interval needs no resamples: there are more than `MANY` queries, and no few
+        of them decide the variance.
 
-        Then what the expansion leaves out moves an end by less than 0.006 errors, a quarter of the chance in 10,000 resamples.
+        Then what the expansion leaves out moves an end by less than 0.006 errors, a quarter of the
+        chance in 10,000 resamples.
         """
         if len(self.off) <= MANY or self.sizes is not None:
             return False
@@ -78,10 +92,12 @@ class Deviations(NamedTuple):
         return self.off / (self.error * len(self.off))
 
     def interval(self, level: float, drawn: Floats | None = None) -> tuple[float, float] | None:
-        """The wider of the studentised bootstrap's reach and Student's on each side; None where nothing varies or a t is NaN.
+        """The wider of the studentised bootstrap's reach and Student's on each side; None where
+        nothing varies or a t is NaN.
 
-        drawn: (resamples,) from `studentised`; None for the first order of the expansion that they approach. Source: Davison and
-        Hinkley 1997, 5.2.1; Hall 1992, The bootstrap and Edgeworth expansion, 2.6 and 3.3; docs/adr/18-small-samples.md.
+        drawn: (resamples,) from `studentised`; None for the first order of the expansion that they
+        approach. Source: Davison and Hinkley 1997, 5.2.1; Hall 1992, The bootstrap and Edgeworth
+        expansion, 2.6 and 3.3; docs/adr/18-small-samples.md.
         """
         if self.error <= 1e-12 * abs(self.mean):
             return None
@@ -94,11 +110,14 @@ class Deviations(NamedTuple):
             outer = percentiles(drawn, level)
         if outer is None:
             return None
-        return self.mean - max(outer[1], student) * self.error, self.mean + max(-outer[0], student) * self.error
+        return self.mean - max(outer[1], student) * self.error, self.mean + max(
+            -outer[0], student
+        ) * self.error
 
 
 def unseen_share(n: int) -> float:
-    """The largest share of values of another kind that n values without one do not exclude, at 95 %.
+    """The largest share of values of another kind that n values without one do not exclude, at 95
+    %.
 
     Source: Hanley and Lippman-Hand 1983, If nothing goes wrong, is everything all right?
     """
@@ -106,9 +125,11 @@ def unseen_share(n: int) -> float:
 
 
 def may_lack_others(values: Floats, unit: str) -> bool:
-    """Whether values of a unit with two ends are so close together, and far from an end, that unseen ones would decide the mean.
+    """Whether values of a unit with two ends are so close together, and far from an end, that
+    unseen ones would decide the mean.
 
-    So where `unseen_share`, times the distance to that end, is three times the reach of Student's interval (docs/statistics.md).
+    So where `unseen_share`, times the distance to that end, is three times the reach of Student's
+    interval (docs/statistics.md).
     """
     low, high = RANGES.get(unit, (-math.inf, math.inf))
     if not math.isfinite(high - low):
@@ -120,10 +141,12 @@ def may_lack_others(values: Floats, unit: str) -> bool:
 
 
 def has_long_tail(values: Floats, unit: str) -> bool:
-    """Whether values of a unit without two ends are so skewed that their number is small for an interval of the mean.
+    """Whether values of a unit without two ends are so skewed that their number is small for an
+    interval of the mean.
 
-    Cochran's rule for the normal interval is n > 25 G₁². The studentised bootstrap follows the skewness; below 8 G₁² it covers
-    less than 93 % of long tails (docs/statistics.md). Source: Cochran 1977, Sampling techniques, 2.15.
+    Cochran's rule for the normal interval is n > 25 G₁². The studentised bootstrap follows the
+    skewness; below 8 G₁² it covers less than 93 % of long tails (docs/statistics.md). Source:
+    Cochran 1977, Sampling techniques, 2.15.
     """
     low, high = RANGES.get(unit, (-math.inf, math.inf))
     if math.isfinite(high - low):
@@ -138,7 +161,9 @@ def has_long_tail(values: Floats, unit: str) -> bool:
 
 
 def clopper_pearson(successes: int, n: int, level: float) -> tuple[float, float]:
-    """The exact interval of a share: it holds the true one at least as often as the level says. Source: Clopper, Pearson 1934."""
+    """The exact interval of a share: it holds the true one at least as often as the level says.
+    Source: Clopper, Pearson 1934.
+    """
     tail = (1 - level) / 2
     quantile = special_functions().betaincinv
     low = float(quantile(successes, n - successes + 1, tail)) if successes else 0.0
@@ -147,7 +172,9 @@ def clopper_pearson(successes: int, n: int, level: float) -> tuple[float, float]
 
 
 def percentile_interval(drawn: Floats, level: float) -> tuple[float, float] | None:
-    """The interval between the outer percentiles of resampled figures; None where a resample has no figure (NaN)."""
+    """The interval between the outer percentiles of resampled figures; None where a resample has no
+    figure (NaN).
+    """
     outer = percentiles(drawn, level)
     return None if outer is None else (rounded(outer[0]), rounded(outer[1]))
 
@@ -161,7 +188,8 @@ def percentiles(drawn: Floats, level: float) -> tuple[float, float] | None:
 
 
 def _percentile(ordered: Floats, share: float) -> float:
-    # The same as NumPy's quantile, whose first call loads masked arrays: that takes longer than a small evaluation.
+    # The same as NumPy's quantile, whose first call loads masked arrays: that takes longer than a
+    # small evaluation.
     place = share * (len(ordered) - 1)
     low = int(place)
     below, above = float(ordered[low]), float(ordered[min(low + 1, len(ordered) - 1)])
@@ -170,7 +198,9 @@ def _percentile(ordered: Floats, share: float) -> float:
 
 @cache
 def special_functions() -> Any:
-    """SciPy's compiled special functions, without the packages around them, which take 0.3 s more to import (ADR 4)."""
+    """SciPy's compiled special functions, without the packages around them, which take 0.3 s more
+    to import (ADR 4).
+    """
     if "scipy.special" in sys.modules:
         return importlib.import_module("scipy.special")
     scipy = find_spec("scipy")
@@ -196,7 +226,9 @@ def student_quantile(level: float, freedom: int) -> float:
 
 
 def student_p(t: float, freedom: float) -> float:
-    """The two-sided p-value of a t statistic; 0 below the smallest float64. freedom: degrees of freedom, above 0."""
+    """The two-sided p-value of a t statistic; 0 below the smallest float64. freedom: degrees of
+    freedom, above 0.
+    """
     square = t * t
     if math.isinf(square):
         return 0.0
@@ -208,7 +240,9 @@ def student_p(t: float, freedom: float) -> float:
 
 
 def binomial_p(n: int, up: int) -> float:
-    """The two-sided probability of a split of n coins at least as uneven as `up` of them; 1 where it is even."""
+    """The two-sided probability of a split of n coins at least as uneven as `up` of them; 1 where
+    it is even.
+    """
     low = min(up, n - up)
     if 2 * low == n:
         return 1.0

@@ -1,4 +1,6 @@
-"""Several tests at once: corrections of p-values, fixed orders, the randomised Tukey HSD test, letters of systems."""
+"""Several tests at once: corrections of p-values, fixed orders, the randomised Tukey HSD test,
+letters of systems.
+"""
 
 from collections.abc import Sequence
 from itertools import accumulate, combinations, product
@@ -12,10 +14,12 @@ from rankwell.stats import on_exact_grid
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """The p-values as they are after Holm's step-down correction, in the given order: at level α all that are at most α hold.
+    """The p-values as they are after Holm's step-down correction, in the given order: at level α
+    all that are at most α hold.
 
-    The chance of even one wrong one among them is at most α, whatever the tests have in common. Each is at most 1, and never
-    smaller than that of a smaller p-value. Raises BadUsage for a number that is not a probability.
+    The chance of even one wrong one among them is at most α, whatever the tests have in common.
+    Each is at most 1, and never smaller than that of a smaller p-value. Raises BadUsage for a
+    number that is not a probability.
     Source: Holm 1979, A simple sequentially rejective multiple test procedure.
 
     >>> holm([0.04, 0.01, 0.03])
@@ -29,10 +33,12 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
-    """The p-values as they are after Benjamini and Hochberg's step-up correction, in the given order.
+    """The p-values as they are after Benjamini and Hochberg's step-up correction, in the given
+    order.
 
-    At level α all that are at most α hold, and on average no more than a share of α of them is wrong, where the tests are
-    independent or positively dependent. Raises BadUsage for a number that is not a probability.
+    At level α all that are at most α hold, and on average no more than a share of α of them is
+    wrong, where the tests are independent or positively dependent. Raises BadUsage for a number
+    that is not a probability.
     Source: Benjamini and Hochberg 1995, Controlling the false discovery rate.
 
     >>> benjamini_hochberg([0.04, 0.01, 0.03])
@@ -46,11 +52,14 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
 
 
 def fixed_sequence(p_values: Sequence[float]) -> list[float]:
-    """The p-values as they are after testing in a fixed order until the first failure: at level α all that are at most α hold.
+    """The p-values as they are after testing in a fixed order until the first failure: at level α
+    all that are at most α hold.
 
-    The chance of even one wrong one among them is at most α, without a correction, if the order does not depend on the values
-    that are tested. Raises BadUsage for a number that is not a probability.
-    Source: Maurer, Hothorn and Lehmacher 1995, Multiple comparisons in drug clinical trials, with a-priori ordered hypotheses.
+    The chance of even one wrong one among them is at most α, without a correction, if the order
+    does not depend on the values that are tested. Raises BadUsage for a number that is not a
+    probability.
+    Source: Maurer, Hothorn and Lehmacher 1995, Multiple comparisons in drug clinical trials, with
+    a-priori ordered hypotheses.
 
     >>> fixed_sequence([0.01, 0.04, 0.02])
     [0.01, 0.04, 0.04]
@@ -72,16 +81,22 @@ _PIECE = 1 << 19
 def randomised_tukey_hsd(
     values: Floats, *, resamples: int = 10_000, seed: int = 0, block: int | None = None
 ) -> tuple[Floats, Floats]:
-    """(systems, systems) differences of means, row less column, and their p-values, 1 on the diagonal.
+    """(systems, systems) differences of means, row less column, and their p-values, 1 on the
+    diagonal.
 
-    A resample shuffles the systems' values within every query; p is the share of resamples, the observed values counting as one,
-    whose largest mean lies as far above their smallest as the two means lie apart. values: (queries, systems) finite, at least
-    one query. Results do not depend on `block`, the resamples worked on at once. Raises BadInput for fewer than two systems.
-    Source: Carterette 2012, Multiple testing in statistical analysis of systems-based information retrieval experiments.
+    A resample shuffles the systems' values within every query; p is the share of resamples, the
+    observed values counting as one, whose largest mean lies as far above their smallest as the two
+    means lie apart. values: (queries, systems) finite, at least one query. Results do not depend on
+    `block`, the resamples worked on at once. Raises BadInput for fewer than two systems. Source:
+    Carterette 2012, Multiple testing in statistical analysis of systems-based information retrieval
+    experiments.
     """
     n, systems = values.shape
     if systems < 2 or not n:
-        raise BadInput(f"{n} queries of {systems} systems; the test compares two systems or more on the same queries.")
+        raise BadInput(
+            f"{n} queries of {systems} systems; the test compares two systems or more on the "
+            "same queries."
+        )
     table = on_exact_grid(values)
     generator = np.random.Generator(np.random.PCG64(seed))
     size = min(resamples, block or max(1, _PIECE // table.size))
@@ -103,11 +118,14 @@ def randomised_tukey_hsd(
 
 
 def significance_letters(apart: Bools, order: Sequence[int]) -> list[str]:
-    """The letters of each system, so that two systems share one exactly where their difference is not significant.
+    """The letters of each system, so that two systems share one exactly where their difference is
+    not significant.
 
-    apart: (systems, systems) whether two differ significantly. order: the systems, best first: `a` begins with the best.
+    apart: (systems, systems) whether two differ significantly. order: the systems, best first: `a`
+    begins with the best.
     Past the 26th come `aa`, `ab`, …; several of one system are separated by commas.
-    Source: Piepho 2004, An algorithm for a letter-based representation of all-pairwise comparisons (insert and absorb).
+    Source: Piepho 2004, An algorithm for a letter-based representation of all-pairwise comparisons
+    (insert and absorb).
     """
     groups: list[frozenset[int]] = [frozenset(range(len(order)))]
     place = {system: rank for rank, system in enumerate(order)}
@@ -115,7 +133,11 @@ def significance_letters(apart: Bools, order: Sequence[int]) -> list[str]:
         if not apart[one, other]:
             continue
         pair = {place[one], place[other]}
-        split = [group - {each} if pair <= group else group for group in groups for each in (pair if pair <= group else (-1,))]
+        split = [
+            group - {each} if pair <= group else group
+            for group in groups
+            for each in (pair if pair <= group else (-1,))
+        ]
         unique = list(dict.fromkeys(split))
         groups = [group for group in unique if not any(group < larger for larger in unique)]
     groups.sort(key=sorted)
@@ -123,5 +145,6 @@ def significance_letters(apart: Bools, order: Sequence[int]) -> list[str]:
     names += [f"{number}" for number in range(len(groups) - len(names))]
     separator = "," if len(groups) > len(ascii_lowercase) else ""
     return [
-        separator.join(names[at] for at, group in enumerate(groups) if place[system] in group) for system in range(len(order))
+        separator.join(names[at] for at, group in enumerate(groups) if place[system] in group)
+        for system in range(len(order))
     ]

@@ -1,4 +1,6 @@
-"""The paired randomisation test: would the difference be as large if each query's two values had been swapped at random?"""
+"""The paired randomisation test: would the difference be as large if each query's two values had
+been swapped at random?
+"""
 
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
@@ -13,14 +15,17 @@ from rankwell.stats import counted_in_both, on_exact_grid
 from rankwell.stats.intervals import binomial_p
 
 Method = Literal["binomial", "enumerated", "drawn"]
-_BUFFER = 1 << 22  # signs that are worked on at once: a product prepares its second factor anew for every block
+# Signs that are worked on at once: a product prepares its second factor anew for every block.
+_BUFFER = 1 << 22
 _SUMS = 1 << 20  # sums at once, so that memory does not grow with the number of pairs
 
 
 class PairedTest(NamedTuple):
-    """difference: mean of the other less that of the first, None without queries. p: two-sided, None likewise.
+    """difference: mean of the other less that of the first, None without queries. p: two-sided,
+    None likewise.
 
-    n: queries that count in both. method: `binomial` and `enumerated` are exact, over all 2ⁿ ways to swap; `drawn` over some.
+    n: queries that count in both. method: `binomial` and `enumerated` are exact, over all 2ⁿ ways
+    to swap; `drawn` over some.
     """
 
     difference: float | None
@@ -30,22 +35,33 @@ class PairedTest(NamedTuple):
 
 
 def paired_randomisation(
-    pairs: Sequence[tuple[Floats, Floats]], *, resamples: int = 100_000, seed: int = 0, block: int | None = None
+    pairs: Sequence[tuple[Floats, Floats]],
+    *,
+    resamples: int = 100_000,
+    seed: int = 0,
+    block: int | None = None,
 ) -> list[PairedTest]:
-    """The test of each pair of columns (the first's values, the other's), over the queries that count in both.
+    """The test of each pair of columns (the first's values, the other's), over the queries that
+    count in both.
 
-    pairs: (queries,) each, NaN where a query is not counted. p is the share of all ways to swap a query's values in which the
-    means differ at least as much as they do, in either direction. Exact where the differences that are not 0 have one size,
-    as for shares of 0 and 1 (it is McNemar's exact test then), and where there are no more assignments than `resamples`. Else
-    (1 + those that differ as much) / (1 + resamples), with the same swaps for all pairs with the same number of queries.
-    Differences that are equal up to rounding count as equal. The result does not depend on `block`, the resamples at once.
-    Raises BadInput where the columns of a pair differ in length, BadUsage for less than one resample.
-    Sources: Fisher 1935, The design of experiments, section 21; Smucker, Allan and Carterette 2007; for the ones that are added,
-    Phipson and Smyth 2010.
+    pairs: (queries,) each, NaN where a query is not counted. p is the share of all ways to swap a
+    query's values in which the means differ at least as much as they do, in either direction. Exact
+    where the differences that are not 0 have one size,
+    as for shares of 0 and 1 (it is McNemar's exact test then), and where there are no more
+    assignments than `resamples`. Else
+    (1 + those that differ as much) / (1 + resamples), with the same swaps for all pairs with the
+    same number of queries. Differences that are equal up to rounding count as equal. The result
+    does not depend on `block`, the resamples at once. Raises BadInput where the columns of a pair
+    differ in length, BadUsage for less than one resample.
+    Sources: Fisher 1935, The design of experiments, section 21; Smucker, Allan and Carterette 2007;
+    for the ones that are added, Phipson and Smyth 2010.
     """
     if resamples < 1:
         raise BadUsage(f"{resamples} resamples; expected at least 1 (100000 is usual).")
-    differences = [other - first for first, other in (counted_in_both(*pair, "a paired test") for pair in pairs)]
+    differences = [
+        other - first
+        for first, other in (counted_in_both(*pair, "a paired test") for pair in pairs)
+    ]
     found = [_exact(each, resamples) for each in differences]
     drawn = [place for place, each in enumerate(found) if each is None]
     for n in sorted({len(differences[place]) for place in drawn}):
@@ -55,15 +71,21 @@ def paired_randomisation(
         for sums in flipped_sums(table, resamples=resamples, seed=seed, block=block):
             extreme += np.count_nonzero(np.abs(sums) >= least, axis=0)
         for place, count in zip(places, extreme.tolist(), strict=True):
-            found[place] = PairedTest(exact_mean(differences[place]), (1 + count) / (1 + resamples), n, "drawn")
+            found[place] = PairedTest(
+                exact_mean(differences[place]), (1 + count) / (1 + resamples), n, "drawn"
+            )
     return [each for each in found if each is not None]
 
 
-def flipped_sums(differences: Floats, *, resamples: int, seed: int, block: int | None = None) -> Iterator[Floats]:
-    """(block, columns) the sums of each column with the signs of rows flipped at random, a block of resamples at a time.
+def flipped_sums(
+    differences: Floats, *, resamples: int, seed: int, block: int | None = None
+) -> Iterator[Floats]:
+    """(block, columns) the sums of each column with the signs of rows flipped at random, a block of
+    resamples at a time.
 
-    differences: (n, columns) finite. One draw of signs serves all columns, so that what they have in common is kept (Westfall and
-    Young 1993 need that for the largest of them). The signs depend on n and the seed (PCG64) alone, the sums on nothing else.
+    differences: (n, columns) finite. One draw of signs serves all columns, so that what they have
+    in common is kept (Westfall and Young 1993 need that for the largest of them). The signs depend
+    on n and the seed (PCG64) alone, the sums on nothing else.
     """
     n = len(differences)
     digits = _Digits.of(differences)
@@ -73,17 +95,23 @@ def flipped_sums(differences: Floats, *, resamples: int, seed: int, block: int |
     plus = np.empty((rows, n), dtype=np.float32)
     for first in range(0, resamples, rows):
         size = min(rows, resamples - first)
-        raw = generator.random_raw(size * words).astype("<u8").view(np.uint8).reshape(size, words * 8)
+        raw = (
+            generator.random_raw(size * words).astype("<u8").view(np.uint8).reshape(size, words * 8)
+        )
         plus[:size] = np.unpackbits(raw, axis=1, count=n, bitorder="little")
         # Σ ± difference is twice the sum of those with a plus, less the sum of all.
-        yield 2 * digits.joined(plus[:size] @ digits.table) - digits.joined(digits.table.sum(axis=0, dtype=np.float64))
+        yield 2 * digits.joined(plus[:size] @ digits.table) - digits.joined(
+            digits.table.sum(axis=0, dtype=np.float64)
+        )
 
 
 class _Digits(NamedTuple):
-    """Columns as integers in float32, digit beside digit, so small that no sum of them is rounded in whatever order.
+    """Columns as integers in float32, digit beside digit, so small that no sum of them is rounded
+    in whatever order.
 
-    Products in single precision take half the time, and more columns little. table: (n, digits · columns), the highest digits
-    first. width: bits of a digit. exponents: (columns,) of the lowest. lost: (columns,) the sum of what was rounded off.
+    Products in single precision take half the time, and more columns little. table: (n, digits ·
+    columns), the highest digits first. width: bits of a digit. exponents: (columns,) of the lowest.
+    lost: (columns,) the sum of what was rounded off.
     """
 
     table: NDArray[np.float32]
@@ -93,11 +121,15 @@ class _Digits(NamedTuple):
 
     @classmethod
     def of(cls, columns: Floats) -> "_Digits":
-        """22 bits of the largest value at least: n times that is far below what any number of resamples shows."""
+        """22 bits of the largest value at least: n times that is far below what any number of
+        resamples shows.
+        """
         n = len(columns)
         width = min(20, max(1, ((1 << 24) // n).bit_length() - 1))
         count = max(2, -(-22 // width))
-        exponents = np.frexp(np.abs(columns).max(axis=0, initial=0.0))[1].astype(np.int64) - count * width
+        exponents = (
+            np.frexp(np.abs(columns).max(axis=0, initial=0.0))[1].astype(np.int64) - count * width
+        )
         whole = np.rint(np.ldexp(columns, -exponents))
         lost = np.abs(columns - np.ldexp(whole, exponents)).sum(axis=0)
         parts: list[Floats] = []
@@ -115,14 +147,19 @@ class _Digits(NamedTuple):
         return np.ldexp(total, self.exponents)
 
 
-def max_t(differences: Floats, *, resamples: int = 100_000, seed: int = 0, block: int | None = None) -> Floats:
-    """(columns,) p-values that hold for all columns at once: the step-down test of the largest |t| under shared sign flips.
+def max_t(
+    differences: Floats, *, resamples: int = 100_000, seed: int = 0, block: int | None = None
+) -> Floats:
+    """(columns,) p-values that hold for all columns at once: the step-down test of the largest |t|
+    under shared sign flips.
 
-    As `paired_randomisation`, but a column is held against the largest of all columns that are not beyond it, so that the chance
-    of any false finding stays at the level while what columns have in common is made use of. NaN for a column without queries.
-    differences: (queries, columns) NaN where a query is not counted in a column; signs belong to queries.
+    As `paired_randomisation`, but a column is held against the largest of all columns that are not
+    beyond it, so that the chance of any false finding stays at the level while what columns have in
+    common is made use of. NaN for a column without queries. differences: (queries, columns) NaN
+    where a query is not counted in a column; signs belong to queries.
     Exact where there are no more ways than `resamples`. Raises BadUsage for less than one resample.
-    Source: Westfall and Young 1993, Resampling-based multiple testing, algorithm 4.1; Ge, Dudoit and Speed 2003, box 2.
+    Source: Westfall and Young 1993, Resampling-based multiple testing, algorithm 4.1; Ge, Dudoit
+    and Speed 2003, box 2.
     """
     if resamples < 1:
         raise BadUsage(f"{resamples} resamples; expected at least 1 (100000 is usual).")
@@ -132,12 +169,17 @@ def max_t(differences: Floats, *, resamples: int = 100_000, seed: int = 0, block
     table = table[table.any(axis=1)][:, moving]
     if not table.size:
         return found
-    # Flips leave the sum of squares as it is, so that a sum over its root orders resamples as t does.
+    # Flips leave the sum of squares as it is, so that a sum over its root orders resamples as t
+    # does.
     scale = np.sqrt((table * table).sum(axis=0))
     observed = _least(table) / scale
     order = np.argsort(-observed, kind="stable")
     every = len(table) <= 60 and 1 << len(table) <= resamples
-    drawn = _all_sums(table) if every else flipped_sums(table, resamples=resamples, seed=seed, block=block)
+    drawn = (
+        _all_sums(table)
+        if every
+        else flipped_sums(table, resamples=resamples, seed=seed, block=block)
+    )
     beyond = np.zeros(len(order), dtype=np.int64)
     for sums in drawn:
         reached = (np.abs(sums) / scale)[:, order]
@@ -150,12 +192,16 @@ def max_t(differences: Floats, *, resamples: int = 100_000, seed: int = 0, block
     return found
 
 
-def set_of_best(values: Floats, *, level: float = 0.95, resamples: int = 10_000, seed: int = 0) -> Bools:
-    """(systems,) whether no other system is significantly better, by `max_t` over all pairs of systems.
+def set_of_best(
+    values: Floats, *, level: float = 0.95, resamples: int = 10_000, seed: int = 0
+) -> Bools:
+    """(systems,) whether no other system is significantly better, by `max_t` over all pairs of
+    systems.
 
-    Where all systems are equal, the chance that any of them is left out is at most 1 - level. values: (queries, systems) finite,
-    higher is better. Raises BadUsage for less than one resample.
-    Source: Hansen, Lunde and Nason 2011, The model confidence set; Westfall and Young 1993 for the correction.
+    Where all systems are equal, the chance that any of them is left out is at most 1 - level.
+    values: (queries, systems) finite, higher is better. Raises BadUsage for less than one resample.
+    Source: Hansen, Lunde and Nason 2011, The model confidence set; Westfall and Young 1993 for the
+    correction.
     """
     systems = values.shape[1]
     first, other = np.triu_indices(systems, 1)
@@ -169,7 +215,9 @@ def set_of_best(values: Floats, *, level: float = 0.95, resamples: int = 10_000,
 
 
 def _all_sums(table: Floats) -> Iterator[Floats]:
-    """Σ ± difference under all ways to flip signs. On the exact grid no order of adding can change a sum."""
+    """Σ ± difference under all ways to flip signs. On the exact grid no order of adding can change
+    a sum.
+    """
     n, exact = np.arange(len(table), dtype=np.uint64), on_exact_grid(table)
     size = min(1 << 16, max(1, _SUMS // table.shape[1]))
     for first in range(0, 1 << len(table), size):
@@ -179,19 +227,26 @@ def _all_sums(table: Floats) -> Iterator[Floats]:
 
 def _least(table: Floats) -> Floats:
     """(columns,) the least absolute sum as far from 0 as the observed one, up to rounding."""
-    slack = len(table) ** 2 * 2.0**-52 * np.abs(table).max(axis=0, initial=0.0) + 2 * _Digits.of(table).lost
+    slack = (
+        len(table) ** 2 * 2.0**-52 * np.abs(table).max(axis=0, initial=0.0)
+        + 2 * _Digits.of(table).lost
+    )
     return np.abs(on_exact_grid(table).sum(axis=0)) - slack
 
 
 def _exact(differences: Floats, resamples: int) -> PairedTest | None:
-    """The test over all ways to swap, None where there are too many of them. Queries without a difference change nothing."""
+    """The test over all ways to swap, None where there are too many of them. Queries without a
+    difference change nothing.
+    """
     n = len(differences)
     if n == 0:
         return PairedTest(None, None, 0, "binomial")
     mean, moved = exact_mean(differences), differences[differences != 0]
     sizes = np.abs(moved)
     if not len(moved) or float(sizes.max() - sizes.min()) <= n * 2.0**-52 * float(sizes.max()):
-        return PairedTest(mean, binomial_p(len(moved), int(np.count_nonzero(moved > 0))), n, "binomial")
+        return PairedTest(
+            mean, binomial_p(len(moved), int(np.count_nonzero(moved > 0))), n, "binomial"
+        )
     if len(moved) > 60 or 1 << len(moved) > resamples:
         return None
     column = moved[:, None]

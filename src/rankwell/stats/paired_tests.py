@@ -1,4 +1,6 @@
-"""Tests of paired differences: Student's t, also for clusters of queries, the sign test, and Wilcoxon's signed ranks."""
+"""Tests of paired differences: Student's t, also for clusters of queries, the sign test, and
+Wilcoxon's signed ranks.
+"""
 
 import math
 from typing import Literal, NamedTuple
@@ -12,7 +14,9 @@ from rankwell.stats.intervals import binomial_p, student_p, student_quantile
 
 
 class PairedT(NamedTuple):
-    """t: mean over its standard error. p: two-sided. error: the standard error. freedom: degrees of freedom, clusters less 1."""
+    """t: mean over its standard error. p: two-sided. error: the standard error. freedom: degrees of
+    freedom, clusters less 1.
+    """
 
     t: float
     p: float
@@ -28,10 +32,13 @@ class PairedT(NamedTuple):
 
 
 def paired_t(sums: Floats, sizes: Floats | None = None) -> PairedT | None:
-    """Student's test of the mean of differences; None for fewer than two of them, and where all are the same but 0.
+    """Student's test of the mean of differences; None for fewer than two of them, and where all are
+    the same but 0.
 
-    sums: (n,) the differences, or the sum of those of each cluster, with sizes: (n,) how many each cluster has; the mean is
-    then Σ sums / Σ sizes and its error that of a ratio, by linearisation. Where every difference is 0, p is 1.
+    sums: (n,) the differences, or the sum of those of each cluster, with sizes: (n,) how many each
+    cluster has; the mean is
+    then Σ sums / Σ sizes and its error that of a ratio, by linearisation. Where every difference is
+    0, p is 1.
     Source: Student 1908; for clusters Cochran 1977, Sampling Techniques, 6.4.
     """
     n = len(sums)
@@ -58,7 +65,8 @@ class Sign(NamedTuple):
 
 
 def sign_test(differences: Floats) -> Sign:
-    """The exact binomial test of wins against losses; differences of 0 are left out. p is 1 where there is no other.
+    """The exact binomial test of wins against losses; differences of 0 are left out. p is 1 where
+    there is no other.
 
     differences: (n,) finite. Source: Conover 1999, Practical Nonparametric Statistics, 3.4.
     """
@@ -72,7 +80,9 @@ _EXACT_TO = 50
 
 
 class Wilcoxon(NamedTuple):
-    """positive, negative: the sums of the ranks of differences above and below 0. p: two-sided. exact: whether p is."""
+    """positive, negative: the sums of the ranks of differences above and below 0. p: two-sided.
+    exact: whether p is.
+    """
 
     positive: float
     negative: float
@@ -80,13 +90,18 @@ class Wilcoxon(NamedTuple):
     exact: bool
 
 
-def wilcoxon(differences: Floats, *, zeros: Zeros = "drop", mode: Mode = "auto", continuity: bool = False) -> Wilcoxon:
-    """The test of differences; equal sizes share the mean of their ranks. p is 1 where every difference is 0, or there is none.
+def wilcoxon(
+    differences: Floats, *, zeros: Zeros = "drop", mode: Mode = "auto", continuity: bool = False
+) -> Wilcoxon:
+    """The test of differences; equal sizes share the mean of their ranks. p is 1 where every
+    difference is 0, or there is none.
 
-    differences: (n,) finite. zeros: `drop` leaves out differences of 0 before ranking, `pratt` after it.
-    mode: `exact` counts, over all signs, the sums of these very ranks, so that it holds with ties too; `approximate` is a normal
-    distribution with the variance that accounts for ties, moved by a half with `continuity`; `auto` is exact to 50 differences.
-    Source: Wilcoxon 1945; Pratt 1959; for ties Hollander and Wolfe 1999, 3.1.
+    differences: (n,) finite. zeros: `drop` leaves out differences of 0 before ranking, `pratt`
+    after it.
+    mode: `exact` counts, over all signs, the sums of these very ranks, so that it holds with ties
+    too; `approximate` is a normal distribution with the variance that accounts for ties, moved by a
+    half with `continuity`; `auto` is exact to 50 differences. Source: Wilcoxon 1945; Pratt 1959;
+    for ties Hollander and Wolfe 1999, 3.1.
     """
     kept = differences if zeros == "pratt" else differences[differences != 0]
     _, group, sizes = np.unique(np.abs(kept), return_inverse=True, return_counts=True)
@@ -98,7 +113,8 @@ def wilcoxon(differences: Floats, *, zeros: Zeros = "drop", mode: Mode = "auto",
         return Wilcoxon(0.0, 0.0, 1.0, exact)
     if exact:
         return Wilcoxon(positive, negative, _exact_p(ranked, min(positive, negative)), exact)
-    # The variance of the sum is a quarter of the sum of squared ranks: with shared ranks this is the correction for ties.
+    # The variance of the sum is a quarter of the sum of squared ranks: with shared ranks this is
+    # the correction for ties.
     error = math.sqrt(float((ranked * ranked).sum()) / 4)
     off = abs(positive - negative) / 2
     if continuity:
@@ -107,7 +123,9 @@ def wilcoxon(differences: Floats, *, zeros: Zeros = "drop", mode: Mode = "auto",
 
 
 def _exact_p(ranks: Floats, smaller: float) -> float:
-    """Twice the share of sign patterns whose sum of positive ranks is at most so large; means of two ranks are doubled first."""
+    """Twice the share of sign patterns whose sum of positive ranks is at most so large; means of
+    two ranks are doubled first.
+    """
     steps = np.rint(2 * ranks).astype(np.int64)
     shares = np.zeros(int(steps.sum()) + 1)
     shares[0] = 1.0

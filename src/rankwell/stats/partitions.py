@@ -1,4 +1,6 @@
-"""Partitions of things: clusters by k-means, and the agreement of two partitions by mutual information."""
+"""Partitions of things: clusters by k-means, and the agreement of two partitions by mutual
+information.
+"""
 
 import warnings
 from collections.abc import Hashable, Sequence
@@ -10,20 +12,26 @@ from rankwell.core.tables import Floats, Ints
 
 
 class PartitionAgreement(NamedTuple):
-    """Agreement of two partitions. nmi_chance: the mean NMI over random assignments of the same group sizes; that of AMI is 0."""
+    """Agreement of two partitions. nmi_chance: the mean NMI over random assignments of the same
+    group sizes; that of AMI is 0.
+    """
 
     nmi: float
     ami: float
     nmi_chance: float
 
 
-def partition_agreement(first: Sequence[Hashable], second: Sequence[Hashable]) -> PartitionAgreement:
-    """Normalised and adjusted mutual information: NMI = I / m and AMI = (I - E) / (m - E), m the mean of both entropies.
+def partition_agreement(
+    first: Sequence[Hashable], second: Sequence[Hashable]
+) -> PartitionAgreement:
+    """Normalised and adjusted mutual information: NMI = I / m and AMI = (I - E) / (m - E), m the
+    mean of both entropies.
 
-    E is the mean mutual information of random partitions with the same group sizes. Both are 1 for equal partitions, also where
-    all things are in one group of both. first, second: the group of each thing, of equal length, 1 or more.
-    Source: Vinh, Epps and Bailey 2010, Information theoretic measures for clusterings comparison; scikit-learn, with arithmetic
-    averages.
+    E is the mean mutual information of random partitions with the same group sizes. Both are 1 for
+    equal partitions, also where all things are in one group of both. first, second: the group of
+    each thing, of equal length, 1 or more.
+    Source: Vinh, Epps and Bailey 2010, Information theoretic measures for clusterings comparison;
+    scikit-learn, with arithmetic averages.
     """
     codes = [_codes(side) for side in (first, second)]
     rows, columns = (np.bincount(each) for each in codes)
@@ -32,11 +40,17 @@ def partition_agreement(first: Sequence[Hashable], second: Sequence[Hashable]) -
         return PartitionAgreement(1.0, 1.0, 1.0)
     pairs, cells = np.unique(codes[0] * len(columns) + codes[1], return_counts=True)
     row, column = np.divmod(pairs, len(columns))
-    mutual = float((cells / n * np.log(cells * n / (rows[row].astype(np.float64) * columns[column]))).sum())
+    mutual = float(
+        (cells / n * np.log(cells * n / (rows[row].astype(np.float64) * columns[column]))).sum()
+    )
     expected = _expected_information(rows, columns)
     mutual = max(0.0, mutual)
     # Two trivial partitions, such as all things alone, agree by chance as well as they can.
-    ami = (mutual - expected) / (mean - expected) if abs(mean - expected) > 1e-12 * mean else float(mutual >= mean * (1 - 1e-12))
+    ami = (
+        (mutual - expected) / (mean - expected)
+        if abs(mean - expected) > 1e-12 * mean
+        else float(mutual >= mean * (1 - 1e-12))
+    )
     return PartitionAgreement(min(1.0, mutual / mean), min(1.0, ami), expected / mean)
 
 
@@ -52,7 +66,9 @@ def _entropy(sizes: Ints) -> float:
 
 
 def _expected_information(rows: Ints, columns: Ints) -> float:
-    """The mean mutual information of partitions with these group sizes, of which each is as probable."""
+    """The mean mutual information of partitions with these group sizes, of which each is as
+    probable.
+    """
     from scipy.special import gammaln
 
     n = int(rows.sum())
@@ -62,7 +78,9 @@ def _expected_information(rows: Ints, columns: Ints) -> float:
         for b, b_times in zip(*np.unique(columns, return_counts=True), strict=True):
             both: Floats = np.arange(max(1, a + b - n), min(a, b) + 1, dtype=np.float64)
             above = gammaln(a + 1) + gammaln(b + 1) + gammaln(n - a + 1) + gammaln(n - b + 1)
-            below = gammaln(n + 1) + gammaln(both + 1) + gammaln(a - both + 1) + gammaln(b - both + 1)
+            below = (
+                gammaln(n + 1) + gammaln(both + 1) + gammaln(a - both + 1) + gammaln(b - both + 1)
+            )
             log_chance = above - below - gammaln(n - a - b + both + 1)
             information = both / n * np.log(n * both / (float(a) * float(b)))
             total += float(a_times * b_times) * float((information * np.exp(log_chance)).sum())
@@ -70,7 +88,8 @@ def _expected_information(rows: Ints, columns: Ints) -> float:
 
 
 def k_means(points: Floats, n_clusters: int, *, seed: int) -> Ints:
-    """(n,) the cluster of each point after 100 iterations of Lloyd's algorithm from k-means++ seeds; a cluster may be empty.
+    """(n,) the cluster of each point after 100 iterations of Lloyd's algorithm from k-means++
+    seeds; a cluster may be empty.
 
     points: (n, d) finite, n at least n_clusters. Source: Arthur and Vassilvitskii 2007, k-means++.
     """

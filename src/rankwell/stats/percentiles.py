@@ -13,7 +13,9 @@ _CELLS = 1 << 22
 
 
 class Percentile(NamedTuple):
-    """The percentile, None without times. interval: None for fewer than 10 queries. n: the number of times."""
+    """The percentile, None without times. interval: None for fewer than 10 queries. n: the number
+    of times.
+    """
 
     value: float | None
     interval: tuple[float, float] | None
@@ -21,13 +23,20 @@ class Percentile(NamedTuple):
 
 
 def percentiles(
-    times: Floats, shares: Sequence[float], *, level: float = 0.95, resamples: int = 1000, seed: int = 0
+    times: Floats,
+    shares: Sequence[float],
+    *,
+    level: float = 0.95,
+    resamples: int = 1000,
+    seed: int = 0,
 ) -> list[Percentile]:
-    """The percentile of each share: the least time that at least this share of all times do not exceed.
+    """The percentile of each share: the least time that at least this share of all times do not
+    exceed.
 
-    times: (rounds, queries), NaN where there is none. Times of one query are alike, and so are those of one round: a resample
-    draws queries and rounds with replacement, and takes every drawn query in every drawn round. The interval is between
-    percentiles of resamples. Raises BadUsage for a level outside (0, 1).
+    times: (rounds, queries), NaN where there is none. Times of one query are alike, and so are
+    those of one round: a resample draws queries and rounds with replacement, and takes every drawn
+    query in every drawn round. The interval is between percentiles of resamples. Raises BadUsage
+    for a level outside (0, 1).
     Source: Owen 2007, The pigeonhole bootstrap.
     """
     check_level(level)
@@ -50,8 +59,13 @@ def percentiles(
         by_query = generator.multinomial(queries, np.full(queries, 1 / queries), rows)
         reached = np.cumsum(by_round[:, round_of] * by_query[:, query_of], axis=1)
         total = reached[:, -1:]
-        places = np.stack([(reached < np.ceil(share * total - 1e-9)).sum(axis=1) for share in shares], axis=1)
+        places = np.stack(
+            [(reached < np.ceil(share * total - 1e-9)).sum(axis=1) for share in shares], axis=1
+        )
         drawn.append(np.where(total > 0, ordered[np.minimum(places, n - 1)], np.nan))
     every = np.concatenate(drawn)
     ends = np.nanquantile(every, [(1 - level) / 2, (1 + level) / 2], axis=0, method="inverted_cdf")
-    return [Percentile(value, (float(low), float(high)), n) for value, low, high in zip(values, *ends, strict=True)]
+    return [
+        Percentile(value, (float(low), float(high)), n)
+        for value, low, high in zip(values, *ends, strict=True)
+    ]

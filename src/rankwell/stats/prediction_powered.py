@@ -1,7 +1,9 @@
-"""Means over drawn queries with predictions for further queries: prediction-powered inference with a fitted share (PPI++).
+"""Means over drawn queries with predictions for further queries: prediction-powered inference with
+a fitted share (PPI++).
 
-Sources: Angelopoulos, Duchi and Zrnic 2023, PPI++: efficient prediction-powered inference; Oosterhuis, Jagerman, Qin, Wang and
-Bendersky 2024, Reliable confidence intervals for information retrieval evaluation using generative A.I.
+Sources: Angelopoulos, Duchi and Zrnic 2023, PPI++: efficient prediction-powered inference;
+Oosterhuis, Jagerman, Qin, Wang and Bendersky 2024, Reliable confidence intervals for information
+retrieval evaluation using generative A.I.
 """
 
 import math
@@ -21,10 +23,11 @@ FOLDS = 5
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PredictedQueries:
-    """Drawn queries with values and predictions, and further queries of the same kind with predictions alone.
+    """Drawn queries with values and predictions, and further queries of the same kind with
+    predictions alone.
 
-    values, predictions, folds: (n,) of drawn queries; folds are numbers from 0 to 4, drawn at random. others: (N,) predictions.
-    population: the number of queries that could have been drawn.
+    values, predictions, folds: (n,) of drawn queries; folds are numbers from 0 to 4, drawn at
+    random. others: (N,) predictions. population: the number of queries that could have been drawn.
     """
 
     values: Floats
@@ -35,7 +38,8 @@ class PredictedQueries:
 
     @cached_property
     def shares(self) -> Floats:
-        """(n,) the share λ of each query's prediction, fitted on the other folds: cov(Y, f) / var(f) / (1 + n/N) in [0, 1].
+        """(n,) the share λ of each query's prediction, fitted on the other folds: cov(Y, f) /
+        var(f) / (1 + n/N) in [0, 1].
 
         It is 0 where the predictions of the other folds are all the same.
         """
@@ -57,7 +61,9 @@ class PredictedQueries:
     @cached_property
     def mean(self) -> float:
         """The estimate: mean_N(λf) + mean_n(Y - λf), the first with the mean λ."""
-        return self.share * exact_mean(self.others) + exact_mean(self.values - self.shares * self.predictions)
+        return self.share * exact_mean(self.others) + exact_mean(
+            self.values - self.shares * self.predictions
+        )
 
     @property
     def is_exact(self) -> bool:
@@ -68,24 +74,32 @@ class PredictedQueries:
     def standard_error(self) -> float:
         """Of the mean for queries like these: the root of s²(Y - λf)/n + λ²s²(f)/N.
 
-        Residuals have the λ of their fold: those of a mean λ, which was fitted on them, are too small with 20 queries.
+        Residuals have the λ of their fold: those of a mean λ, which was fitted on them, are too
+        small with 20 queries.
         """
         residual = _variance(self.values - self.shares * self.predictions)
-        return math.sqrt(residual / len(self.values) + self.share**2 * _variance(self.others) / len(self.others))
+        return math.sqrt(
+            residual / len(self.values) + self.share**2 * _variance(self.others) / len(self.others)
+        )
 
     def these_queries(self, level: float) -> tuple[float, float] | None:
-        """The interval of the mean of all queries that could have been drawn, by Student's t with n - 1 degrees of freedom.
+        """The interval of the mean of all queries that could have been drawn, by Student's t with n
+        - 1 degrees of freedom.
 
-        The estimate is a regression estimator in the M = n + N queries with predictions, which were drawn as well: its variance
-        is (1 - n/M)·s²(Y - λM/N·f)/n + (1 - M/population)·s²(Y)/M. Source: Cochran 1977, Sampling techniques, chapter 12.
+        The estimate is a regression estimator in the M = n + N queries with predictions, which were
+        drawn as well: its variance is (1 - n/M)·s²(Y - λM/N·f)/n + (1 - M/population)·s²(Y)/M.
+        Source: Cochran 1977, Sampling techniques, chapter 12.
         """
         n, m = len(self.values), len(self.values) + len(self.others)
         residual = _variance(self.values - self.shares * m / len(self.others) * self.predictions)
-        variance = (1 - n / m) * residual / n + (1 - m / self.population) * _variance(self.values) / m
+        variance = (1 - n / m) * residual / n + (1 - m / self.population) * _variance(
+            self.values
+        ) / m
         return self._interval(level, math.sqrt(max(variance, 0.0)))
 
     def queries_like_these(self, level: float) -> tuple[float, float] | None:
-        """The interval of the mean of queries of the same kind, by Student's t with n - 1 degrees of freedom.
+        """The interval of the mean of queries of the same kind, by Student's t with n - 1 degrees
+        of freedom.
 
         None where all drawn queries have one value: they do not show how far others may differ.
         """

@@ -1,7 +1,8 @@
-"""Samples by priority: permanent random numbers over sizes give an order in which one may stop anywhere without bias.
+"""Samples by priority: permanent random numbers over sizes give an order in which one may stop
+anywhere without bias.
 
-Sources: Ohlsson 1995, Coordination of samples using permanent random numbers; Duffield, Lund and Thorup 2007, Priority sampling
-for estimation of arbitrary subset sums.
+Sources: Ohlsson 1995, Coordination of samples using permanent random numbers; Duffield, Lund and
+Thorup 2007, Priority sampling for estimation of arbitrary subset sums.
 """
 
 import hashlib
@@ -19,14 +20,19 @@ _BLOCK = 1 << 16
 
 
 def permanent_numbers(seed: int, *parts: Sequence[bytes], rows: Sequence[Ints] = ()) -> Floats:
-    """(rows,) a number in [0, 1) for each tuple of ids, which depends on the seed and these ids alone.
+    """(rows,) a number in [0, 1) for each tuple of ids, which depends on the seed and these ids
+    alone.
 
-    It is the first 53 bits of SHA-256 of the seed and the ids, each after its length in 8 bytes, over 2⁵³.
-    rows: of each part, whose ids are listed once, the place of each row's id; by default rows are in the order of the ids.
+    It is the first 53 bits of SHA-256 of the seed and the ids, each after its length in 8 bytes,
+    over 2⁵³.
+    rows: of each part, whose ids are listed once, the place of each row's id; by default rows are
+    in the order of the ids.
 
     >>> permanent_numbers(0, [b"q1", b"q1"], [b"d1", b"d2"]).round(6).tolist()
     [0.549569, 0.46726]
-    >>> permanent_numbers(0, [b"q1"], [b"d1", b"d2"], rows=[np.array([0, 0]), np.array([0, 1])]).round(6).tolist()
+    >>> permanent_numbers(
+    ...     0, [b"q1"], [b"d1", b"d2"], rows=[np.array([0, 0]), np.array([0, 1])]
+    ... ).round(6).tolist()
     [0.549569, 0.46726]
     """
     sha256, head = _sha256(), _prefixed(str(seed).encode())
@@ -55,7 +61,8 @@ def _prefixed(text: bytes) -> bytes:
 
 
 def sampling_sizes(weights: Floats, relevance: Floats, *, for_means: bool = False) -> Floats:
-    """(items,) the size of each item: the spread of its weights over the runs times √(p(1 − p)); for means the largest weight.
+    """(items,) the size of each item: the spread of its weights over the runs times √(p(1 − p));
+    for means the largest weight.
 
     weights: (items, runs). relevance: (items,) the prior chance p that an item is relevant.
     """
@@ -64,7 +71,8 @@ def sampling_sizes(weights: Floats, relevance: Floats, *, for_means: bool = Fals
 
 
 def prior_relevance(best_rank: Ints, in_all: Bools) -> Floats:
-    """(items,) a guess at the chance of relevance, from the best rank and whether all runs have the item.
+    """(items,) a guess at the chance of relevance, from the best rank and whether all runs have the
+    item.
 
     A poor guess makes intervals wider and leaves them valid.
     """
@@ -72,12 +80,15 @@ def prior_relevance(best_rank: Ints, in_all: Bools) -> Floats:
 
 
 def priorities(numbers: Floats, sizes: Floats) -> Floats:
-    """(items,) the permanent number over the size, infinite where the size is 0: items are judged from the lowest on."""
+    """(items,) the permanent number over the size, infinite where the size is 0: items are judged
+    from the lowest on.
+    """
     return np.divide(numbers, sizes, out=np.full(len(sizes), np.inf), where=sizes > 0)
 
 
 def inclusion(sizes: Floats, threshold: float) -> Floats:
-    """(items,) the probability π of being judged under a threshold, the priority of the first item that is not.
+    """(items,) the probability π of being judged under a threshold, the priority of the first item
+    that is not.
 
     The threshold is infinite once all items of a size above 0 are judged, whose π is 1.
     """

@@ -1,4 +1,5 @@
-"""Means over queries that were drawn and judged completely, with intervals for these queries and for queries like these.
+"""Means over queries that were drawn and judged completely, with intervals for these queries and
+for queries like these.
 
 Source: Cochran 1977, Sampling techniques, 2.6: the correction for a finite population.
 """
@@ -40,7 +41,9 @@ class WholeQueries:
         return exact_sd(self.values) / math.sqrt(n) if n > 1 else math.nan
 
     def these_queries(self, level: float) -> tuple[float, float] | None:
-        """The interval of the mean of all queries that could have been drawn; None as for queries like these, unless all are."""
+        """The interval of the mean of all queries that could have been drawn; None as for queries
+        like these, unless all are.
+        """
         if self.is_exact:
             return self.mean, self.mean
         return self._interval(level, math.sqrt(1 - len(self.values) / self.population))
@@ -48,7 +51,8 @@ class WholeQueries:
     def queries_like_these(self, level: float) -> tuple[float, float] | None:
         """The interval of the mean of queries of the same kind, by Student's t.
 
-        None below 10 drawn ones, and where all have one value: they do not show how far others may differ.
+        None below 10 drawn ones, and where all have one value: they do not show how far others may
+        differ.
         """
         return self._interval(level, 1.0)
 

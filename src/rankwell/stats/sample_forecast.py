@@ -1,4 +1,6 @@
-"""Forecasts of the precision that more judgments will bring, from a sample of items, or of whole queries."""
+"""Forecasts of the precision that more judgments will bring, from a sample of items, or of whole
+queries.
+"""
 
 import math
 from typing import NamedTuple
@@ -16,10 +18,11 @@ _FEWEST = 10
 
 
 class ForecastItems(NamedTuple):
-    """The items of a pool; every array is (items,). n_queries: of the study. query: index. weight: the factor c of the gain.
+    """The items of a pool; every array is (items,). n_queries: of the study. query: index. weight:
+    the factor c of the gain.
 
-    prior: the variance of the gain by the prior. residual: c(g − λm) of judged items, NaN elsewhere. inclusion: now. predicted,
-    totals: (queries,) Σ c·λ·m, and the estimates so far.
+    prior: the variance of the gain by the prior. residual: c(g − λm) of judged items, NaN
+    elsewhere. inclusion: now. predicted, totals: (queries,) Σ c·λ·m, and the estimates so far.
     """
 
     n_queries: int
@@ -33,16 +36,31 @@ class ForecastItems(NamedTuple):
 
     @classmethod
     def of(cls, items: SampledItems, shares: Floats, prior: Floats) -> "ForecastItems":
-        """Those of a sample. shares: (queries,) λ of each. prior: (items,) the variance of gains by the prior."""
+        """Those of a sample. shares: (queries,) λ of each. prior: (items,) the variance of gains by
+        the prior.
+        """
         expected = items.weight * shares[items.query] * items.prediction
         residual = np.where(items.known, items.weight * items.gain - expected, np.nan)
-        sums = np.bincount(items.query, weights=expected, minlength=items.n_queries).astype(np.float64)
+        sums = np.bincount(items.query, weights=expected, minlength=items.n_queries).astype(
+            np.float64
+        )
         totals = estimate(items, shares).totals
-        return cls(items.n_queries, items.query, items.weight, prior, residual, items.inclusion, sums, totals)
+        return cls(
+            items.n_queries,
+            items.query,
+            items.weight,
+            prior,
+            residual,
+            items.inclusion,
+            sums,
+            totals,
+        )
 
 
 class Forecast(NamedTuple):
-    """Standard errors of a mean for these queries and for queries like these, each with its range from 5 to 95 %."""
+    """Standard errors of a mean for these queries and for queries like these, each with its range
+    from 5 to 95 %.
+    """
 
     these: tuple[float, float, float]
     like: tuple[float, float, float]
@@ -52,8 +70,9 @@ def forecast(items: ForecastItems, inclusion: Floats, sampled: Bools, *, seed: i
     """The standard errors once `sampled` items are judged with the probabilities `inclusion`.
 
     The squared residual of an item that is not judged is the prior's variance times c²,
-    scaled to the judged ones. The variance of true totals is that of the estimates less what drawing items adds, averaged with
-    the one of independent residuals, which is surer where few items are judged. The ranges come from resamples of queries.
+    scaled to the judged ones. The variance of true totals is that of the estimates less what
+    drawing items adds, averaged with the one of independent residuals, which is surer where few
+    items are judged. The ranges come from resamples of queries.
     """
     judged = ~np.isnan(items.residual)
     squares = items.weight**2 * items.prior
@@ -61,17 +80,23 @@ def forecast(items: ForecastItems, inclusion: Floats, sampled: Bools, *, seed: i
         rows = np.flatnonzero(judged)
         over = items.inclusion[rows]
         below = float((squares[rows] / over).sum())
-        squares = squares * (float((items.residual[rows] ** 2 / over).sum()) / below if below else 1.0)
+        squares = squares * (
+            float((items.residual[rows] ** 2 / over).sum()) / below if below else 1.0
+        )
     squares = np.where(judged, np.nan_to_num(items.residual) ** 2, squares)
 
     def _within(chosen: Bools, chance: Floats) -> Floats:
         rows = np.flatnonzero(chosen & (chance > 0))
         terms = (1 - chance[rows]) / chance[rows] ** 2 * squares[rows]
-        return np.bincount(items.query[rows], weights=terms, minlength=items.n_queries).astype(np.float64)
+        return np.bincount(items.query[rows], weights=terms, minlength=items.n_queries).astype(
+            np.float64
+        )
 
     now, then = _within(judged, items.inclusion), _within(sampled, inclusion)
     alone = np.bincount(items.query, weights=squares, minlength=items.n_queries).astype(np.float64)
-    table = np.column_stack([items.totals, items.totals**2, now, then, items.predicted, items.predicted**2, alone])
+    table = np.column_stack(
+        [items.totals, items.totals**2, now, then, items.predicted, items.predicted**2, alone]
+    )
     is_exact = bool((items.inclusion[items.weight != 0] >= 1).all())
     trust = 1.0 if is_exact else _trust(table.mean(axis=0), items.n_queries)
     middle = _errors(table.mean(axis=0)[None, :], items.n_queries, trust)[0]
@@ -88,7 +113,9 @@ def forecast(items: ForecastItems, inclusion: Floats, sampled: Bools, *, seed: i
 
 
 def _spreads(means: Floats, n: int) -> tuple[Floats, Floats, Floats]:
-    """(resamples,) the variance of totals, of true totals by moments, and of true totals were residuals of items independent."""
+    """(resamples,) the variance of totals, of true totals by moments, and of true totals were
+    residuals of items independent.
+    """
     factor = n / max(n - 1, 1)
     spread = np.maximum(means[..., 1] - means[..., 0] ** 2, 0) * factor
     alone = np.maximum(means[..., 5] - means[..., 4] ** 2, 0) * factor + means[..., 6]
@@ -96,21 +123,27 @@ def _spreads(means: Floats, n: int) -> tuple[Floats, Floats, Floats]:
 
 
 def _trust(means: Floats, n: int) -> float:
-    """The weight of the variance by moments: its error is that of a sample's variance, the other is off by half at most."""
+    """The weight of the variance by moments: its error is that of a sample's variance, the other is
+    off by half at most.
+    """
     spread, _, alone = _spreads(means, n)
     error, other = 2 * float(spread) ** 2 / max(n - 1, 1), (float(alone) / 2) ** 2
     return other / (error + other) if means[2] > 0 and error + other > 0 else 0.0
 
 
 def _errors(means: Floats, n: int, trust: float) -> Floats:
-    """(resamples, 2) the two standard errors from means over queries. trust: the weight of the variance by moments."""
+    """(resamples, 2) the two standard errors from means over queries. trust: the weight of the
+    variance by moments.
+    """
     spread, moments, alone = _spreads(means, n)
     between = np.maximum(trust * moments + (1 - trust) * alone, 0.05 * np.minimum(spread, alone))
     return np.sqrt(np.column_stack([means[:, 3] / n, (between + means[:, 3]) / n]))
 
 
 def query_forecast(values: Floats, n: int, population: int, *, seed: int = 0) -> Forecast:
-    """The standard errors once n queries are judged completely, from the values of those that are."""
+    """The standard errors once n queries are judged completely, from the values of those that
+    are.
+    """
     sums = np.column_stack([values, values**2])
 
     def _sd(counts: Floats) -> Floats:
@@ -121,4 +154,6 @@ def query_forecast(values: Floats, n: int, population: int, *, seed: int = 0) ->
     sd = exact_sd(values)
     like = tuple(each / math.sqrt(n) for each in (sd, *np.quantile(drawn, [0.05, 0.95]).tolist()))
     factor = math.sqrt(max(0.0, 1 - n / population))
-    return Forecast((like[0] * factor, like[1] * factor, like[2] * factor), (like[0], like[1], like[2]))
+    return Forecast(
+        (like[0] * factor, like[1] * factor, like[2] * factor), (like[0], like[1], like[2])
+    )

@@ -1,4 +1,6 @@
-"""The gain of choosing the best of several settings: as it appears on the queries that chose, and on queries left out."""
+"""The gain of choosing the best of several settings: as it appears on the queries that chose, and
+on queries left out.
+"""
 
 from typing import NamedTuple
 
@@ -12,8 +14,9 @@ from rankwell.errors import BadInput
 class SelectionGain(NamedTuple):
     """apparent: mean of the best setting less that of the baseline, over the queries that chose it.
 
-    out_of_fold: (queries,) the same for each query, with the setting that the other folds chose. best: index of the setting that
-    all queries choose. chosen: (folds,) that of each fold, which was left out.
+    out_of_fold: (queries,) the same for each query, with the setting that the other folds chose.
+    best: index of the setting that all queries choose. chosen: (folds,) that of each fold, which
+    was left out.
     """
 
     apparent: float
@@ -23,17 +26,25 @@ class SelectionGain(NamedTuple):
 
 
 def selection_gain(values: Floats, folds: Ints, baseline: int) -> SelectionGain:
-    """The gain of the best of several settings over a baseline. Of equal means the first setting is the best.
+    """The gain of the best of several settings over a baseline. Of equal means the first setting is
+    the best.
 
-    values: (queries, settings) finite, higher is better. folds: (queries,) the fold of each query. baseline: index of a setting.
-    Raises BadInput for fewer than two folds.
-    Source: Stone 1974, Cross-validatory choice and assessment of statistical predictions; Varma and Simon 2006 on the bias.
+    values: (queries, settings) finite, higher is better. folds: (queries,) the fold of each query.
+    baseline: index of a setting. Raises BadInput for fewer than two folds.
+    Source: Stone 1974, Cross-validatory choice and assessment of statistical predictions; Varma and
+    Simon 2006 on the bias.
     """
     names, place = np.unique(folds, return_inverse=True)
     if len(names) < 2:
-        raise BadInput(f"{len(names)} folds of {len(folds)} queries; expected at least two, so that others choose for each.")
+        raise BadInput(
+            f"{len(names)} folds of {len(folds)} queries; expected at least two, so that "
+            "others choose for each."
+        )
     means = exact_means(values)
     best = int(np.argmax(means))
-    chosen = np.array([int(np.argmax(exact_means(values[place != fold]))) for fold in range(len(names))], dtype=np.int64)
+    chosen = np.array(
+        [int(np.argmax(exact_means(values[place != fold]))) for fold in range(len(names))],
+        dtype=np.int64,
+    )
     gains = values[np.arange(len(values)), chosen[place]] - values[:, baseline]
     return SelectionGain(float(means[best] - means[baseline]), gains, best, chosen)

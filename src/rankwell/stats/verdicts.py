@@ -1,4 +1,6 @@
-"""Verdicts: a comparison in one sentence: the difference, its significance, and the groups of queries where it does not hold."""
+"""Verdicts: a comparison in one sentence: the difference, its significance, and the groups of
+queries where it does not hold.
+"""
 
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
@@ -14,8 +16,9 @@ _MOST = 4
 class MeasuredDifference(NamedTuple):
     """A difference and its test, run less against; None where there are too few queries.
 
-    part: the group of queries that it covers, empty for all. decisive: whether the adjusted p-value is at most the level.
-    differing: the queries with a difference, of a test that counts their signs; None of other tests.
+    part: the group of queries that it covers, empty for all. decisive: whether the adjusted p-value
+    is at most the level. differing: the queries with a difference, of a test that counts their
+    signs; None of other tests.
     """
 
     run: str
@@ -43,7 +46,8 @@ class MeasuredDifference(NamedTuple):
 class Family(NamedTuple):
     """A family of tests: the correction of their p-values, their number, and their name.
 
-    secondary: whether measures other than the first are secondary, each with a family of its own. noun: for the queries.
+    secondary: whether measures other than the first are secondary, each with a family of its own.
+    noun: for the queries.
     """
 
     correction: str
@@ -59,7 +63,11 @@ class Family(NamedTuple):
         """As it follows a p-value; empty where nothing is adjusted."""
         if self.correction == "tukey":
             return f"{_WORDS['tukey']} {self.described}"
-        return f"{_WORDS[self.correction]} {self.described}" if self.tests > 1 and self.correction in _WORDS else ""
+        return (
+            f"{_WORDS[self.correction]} {self.described}"
+            if self.tests > 1 and self.correction in _WORDS
+            else ""
+        )
 
 
 def verdict(
@@ -70,21 +78,33 @@ def verdict(
     family: Family,
     few: int = 0,
 ) -> str:
-    """One sentence: who is better, by how much, how sure, what other measures say, and in which groups it is not so.
+    """One sentence: who is better, by how much, how sure, what other measures say, and in which
+    groups it is not so.
 
-    found: by the measure that counts most. others: by the other measures. parts: by the first, for groups of the queries.
+    found: by the measure that counts most. others: by the other measures. parts: by the first, for
+    groups of the queries.
     few: a group of fewer queries is called small.
     """
     if found.difference is None:
-        return f"Nothing can be said of {found.run} and {found.against}: no query counts for both by {found.measure}."
+        return (
+            f"Nothing can be said of {found.run} and {found.against}: no query counts for both by "
+            f"{found.measure}."
+        )
     said = [_clause(found, family), *_others(found, others, family), *_parts(found, parts, few)]
     return "; ".join(said) + "."
 
 
-def leader(ranked: Sequence[tuple[str, float]], unclear: Sequence[str], found: MeasuredDifference, family: Family) -> str:
-    """One sentence for many systems: the leader by the first measure, and the systems that it does not differ from significantly.
+def leader(
+    ranked: Sequence[tuple[str, float]],
+    unclear: Sequence[str],
+    found: MeasuredDifference,
+    family: Family,
+) -> str:
+    """One sentence for many systems: the leader by the first measure, and the systems that it does
+    not differ from significantly.
 
-    ranked: systems with their means, best first. unclear: those not decisively worse than the first. found: first against second.
+    ranked: systems with their means, best first. unclear: those not decisively worse than the
+    first. found: first against second.
     """
     name, mean = ranked[0]
     total = len(ranked) - 1
@@ -96,7 +116,9 @@ def leader(ranked: Sequence[tuple[str, float]], unclear: Sequence[str], found: M
     if len(unclear) == total:
         return f"{head} but shows no significant difference from any of the {total} others{tail}."
     worse = _named([each for each, _ in ranked[1:] if each not in unclear])
-    return f"{head} and is better than {worse}; there is no significant difference from {kept}{tail}."
+    return (
+        f"{head} and is better than {worse}; there is no significant difference from {kept}{tail}."
+    )
 
 
 def _clause(found: MeasuredDifference, family: Family) -> str:
@@ -104,9 +126,16 @@ def _clause(found: MeasuredDifference, family: Family) -> str:
     evidence = [_interval(found, family), p_text(found.p), family.words]
     sure = ", ".join(part for part in evidence if part) + _disagreement(found, family)
     if found.decisive and found.ahead is not None:
-        return f"{found.run} is {'better' if found.ahead else 'worse'} than {found.against} by {size}, {sure}"
+        return (
+            f"{found.run} is {'better' if found.ahead else 'worse'} than {found.against} by "
+            f"{size}, {sure}"
+        )
     where = {True: "ahead", False: "behind", None: "level"}[found.ahead]
-    seen = f"they are level by {found.measure}" if found.ahead is None else f"{found.run} is {where} by {size}"
+    seen = (
+        f"they are level by {found.measure}"
+        if found.ahead is None
+        else f"{found.run} is {where} by {size}"
+    )
     if found.p is None:
         known = ", ".join(filter(None, [seen, _interval(found, family)]))
         reason = "it has no p-value for fewer than two differences, or where all are the same"
@@ -117,7 +146,10 @@ def _clause(found: MeasuredDifference, family: Family) -> str:
         alone = " in a test of this pair alone" if family.words else ""
         often = f"is significant {100 * family.power:g} % of the time{alone}"
         smallest = f"; with {found.n} {family.noun} a true difference of about {size} {often}"
-    return f"There is no significant difference between {found.run} and {found.against}: {seen}, {sure}{smallest}"
+    return (
+        f"There is no significant difference between {found.run} and {found.against}: {seen}, "
+        f"{sure}{smallest}"
+    )
 
 
 def _disagreement(found: MeasuredDifference, family: Family) -> str:
@@ -130,21 +162,36 @@ def _disagreement(found: MeasuredDifference, family: Family) -> str:
     if found.decisive:
         return "; the interval includes 0, but the test decides"
     if found.differing is not None and (least := 2.0 ** (1 - found.differing)) > 1 - family.level:
-        few = f"only {found.differing} {family.noun} differ, which cannot give a p below {figure(least, 'score')}"
+        few = (
+            f"only {found.differing} {family.noun} differ, which cannot give a p below "
+            f"{figure(least, 'score')}"
+        )
         return f"; the interval excludes 0, but {few}"
     corrected = "which is not corrected for several tests, " if family.words else ""
     return f"; the interval, {corrected}excludes 0, but the test decides"
 
 
-def _others(found: MeasuredDifference, others: Sequence[MeasuredDifference], family: Family) -> list[str]:
-    alike = [each.measure for each in others if each.decisive and each.ahead is found.ahead and found.decisive]
+def _others(
+    found: MeasuredDifference, others: Sequence[MeasuredDifference], family: Family
+) -> list[str]:
+    alike = [
+        each.measure
+        for each in others
+        if each.decisive and each.ahead is found.ahead and found.decisive
+    ]
     decisive = [each for each in others if each.decisive and each.measure not in alike]
     unclear = [each.measure for each in others if not each.decisive]
-    said = [f"{'better' if found.ahead else 'worse'} by {_measures(alike, family)}, too"] if alike else []
+    said = (
+        [f"{'better' if found.ahead else 'worse'} by {_measures(alike, family)}, too"]
+        if alike
+        else []
+    )
     for word, ahead in (("better", True), ("worse", False)):
         names = [each.measure for each in decisive if each.ahead is ahead]
         said += [f"{word} by {_measures(names, family)}"] if names else []
-    return said + ([f"not decisive by {_measures(unclear, family)}"] if unclear and found.decisive else [])
+    return said + (
+        [f"not decisive by {_measures(unclear, family)}"] if unclear and found.decisive else []
+    )
 
 
 def _measures(names: Sequence[str], family: Family) -> str:
@@ -154,7 +201,9 @@ def _measures(names: Sequence[str], family: Family) -> str:
 
 def _parts(found: MeasuredDifference, parts: Sequence[MeasuredDifference], few: int) -> list[str]:
     """Parts that differ from the verdict over all queries."""
-    shown = [(each, f"{each.part} (n = {each.n}{', small' if each.n < few else ''})") for each in parts]
+    shown = [
+        (each, f"{each.part} (n = {each.n}{', small' if each.n < few else ''})") for each in parts
+    ]
     if not parts:
         return []
     said: list[str] = []
@@ -164,7 +213,13 @@ def _parts(found: MeasuredDifference, parts: Sequence[MeasuredDifference], few: 
             said.append(f"{word} for {_named(names)}")
     unclear = [name for each, name in shown if not each.decisive]
     if found.decisive:
-        said += [f"not decisive for {_named(unclear)}"] if unclear else [] if said else [f"so it is in all {len(parts)} groups"]
+        said += (
+            [f"not decisive for {_named(unclear)}"]
+            if unclear
+            else []
+            if said
+            else [f"so it is in all {len(parts)} groups"]
+        )
     elif len(unclear) == len(parts):
         said.append(f"nor in any of {len(parts)} groups")
     return said
@@ -188,4 +243,6 @@ def _interval(found: MeasuredDifference, family: Family) -> str:
     # The sentence names the size of the difference, and the interval is of what it names.
     if (found.difference or 0.0) < 0:
         low, high = -high, -low
-    return f"{100 * family.level:g} % interval [{figure(low, found.unit)}, {figure(high, found.unit)}]"
+    return (
+        f"{100 * family.level:g} % interval [{figure(low, found.unit)}, {figure(high, found.unit)}]"
+    )

@@ -1,4 +1,6 @@
-"""Compressed content: pieces of zstd, streams of known proportion, and the refusal of content made to fill the memory."""
+"""Compressed content: pieces of zstd, streams of known proportion, and the refusal of content made
+to fill the memory.
+"""
 
 import io
 from collections.abc import Iterator
@@ -11,7 +13,9 @@ _PIECE = 1 << 12
 
 
 def refuse_bomb(unpacked: int, packed: int, advice: str = "unpack it yourself") -> None:
-    """Raises BadInput where content is so much longer than its compressed form that it is made to fill the memory."""
+    """Raises BadInput where content is so much longer than its compressed form that it is made to
+    fill the memory.
+    """
     if unpacked > max(_MOST_UNPACKED, _RATIO * packed):
         most = f"{_RATIO} times as many and {_MOST_UNPACKED >> 20} MiB"
         what = f"{packed} compressed bytes unpack to more than {most}, which can fill the memory"
@@ -19,7 +23,9 @@ def refuse_bomb(unpacked: int, packed: int, advice: str = "unpack it yourself") 
 
 
 class Unpacked(io.RawIOBase):
-    """Decompressed content, piece by piece. Raises BadInput where it is far longer than its file suggests."""
+    """Decompressed content, piece by piece. Raises BadInput where it is far longer than its file
+    suggests.
+    """
 
     def __init__(self, pieces: Iterator[bytes], packed: int, name: str) -> None:
         self._pieces, self._packed, self._name = pieces, packed, name
@@ -44,7 +50,9 @@ class Unpacked(io.RawIOBase):
 
 
 def zstd_pieces(raw: BinaryIO, name: str) -> Iterator[bytes]:
-    """The content of zstd frames; a piece that is read, of 4 KiB, has 1,024 blocks at most, and a block holds 128 KiB."""
+    """The content of zstd frames; a piece that is read, of 4 KiB, has 1,024 blocks at most, and a
+    block holds 128 KiB.
+    """
     import zstandard
 
     try:
@@ -58,4 +66,6 @@ def zstd_pieces(raw: BinaryIO, name: str) -> Iterator[bytes]:
                 raise BadInput(f"{name}: the zstd data ends early; fetch or compress it again.")
             piece = piece or raw.read(_PIECE)
     except zstandard.ZstdError as error:
-        raise BadInput(f"{name}: the zstd data is damaged ({error}); fetch or compress it again.") from error
+        raise BadInput(
+            f"{name}: the zstd data is damaged ({error}); fetch or compress it again."
+        ) from error

@@ -1,4 +1,6 @@
-"""Data sets that are folders, as BEIR, the Hugging Face Hub and `save_to_disk` lay them out, and those that are ids."""
+"""Data sets that are folders, as BEIR, the Hugging Face Hub and `save_to_disk` lay them out, and
+those that are ids.
+"""
 
 import re
 from pathlib import Path
@@ -13,7 +15,8 @@ _ID = "irds:"
 _FILE = re.compile(r"(.+?)(?:-\d{5}-of-\d{5})?\.(tsv|jsonl|parquet)(?:\.gz|\.zst)?")
 _TEXTS = ("jsonl", "parquet", "arrow")
 _TABLES = (".parquet", ".arrow")
-# A folder of other files has tables as well: without a name that says what it holds, only `save_to_disk` writes Arrow files.
+# A folder of other files has tables as well: without a name that says what it holds, only
+# `save_to_disk` writes Arrow files.
 _QRELS = {
     "qrels": ("tsv", "jsonl", "parquet", "arrow"),
     "default": ("parquet", "arrow"),
@@ -29,7 +32,9 @@ def is_data_set_id(place: Any) -> bool:
 
 
 def qrels_splits(folder: Path) -> Splits:
-    """The files of judgments of each split in the folder of a data set; empty where there are none."""
+    """The files of judgments of each split in the folder of a data set; empty where there are
+    none.
+    """
     for name in _QRELS:
         if found := _splits(folder / name, _QRELS[name]):
             return found
@@ -37,9 +42,11 @@ def qrels_splits(folder: Path) -> Splits:
 
 
 def qrels_file(folder: str, split: str | None) -> Path:
-    """The judgments of a split in the folder of a data set: the one named, else `test`; those of a folder without splits.
+    """The judgments of a split in the folder of a data set: the one named, else `test`; those of a
+    folder without splits.
 
-    Raises BadInput without judgments, for a split that is not there, listing those that are, and for one in several files.
+    Raises BadInput without judgments, for a split that is not there, listing those that are, and
+    for one in several files.
     """
     found = qrels_splits(Path(folder))
     if not found:
@@ -47,18 +54,26 @@ def qrels_file(folder: str, split: str | None) -> Path:
     chosen = split or ("" if list(found) == [""] else "test")
     if chosen not in found:
         example = f"{folder}:{next(iter(found))}" if next(iter(found)) else f"{folder} alone"
-        what = f"{folder} has no split {chosen!r}; its splits are {', '.join(filter(None, found)) or 'without a name'}"
+        what = (
+            f"{folder} has no split {chosen!r}; its splits are "
+            f"{', '.join(filter(None, found)) or 'without a name'}"
+        )
         raise BadInput(f"{what}; name one as {example}.")
     if len(found[chosen]) > 1:
-        what = f"{folder}: the judgments of the split {chosen!r} are {len(found[chosen])} files; expected one"
+        what = (
+            f"{folder}: the judgments of the split {chosen!r} are {len(found[chosen])} files; "
+            "expected one"
+        )
         raise BadInput(f"{what}. Save them as one (num_shards=1), or join the files.")
     return found[chosen][0]
 
 
 def text_files(place: Any) -> list[Path]:
-    """The files of a folder of texts (`scifact/queries`, `scifact/corpus:test`), in order; none for another place.
+    """The files of a folder of texts (`scifact/queries`, `scifact/corpus:test`), in order; none for
+    another place.
 
-    Raises BadInput for a folder without texts, of several splits without a name, and for an unknown split.
+    Raises BadInput for a folder without texts, of several splits without a name, and for an unknown
+    split.
     """
     if not isinstance(place, (str, Path)) or remote_url(place) is not None:
         return []
@@ -67,34 +82,60 @@ def text_files(place: Any) -> list[Path]:
         return []
     found = _splits(Path(path), _TEXTS)
     if not found or {"corpus", "queries"} <= found.keys():
-        inside = [name for name in ("queries", "corpus") if _splits(Path(path, name), ("parquet", "arrow"))]
-        inside += [f"{name}.jsonl" for name in ("queries", "corpus") if Path(path, f"{name}.jsonl").is_file()]
-        hint = f"name {' or '.join(f'{path}/{name}' for name in inside)}" if inside else "name a file"
+        inside = [
+            name
+            for name in ("queries", "corpus")
+            if _splits(Path(path, name), ("parquet", "arrow"))
+        ]
+        inside += [
+            f"{name}.jsonl"
+            for name in ("queries", "corpus")
+            if Path(path, f"{name}.jsonl").is_file()
+        ]
+        hint = (
+            f"name {' or '.join(f'{path}/{name}' for name in inside)}" if inside else "name a file"
+        )
         raise BadInput(f"{path} is a folder without texts of its own; {hint}.")
     if part not in found and (part or len(found) > 1):
         what = f"has no split {part!r}" if part else "has several splits"
-        raise BadInput(f"{path} {what}; name one of {', '.join(f'{path}:{each}' for each in found)}.")
+        raise BadInput(
+            f"{path} {what}; name one of {', '.join(f'{path}:{each}' for each in found)}."
+        )
     return found[part] if part in found else next(iter(found.values()))
 
 
 def queries_beside(place: Any, split: str | None) -> Path | str | None:
-    """The queries in a folder whose judgments are named (`FOLDER`, `FOLDER:dev`), of their split where they have several."""
+    """The queries in a folder whose judgments are named (`FOLDER`, `FOLDER:dev`), of their split
+    where they have several.
+    """
     folder, part = split_part(place)
     if (texts := Path(folder, "queries.jsonl")).is_file():
         return texts
     found = _splits(Path(folder, "queries"), _TEXTS)
     chosen = split or part or "test"
-    return f"{folder}/queries:{chosen}" if chosen in found else f"{folder}/queries" if len(found) == 1 else None
+    return (
+        f"{folder}/queries:{chosen}"
+        if chosen in found
+        else f"{folder}/queries"
+        if len(found) == 1
+        else None
+    )
 
 
 def _splits(folder: Path, kinds: tuple[str, ...]) -> Splits:
-    """The files of each split in the folder of one table, whose splits are files or folders; its own Arrow files are ``."""
+    """The files of each split in the folder of one table, whose splits are files or folders; its
+    own Arrow files are ``.
+    """
     found: Splits = {}
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
         if path.name.startswith((".", "_")):
             continue
         if path.is_dir():
-            if inside := [each for each in sorted(path.iterdir()) if each.suffix[1:] in kinds and each.suffix in _TABLES]:
+            if inside := [
+                each
+                for each in sorted(path.iterdir())
+                if each.suffix[1:] in kinds and each.suffix in _TABLES
+            ]:
                 found[path.name] = inside
         elif path.suffix == ".arrow" and "arrow" in kinds:
             found.setdefault("", []).append(path)

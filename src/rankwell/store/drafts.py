@@ -1,4 +1,6 @@
-"""Files written whole or not at all: drafts that take their place, compression by suffix, and a cache of results."""
+"""Files written whole or not at all: drafts that take their place, compression by suffix, and a
+cache of results.
+"""
 
 import os
 import re
@@ -23,17 +25,23 @@ _SCHEME = re.compile(r"[a-z][a-z0-9+.-]+:", re.IGNORECASE)
 """The first part of an address as a path; a single letter would be a drive."""
 DRAFT_FOLDER = ".rankwell-draft"
 """The name of the folder, inside that of a result, to which its files are written first."""
-_DRAFT = re.compile(r"\..+\.[0-9a-f]{8}-[0-9]+\.[0-9a-z_]{8}(\.[^.]*)?|\.draft-[0-9a-f]{8}-.*", re.DOTALL)
+_DRAFT = re.compile(
+    r"\..+\.[0-9a-f]{8}-[0-9]+\.[0-9a-z_]{8}(\.[^.]*)?|\.draft-[0-9a-f]{8}-.*", re.DOTALL
+)
 _DRAFTS: set[Path] = set()
-"""Files that blocks of `replacing` write to, which blocks inside them may replace, and folders of `drafted`."""
+"""Files that blocks of `replacing` write to, which blocks inside them may replace, and folders of
+`drafted`.
+"""
 
 
 @contextmanager
 def replacing(path: Path) -> Generator[Path]:
-    """A path beside the wanted one to write to; it takes its place when the block ends, and vanishes when the block fails.
+    """A path beside the wanted one to write to; it takes its place when the block ends, and
+    vanishes when the block fails.
 
-    A link stays a link, and anything but a file (`/dev/stdout`, a named pipe) is written into once the block has ended well.
-    Raises BadUsage where the path is a folder, lies below a file or links to none, and for a file to be kept (`KEEPING`).
+    A link stays a link, and anything but a file (`/dev/stdout`, a named pipe) is written into once
+    the block has ended well. Raises BadUsage where the path is a folder, lies below a file or links
+    to none, and for a file to be kept (`KEEPING`).
     """
     import tempfile
 
@@ -41,7 +49,10 @@ def replacing(path: Path) -> Generator[Path]:
     path = path.resolve() if path.is_symlink() and not _is_special(path) else path
     refuse_blocked(path)
     if link.is_symlink() and not path.exists():
-        raise BadUsage(f"{link} is a link to {path}, which does not exist; remove the link, or name another file.")
+        raise BadUsage(
+            f"{link} is a link to {path}, which does not exist; remove the link, or name "
+            "another file."
+        )
     if _is_special(path):
         with tempfile.TemporaryDirectory() as folder:
             yield Path(folder) / path.name
@@ -54,8 +65,16 @@ def replacing(path: Path) -> Generator[Path]:
     _DRAFTS.add(draft)
     try:
         yield draft
-        if KEEPING.get() and path not in _DRAFTS and path.is_file() and path.read_bytes() != draft.read_bytes():
-            raise BadUsage(f"{path} is there with another content; move it, name another place, or {flag('--overwrite', True)}.")
+        if (
+            KEEPING.get()
+            and path not in _DRAFTS
+            and path.is_file()
+            and path.read_bytes() != draft.read_bytes()
+        ):
+            raise BadUsage(
+                f"{path} is there with another content; move it, name another place, or "
+                f"{flag('--overwrite', True)}."
+            )
         umask = os.umask(0)
         os.umask(umask)
         draft.chmod(0o666 & ~umask)
@@ -67,7 +86,9 @@ def replacing(path: Path) -> Generator[Path]:
 
 
 def _clean_drafts(path: Path) -> str:
-    """Removes the drafts of a file by killed processes of this machine; returns the beginning of the names of new ones."""
+    """Removes the drafts of a file by killed processes of this machine; returns the beginning of
+    the names of new ones.
+    """
     import zlib
 
     if sys.platform == "win32":
@@ -97,15 +118,23 @@ def drafted(folder: Path) -> Generator[None]:
 
 
 def is_draft(path: Path) -> bool:
-    """Whether a file, or a folder, is a draft or in one: of another process, or left by one that was killed."""
+    """Whether a file, or a folder, is a draft or in one: of another process, or left by one that
+    was killed.
+    """
     places = [place for place in (path, *path.parents) if place.name.startswith(".")]
-    return any((place.name == DRAFT_FOLDER or _DRAFT.fullmatch(place.name)) and place not in _DRAFTS for place in places)
+    return any(
+        (place.name == DRAFT_FOLDER or _DRAFT.fullmatch(place.name)) and place not in _DRAFTS
+        for place in places
+    )
 
 
 def refuse_draft(path: Path) -> None:
     """Raises BadInput for a draft, which is never read: it may be half of what it will be."""
     if is_draft(path):
-        raise BadInput(f"{path} is a draft of rankwell, unfinished or left by a killed process; name the output itself.")
+        raise BadInput(
+            f"{path} is a draft of rankwell, unfinished or left by a killed process; name the "
+            "output itself."
+        )
 
 
 def _is_special(path: Path) -> bool:
@@ -113,8 +142,36 @@ def _is_special(path: Path) -> bool:
 
 
 _FILES = (
-    *(".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".parq", ".arrow", ".run", ".trec", ".qrels", ".qrel", ".txt"),
-    *(".npy", ".npz", ".hdf5", ".h5", ".fvecs", ".ivecs", ".safetensors", ".html", ".htm", ".md", ".tex", ".xml", ".toml"),
+    *(
+        ".csv",
+        ".tsv",
+        ".json",
+        ".jsonl",
+        ".ndjson",
+        ".parquet",
+        ".parq",
+        ".arrow",
+        ".run",
+        ".trec",
+        ".qrels",
+        ".qrel",
+        ".txt",
+    ),
+    *(
+        ".npy",
+        ".npz",
+        ".hdf5",
+        ".h5",
+        ".fvecs",
+        ".ivecs",
+        ".safetensors",
+        ".html",
+        ".htm",
+        ".md",
+        ".tex",
+        ".xml",
+        ".toml",
+    ),
     *(".png", ".svg", ".pdf", ".xlsx", ".ipynb", ".gz", ".zst"),
 )
 """Suffixes of files that rankwell writes, or that a user may expect it to write."""
@@ -135,11 +192,17 @@ def refuse_file_name(folder: Path) -> None:
 
 
 def refuse_blocked(path: Path, *, folder: bool = False) -> None:
-    """Raises BadUsage where no file (or `folder`) can be made at a path: it is remote, or something else is in the way."""
+    """Raises BadUsage where no file (or `folder`) can be made at a path: it is remote, or something
+    else is in the way.
+    """
     first = path.parts[0] if path.parts else ""
-    if first in _REMOTE or (len(path.parts) > 1 and _SCHEME.fullmatch(first) and not Path(first).is_dir()):
+    if first in _REMOTE or (
+        len(path.parts) > 1 and _SCHEME.fullmatch(first) and not Path(first).is_dir()
+    ):
         url = f"{path.parts[0]}//{'/'.join(path.parts[1:])}"
-        raise BadUsage(f"{url}: results are written to this machine; name a place here, and copy it there.")
+        raise BadUsage(
+            f"{url}: results are written to this machine; name a place here, and copy it there."
+        )
     if path.is_dir() and not folder:
         raise BadUsage(f"{path} is a folder; name a file to write.")
     for place in (path, *path.parents) if folder else path.parents:
@@ -153,17 +216,24 @@ def refuse_blocked(path: Path, *, folder: bool = False) -> None:
 def writing_to(place: Path) -> Generator[None]:
     """Raises BadUsage, naming the place, where the system does not let a block write there."""
     if "\0" in str(place):
-        raise BadUsage(f"{shown(str(place), 400)} has a null character, which no name of a file has; name another place.")
+        raise BadUsage(
+            f"{shown(str(place), 400)} has a null character, which no name of a file has; "
+            "name another place."
+        )
     try:
         yield
     except OSError as error:
         where = error.filename if isinstance(error.filename, str) else place
-        raise BadUsage(f"{where}: {error.strerror or error}; name another place to write, or correct this one.") from error
+        raise BadUsage(
+            f"{where}: {error.strerror or error}; name another place to write, or correct this one."
+        ) from error
 
 
 @contextmanager
 def packing(path: Path) -> Generator[Path]:
-    """As `replacing`; what was written is compressed where the path ends in `.gz` or `.zst`, to the same bytes every time."""
+    """As `replacing`; what was written is compressed where the path ends in `.gz` or `.zst`, to the
+    same bytes every time.
+    """
     with replacing(path) as packed:
         if path.suffix not in (".gz", ".zst"):
             yield packed
@@ -194,12 +264,16 @@ def _scratch() -> "TemporaryDirectory[str]":
 
 
 def scratch() -> Path:
-    """A folder for files of this process alone, in the system's folder of temporary files; removed when the process ends."""
+    """A folder for files of this process alone, in the system's folder of temporary files; removed
+    when the process ends.
+    """
     return Path(_scratch().name)
 
 
 def utf8_path(path: Path) -> Path:
-    """The path, or a link to it for libraries that take UTF-8 alone. Raises BadInput where there can be none."""
+    """The path, or a link to it for libraries that take UTF-8 alone. Raises BadInput where there
+    can be none.
+    """
     try:
         str(path).encode()
     except UnicodeEncodeError as error:
@@ -212,7 +286,9 @@ def utf8_path(path: Path) -> Path:
             link.symlink_to(path.absolute())
             str(link).encode()
         except (OSError, UnicodeEncodeError):
-            raise BadInput(f"{path}: the name is not UTF-8; rename the file or its folder.") from error
+            raise BadInput(
+                f"{path}: the name is not UTF-8; rename the file or its folder."
+            ) from error
         return link
     return path
 
@@ -229,11 +305,13 @@ def write_text(path: Path, text: str) -> None:
 
 
 class Cache:
-    """Results that are costly to make, by the digest of what each was made from; a file each, written whole or not at all.
+    """Results that are costly to make, by the digest of what each was made from; a file each,
+    written whole or not at all.
 
-    folder: may be shared by processes. maker: what else decides a result (model, settings), as JSON. versions: of the packages
-    that compute it; rankwell's is added. Results of another maker or version, and damaged ones, are never returned: a file begins
-    with the SHA-256 of maker, versions, digest and content. Raises BadUsage where no such folder can be made.
+    folder: may be shared by processes. maker: what else decides a result (model, settings), as
+    JSON. versions: of the packages that compute it; rankwell's is added. Results of another maker
+    or version, and damaged ones, are never returned: a file begins with the SHA-256 of maker,
+    versions, digest and content. Raises BadUsage where no such folder can be made.
     """
 
     def __init__(self, folder: Path, maker: Mapping[str, Any], versions: Mapping[str, str]) -> None:
@@ -245,14 +323,18 @@ class Cache:
         identity = json.dumps(maker, sort_keys=True)
         refuse_blocked(folder, folder=True)
         self._sha256 = hashlib.sha256
-        self._known = json.dumps([identity, {**versions, "rankwell": __version__}], sort_keys=True).encode()
+        self._known = json.dumps(
+            [identity, {**versions, "rankwell": __version__}], sort_keys=True
+        ).encode()
         self._folder = folder / self._sha256(identity.encode()).hexdigest()[:32]
         if not (self._folder / "maker.json").exists():
             write_text(self._folder / "maker.json", identity + "\n")
 
     @staticmethod
     def is_one(folder: Path) -> bool:
-        """Whether a folder holds nothing but what caches keep: a folder for each maker, named by its digest."""
+        """Whether a folder holds nothing but what caches keep: a folder for each maker, named by
+        its digest.
+        """
         names = [each.name if each.is_dir() else "" for each in folder.iterdir()]
         return all(len(name) == 32 and not set(name) - set("0123456789abcdef") for name in names)
 

@@ -1,4 +1,6 @@
-"""Remote places as a file system for DuckDB: what it reads of an object comes by checked ranges, and nothing else."""
+"""Remote places as a file system for DuckDB: what it reads of an object comes by checked ranges,
+and nothing else.
+"""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -12,7 +14,9 @@ _FAILED: list[RankwellError] = []
 
 
 def file_name(url: str) -> str:
-    """The name of an object as DuckDB gets it: without characters that it takes for a pattern, or for a service of its own."""
+    """The name of an object as DuckDB gets it: without characters that it takes for a pattern, or
+    for a service of its own.
+    """
     return f"{PROTOCOL}://{quote(url, safe='/')}"
 
 
@@ -23,7 +27,9 @@ def failure() -> RankwellError | None:
 
 class _Stream(RangeStream):
     def readinto(self, buffer: Any, /) -> int:
-        """Reads as its base does; an error is kept for `failure`, since DuckDB keeps but its text."""
+        """Reads as its base does; an error is kept for `failure`, since DuckDB keeps but its
+        text.
+        """
         try:
             return super().readinto(buffer)
         except RankwellError as error:
@@ -32,7 +38,9 @@ class _Stream(RangeStream):
 
 
 class _RemoteFiles:
-    """Objects by the names that `file_name` gives them; the tables that DuckDB reads are never written through it."""
+    """Objects by the names that `file_name` gives them; the tables that DuckDB reads are never
+    written through it.
+    """
 
     protocol = PROTOCOL
     cachable = False
@@ -61,7 +69,9 @@ class _RemoteFiles:
 
 
 def remote_files() -> Any:
-    """A file system of fsspec, as DuckDB takes it, of objects by the names that `file_name` gives them."""
+    """A file system of fsspec, as DuckDB takes it, of objects by the names that `file_name` gives
+    them.
+    """
     from fsspec.spec import AbstractFileSystem
 
     base: Any = AbstractFileSystem

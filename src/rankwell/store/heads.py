@@ -14,7 +14,8 @@ _FOREIGN = {
     b"PK\x03\x04": "a zip archive (or a spreadsheet); unpack it, or save it as CSV",
     b"BZh91AY&SY": "compressed with bzip2; unpack it first (bunzip2)",
     b"\xfd7zXZ": "compressed with xz; unpack it first (unxz)",
-    b"\x04\x22\x4d\x18": "compressed with lz4; unpack it first (lz4 -d), or save it as JSON from ranx",
+    b"\x04\x22\x4d\x18": "compressed with lz4; unpack it first (lz4 -d), or save it as JSON "
+    "from ranx",
     b"7z\xbc\xaf": "a 7-Zip archive; unpack it first",
     b"SQLite format 3": "an SQLite database; export the table as CSV or Parquet",
     b"\x89HDF": "an HDF5 file; export the table as CSV or Parquet",
@@ -25,7 +26,8 @@ _FOREIGN = {
     b"\x28\xb5\x2f\xfd": "compressed with zstd; unpack it first (unzstd)",
     **dict.fromkeys(
         (b"\x80\x02", b"\x80\x03", b"\x80\x04\x95", b"\x80\x05\x95"),
-        "a Python pickle, which is never opened; save it as JSON, CSV or Parquet, arrays with numpy.save",
+        "a Python pickle, which is never opened; save it as JSON, CSV or Parquet, arrays with "
+        "numpy.save",
     ),
 }
 _LONGEST, _LONGEST_OBJECT = 1 << 26, 1 << 25
@@ -36,7 +38,9 @@ _TOPICS = re.compile(r"<(top|topics?)\b")
 
 
 def first_bytes(read: Callable[[int], bytes], size: int = HEAD) -> tuple[bytes, bool]:
-    """So many bytes, and whether they are all; more where a header of many columns, or the row behind it, is longer than that."""
+    """So many bytes, and whether they are all; more where a header of many columns, or the row
+    behind it, is longer than that.
+    """
     raw = read(size + 1)
     while HEAD <= size < len(raw) and size < _LONGEST and b"\0" not in raw and raw.count(b"\n") < 2:
         if raw.lstrip()[:1] in b"[{":
@@ -53,7 +57,8 @@ def _counts(line: bytes) -> bool:
 class Head:
     """The first bytes of a source, which determine its format; whether they are the `whole`.
 
-    path: gives that of the plain file. address: of an object that has not been fetched. source: from which more is read.
+    path: gives that of the plain file. address: of an object that has not been fetched. source:
+    from which more is read.
     """
 
     def __init__(
@@ -66,7 +71,14 @@ class Head:
         address: str = "",
         source: Source | None = None,
     ) -> None:
-        self.name, self.raw, self.whole, self._path, self.address, self._source = name, raw, whole, path, address, source
+        self.name, self.raw, self.whole, self._path, self.address, self._source = (
+            name,
+            raw,
+            whole,
+            path,
+            address,
+            source,
+        )
 
     @classmethod
     def of(cls, source: Source, size: int = HEAD) -> Self:
@@ -74,11 +86,20 @@ class Head:
         raw, whole = first_bytes(source.head, size)
         if not raw.strip():
             raise BadInput(f"{source.name} is empty; expected a file with content.")
-        return cls(source.name, raw, whole=whole, path=lambda: source.path, address=source.address, source=source)
+        return cls(
+            source.name,
+            raw,
+            whole=whole,
+            path=lambda: source.path,
+            address=source.address,
+            source=source,
+        )
 
     @cached_property
     def with_record(self) -> "Head":
-        """The head as far as the end of the first object of JSON; itself where it has that, or where 32 MiB do not."""
+        """The head as far as the end of the first object of JSON; itself where it has that, or
+        where 32 MiB do not.
+        """
         longer = self
         while not longer.whole and longer.ends_within_object():
             if self._source is None or len(longer.raw) >= _LONGEST_OBJECT:
@@ -87,7 +108,9 @@ class Head:
         return longer
 
     def ends_within_object(self) -> bool:
-        """Whether the text, or the list that it is, begins with an object of JSON that goes on behind its end."""
+        """Whether the text, or the list that it is, begins with an object of JSON that goes on
+        behind its end.
+        """
         import json
 
         start = _OBJECT.match(self.text)
@@ -103,12 +126,16 @@ class Head:
 
     @cached_property
     def path(self) -> Path | None:
-        """The plain file, for formats that the first bytes do not distinguish; an object is fetched for it."""
+        """The plain file, for formats that the first bytes do not distinguish; an object is fetched
+        for it.
+        """
         return self._path()
 
     @property
     def table(self) -> Path | str | None:
-        """The plain file of a table of columns, or the address of an object whose columns are read by ranges."""
+        """The plain file of a table of columns, or the address of an object whose columns are read
+        by ranges.
+        """
         return self.address or self.path
 
     @cached_property
@@ -122,7 +149,9 @@ class Head:
 
     @cached_property
     def lines(self) -> list[bytes]:
-        """The lines that are there to their end, without line ends, blank lines and lines that begin with `#`."""
+        """The lines that are there to their end, without line ends, blank lines and lines that
+        begin with `#`.
+        """
         return list(filter(_counts, self._complete()))
 
     @cached_property
@@ -141,13 +170,18 @@ class Head:
         return repr(self.text[:60])
 
     def refuse_foreign(self, *, binary: bool = False) -> None:
-        """Raises BadInput naming content that is neither text nor Parquet, nor other bytes if `binary`; also for web pages."""
+        """Raises BadInput naming content that is neither text nor Parquet, nor other bytes if
+        `binary`; also for web pages.
+        """
         for mark, what in _FOREIGN.items():
             if self.raw.startswith(mark):
                 raise BadInput(f"{self.name} is {what}.")
         is_marked_up = self.text[:200].lower().startswith(("<!doctype", "<html", "<?xml"))
         if is_marked_up and not _TOPICS.search(self.text[:4096]):
-            raise BadInput(f"{self.name}:1: {self.seen}: a web page or XML; did a download return an error or a login page?")
+            raise BadInput(
+                f"{self.name}:1: {self.seen}: a web page or XML; did a download return an "
+                "error or a login page?"
+            )
         zero = self.raw.find(b"\0", 0, 4096)
         if zero >= 0 and not binary and not self.raw.startswith(b"PAR1"):
             line = self.raw.count(b"\n", 0, zero) + 1

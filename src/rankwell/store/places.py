@@ -1,4 +1,6 @@
-"""Places of bytes: ids, sources that may be compressed or standard input, their first bytes, content hashes."""
+"""Places of bytes: ids, sources that may be compressed or standard input, their first bytes,
+content hashes.
+"""
 
 import errno
 import io
@@ -36,32 +38,43 @@ _NAMELESS = re.compile(r"(s3|gs|az|hf):(/{0,2}|/{3,}.*)", re.DOTALL)
 DESCRIPTORS = ("/dev/fd/", "/proc/self/fd/")
 """Beginnings of the names of pipes, such as a shell's `<(…)`."""
 
-# A pipe (as in `<(zcat run.gz)`) can be read only once, but is looked at before it is read, and by several readers.
+# A pipe (as in `<(zcat run.gz)`) can be read only once, but is looked at before it is read, and by
+# several readers.
 _PIPED: dict[str, bytes] = {}
 
 
 def encode_id(text: str) -> bytes:
-    """The bytes of an id exactly as they stood in its file. Raises BadInput for half a character, which no file holds."""
+    """The bytes of an id exactly as they stood in its file. Raises BadInput for half a character,
+    which no file holds.
+    """
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError as error:
-        raise BadInput(f"the id {shown(text)} has half a character; correct the id, or cut it between characters.") from error
+        raise BadInput(
+            f"the id {shown(text)} has half a character; correct the id, or cut it between "
+            "characters."
+        ) from error
 
 
 def decode_id(raw: bytes) -> str:
-    """The text of an id; bytes that are not UTF-8 are kept as lone surrogates, so that `encode_id` restores them."""
+    """The text of an id; bytes that are not UTF-8 are kept as lone surrogates, so that `encode_id`
+    restores them.
+    """
     return raw.decode("utf-8", "surrogateescape")
 
 
 def split_lines(text: str) -> list[str]:
-    """The lines of a text without their ends. Unlike `str.splitlines` it takes no other character for an end (U+2028, U+0085,
-    form feed), so that the lines of a file have the same numbers for every reader."""
+    """The lines of a text without their ends. Unlike `str.splitlines` it takes no other character
+    for an end (U+2028, U+0085, form feed), so that the lines of a file have the same numbers for
+    every reader.
+    """
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     return lines if lines[-1] else lines[:-1]
 
 
 def remote_url(place: object) -> str | None:
-    """The address that a place names, of two slashes also where a path has made them one; None for a local place.
+    """The address that a place names, of two slashes also where a path has made them one; None for
+    a local place.
 
     Raises BadUsage for an address without a bucket, or of the Hub without a repository.
     """
@@ -69,7 +82,11 @@ def remote_url(place: object) -> str | None:
     if found := _REMOTE.fullmatch(text):
         return f"{found[1]}://{found[2]}"
     if found := _NAMELESS.fullmatch(text):
-        what, form = ("repository", "datasets/OWNER/NAME/FILE") if found[1] == "hf" else ("bucket", "BUCKET/NAME")
+        what, form = (
+            ("repository", "datasets/OWNER/NAME/FILE")
+            if found[1] == "hf"
+            else ("bucket", "BUCKET/NAME")
+        )
         has_name = bool(found[2].strip("/"))
         text, what = (text, f"a {what}") if has_name else (f"{found[1]}://", f"a {what} and a name")
         raise BadUsage(f"{shown(text)} lacks {what}; expected {found[1]}://{form}.")
@@ -84,12 +101,14 @@ def _remote() -> Any:
 
 
 class Source:
-    """A file to read, or `-` for standard input; gzip and zstd are recognised by their first bytes, whatever the name says.
+    """A file to read, or `-` for standard input; gzip and zstd are recognised by their first bytes,
+    whatever the name says.
 
-    A UTF-8 byte order mark at the very beginning is skipped. name: as it appears in messages. stem: the file's name without
-    folder and suffixes, `stdin` for standard input. An object of a remote place (`s3://…`) is fetched, once something is read,
-    into a file that ends with the process. known_digest: taken before, "" if not. rows: the first row of a Parquet file that is
-    read, and that behind the last; None for all.
+    A UTF-8 byte order mark at the very beginning is skipped. name: as it appears in messages. stem:
+    the file's name without folder and suffixes, `stdin` for standard input. An object of a remote
+    place (`s3://…`) is fetched, once something is read, into a file that ends with the process.
+    known_digest: taken before, "" if not. rows: the first row of a Parquet file that is read, and
+    that behind the last; None for all.
     """
 
     known_digest: str = ""
@@ -111,21 +130,27 @@ class Source:
         if self.file is None:
             if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]
                 raise BadInput("standard input is closed; name a file.")
-            self._piped = _PIPED.get("-") or _PIPED.setdefault("-", _read_piped(sys.stdin.buffer, self.name))
+            self._piped = _PIPED.get("-") or _PIPED.setdefault(
+                "-", _read_piped(sys.stdin.buffer, self.name)
+            )
             return
         refuse_draft(self.file)
         is_pipe = refuse_irregular(self.file, pipes=True)
         self.stem = _stem(self.file.name)
         if is_pipe:
             with self._raw() as stream:
-                self._piped = _PIPED.get(self.name) or _PIPED.setdefault(self.name, _read_piped(stream, self.name))
+                self._piped = _PIPED.get(self.name) or _PIPED.setdefault(
+                    self.name, _read_piped(stream, self.name)
+                )
             self.file = None
         else:
             self._state = first_state(self.file)
 
     @cached_property
     def file(self) -> Path | None:
-        """The file on disk, compressed or not; None for standard input and pipes. An object is fetched when it is needed."""
+        """The file on disk, compressed or not; None for standard input and pipes. An object is
+        fetched when it is needed.
+        """
         return _remote().fetch(self._url)
 
     @property
@@ -137,7 +162,9 @@ class Source:
 
     @property
     def address(self) -> str:
-        """The address of a large object that has not been fetched; empty for all others, whose file is as good as there."""
+        """The address of a large object that has not been fetched; empty for all others, whose file
+        is as good as there.
+        """
         return self._url if self._url and "file" not in vars(self) and self.size > _SMALL else ""
 
     @cached_property
@@ -155,16 +182,22 @@ class Source:
 
     @property
     def path(self) -> Path | None:
-        """The file whose bytes are the content itself; None for standard input, compressed files and behind a byte order mark."""
+        """The file whose bytes are the content itself; None for standard input, compressed files
+        and behind a byte order mark.
+        """
         return None if self.compression or self.marked else self.file
 
     @property
     def span(self) -> tuple[Path, int, int | None] | None:
-        """The file whose bytes, from one place to another, or to its end, are the content itself; None as for `path`."""
+        """The file whose bytes, from one place to another, or to its end, are the content itself;
+        None as for `path`.
+        """
         return None if self.path is None else (self.path, 0, None)
 
     def _raw(self, *, begin: bool = False) -> io.BytesIO | io.BufferedReader:
-        """The file as it lies there. begin: only its first bytes are needed, for which no object is fetched."""
+        """The file as it lies there. begin: only its first bytes are needed, for which no object is
+        fetched.
+        """
         if begin and self.address:
             return io.BufferedReader(_remote().begun(self._url, HEAD + 1), HEAD)
         if self.file is None:
@@ -172,11 +205,14 @@ class Source:
         try:
             return self.file.open("rb")
         except OSError as error:
-            raise BadInput(f"{self.name} cannot be opened ({error.strerror}); check who may read it.") from error
+            raise BadInput(
+                f"{self.name} cannot be opened ({error.strerror}); check who may read it."
+            ) from error
 
     @contextmanager
     def open(self, *, begin: bool = False) -> Generator[BinaryIO]:
-        """The content as a stream of bytes, decompressed. Raises BadInput where the compressed data ends early or is damaged.
+        """The content as a stream of bytes, decompressed. Raises BadInput where the compressed data
+        ends early or is damaged.
 
         begin: only the first bytes are needed, for which no object is fetched.
         """
@@ -187,20 +223,25 @@ class Source:
 
     @contextmanager
     def _reading(self) -> Generator[None]:
-        """A block that reads. Raises BadInput where the system cannot, as of a damaged disk or of `/proc/self/mem`."""
+        """A block that reads. Raises BadInput where the system cannot, as of a damaged disk or of
+        `/proc/self/mem`.
+        """
         try:
             yield
         except OSError as error:
             # What is written in the same block has other reasons to fail.
             if error.errno == errno.EIO and error.filename is None:
-                raise BadInput(f"{self.name} cannot be read ({error.strerror}); name another file, or a copy.") from error
+                raise BadInput(
+                    f"{self.name} cannot be read ({error.strerror}); name another file, or a copy."
+                ) from error
             raise
 
     @contextmanager
     def _content(self, *, begin: bool = False) -> Generator[BinaryIO]:
         with self._raw(begin=begin) as raw, self._reading():
             if self.compression == "gzip":
-                # These modules, and those for writing below, are loaded when they are needed: a small plain file is read sooner.
+                # These modules, and those for writing below, are loaded when they are needed: a
+                # small plain file is read sooner.
                 import gzip
                 import zlib
 
@@ -239,7 +280,8 @@ class Source:
             return stream.read(size)
 
     def digest(self) -> str:
-        """The SHA-256 of the file as it lies on disk, or of what came through standard input; of the bytes that were read.
+        """The SHA-256 of the file as it lies on disk, or of what came through standard input; of
+        the bytes that were read.
 
         Raises BadInput as `refuse_changed`.
         """
@@ -253,7 +295,9 @@ class Source:
         return found
 
     def refuse_changed(self) -> None:
-        """Raises BadInput for a file that is not as it was when the command, or the function of Python, first looked at it."""
+        """Raises BadInput for a file that is not as it was when the command, or the function of
+        Python, first looked at it.
+        """
         if self._state is not None and self.file is not None:
             refuse_changed(self.name, self.file, self._state)
 
@@ -271,31 +315,46 @@ def _stem(name: str) -> str:
 
 
 def refuse_irregular(path: Path, *, pipes: bool = False) -> bool:
-    """Raises BadInput for a place that is not a regular file; true for a shell's `<(…)`, which `pipes` allows."""
+    """Raises BadInput for a place that is not a regular file; true for a shell's `<(…)`, which
+    `pipes` allows.
+    """
     try:
         mode = path.stat().st_mode
     except FileNotFoundError as error:
         if path.parts[:1] in (("http:",), ("https:",)):
             url = f"{path.parts[0]}//{'/'.join(path.parts[1:])}"
-            raise BadInput(f"{url}: nothing is read from the web; download it, and name the file.") from error
+            raise BadInput(
+                f"{url}: nothing is read from the web; download it, and name the file."
+            ) from error
         raise BadInput(f"{path}: no such file.") from error
     except (OSError, ValueError) as error:
         name = str(path) if len(str(path)) <= 255 else f"{str(path)[:80]}…"
-        raise BadInput(f"{name}: no such file ({getattr(error, 'strerror', None) or error}).") from error
+        raise BadInput(
+            f"{name}: no such file ({getattr(error, 'strerror', None) or error})."
+        ) from error
     if stat.S_ISDIR(mode):
         raise BadInput(f"{path} is a folder; name a file.")
     is_pipe = pipes and stat.S_ISFIFO(mode) and str(path).startswith(DESCRIPTORS)
     if not is_pipe and not stat.S_ISREG(mode):
         kind = "a named pipe" if stat.S_ISFIFO(mode) else "a device or a socket"
-        raise BadInput(f"{path} is {kind}; name a regular file, or write - and send the content to standard input.")
+        raise BadInput(
+            f"{path} is {kind}; name a regular file, or write - and send the content to "
+            "standard input."
+        )
     return is_pipe
 
 
 def _read_piped(stream: BinaryIO, name: str) -> bytes:
-    """The content of standard input or of a pipe. Raises BadInput for a device without an end, and for more than 4 GiB."""
+    """The content of standard input or of a pipe. Raises BadInput for a device without an end, and
+    for more than 4 GiB.
+    """
     with suppress(OSError, ValueError):  # a stream in memory has no number
         status = os.fstat(stream.fileno())
-        if stat.S_ISCHR(status.st_mode) and not stream.isatty() and status.st_rdev != os.stat(os.devnull).st_rdev:  # noqa: PTH116
+        if (
+            stat.S_ISCHR(status.st_mode)
+            and not stream.isatty()
+            and status.st_rdev != os.stat(os.devnull).st_rdev  # noqa: PTH116
+        ):
             raise BadInput(f"{name} is a device; name a file, or send its content through a pipe.")
     content = io.BytesIO()
     while piece := stream.read(1 << 20):
@@ -307,7 +366,8 @@ def _read_piped(stream: BinaryIO, name: str) -> bytes:
 
 
 def split_part(place: str | Path) -> tuple[str, str]:
-    """The path and the name after a colon, where the whole is not a path and the part before the colon is one.
+    """The path and the name after a colon, where the whole is not a path and the part before the
+    colon is one.
 
     Of several colons it is the last with a path before it: a name may have colons.
 
@@ -317,7 +377,9 @@ def split_part(place: str | Path) -> tuple[str, str]:
     try:
         os.fsencode(text)
     except UnicodeEncodeError as error:
-        raise BadInput(f"{shown(text)} has half a character, as no name of a file has; correct the name.") from error
+        raise BadInput(
+            f"{shown(text)} has half a character, as no name of a file has; correct the name."
+        ) from error
     start = text.index("://") + 3 if remote_url(text) else 0
     colons = [at for at in range(len(text) - 1, start, -1) if text[at] == ":"]
     if colons and not exists(text):
@@ -328,7 +390,8 @@ def split_part(place: str | Path) -> tuple[str, str]:
 
 
 def split_name(text: str) -> tuple[str, str]:
-    """The name and the place of `NAME=PLACE`; no name where there is none: an address may have the sign, and a secret behind it.
+    """The name and the place of `NAME=PLACE`; no name where there is none: an address may have the
+    sign, and a secret behind it.
 
     >>> split_name("bm25=s3://bucket/run?v=2"), split_name("s3://bucket/run?v=2")
     (('bm25', 's3://bucket/run?v=2'), ('', 's3://bucket/run?v=2'))
@@ -338,58 +401,97 @@ def split_name(text: str) -> tuple[str, str]:
 
 
 def exists(place: str | Path) -> bool:
-    """Whether there is a file, a folder or an object at a place; unlike `Path.exists`, false for a name that is too long."""
+    """Whether there is a file, a folder or an object at a place; unlike `Path.exists`, false for a
+    name that is too long.
+    """
     if (url := remote_url(place)) is not None:
         return _remote().look(url) is not None
     return os.path.exists(place)  # noqa: PTH110
 
 
 def file_states(*places: str | Path) -> tuple[tuple[str, int, int], ...]:
-    """Names, sizes and times of files, and of all files of folders: what was read from them is true while these are the same."""
+    """Names, sizes and times of files, and of all files of folders: what was read from them is true
+    while these are the same.
+    """
     paths = [Path(place) for place in places if exists(place)]
-    files = [file for path in paths for file in (sorted(path.rglob("*")) if path.is_dir() else [path])]
-    return tuple((str(file), status.st_size, status.st_mtime_ns) for file in files if file.is_file() for status in [file.stat()])
+    files = [
+        file for path in paths for file in (sorted(path.rglob("*")) if path.is_dir() else [path])
+    ]
+    return tuple(
+        (str(file), status.st_size, status.st_mtime_ns)
+        for file in files
+        if file.is_file()
+        for status in [file.stat()]
+    )
 
 
 def sources_of(*places: Mapping[str, Any]) -> dict[str, Source]:
-    """The files among input places by name, in order: of a folder of vectors its `vectors.npy` or its shards.
+    """The files among input places by name, in order: of a folder of vectors its `vectors.npy` or
+    its shards.
 
-    A second file of a name that is taken, such as a run called `positives`, has the name with a number behind it.
+    A second file of a name that is taken, such as a run called `positives`, has the name with a
+    number behind it.
     """
     found: dict[str, Source] = {}
-    for name, place in ((name, place) for each in places for name, place in each.items() if isinstance(place, (str, Path))):
+    for name, place in (
+        (name, place)
+        for each in places
+        for name, place in each.items()
+        if isinstance(place, (str, Path))
+    ):
         path = split_part(place)[0]
         if shards := shard_files(path):
             found |= {f"{name}/{each.rpartition('/')[2]}": Source(each) for each in shards}
             continue
         path = f"{Path(path, 'vectors.npy')}" if exists(path) and Path(path).is_dir() else path
-        if (exists(path) and (remote_url(path) or Path(path).is_file())) or path in _PIPED or (path in STDIN and "-" in _PIPED):
+        if (
+            (exists(path) and (remote_url(path) or Path(path).is_file()))
+            or path in _PIPED
+            or (path in STDIN and "-" in _PIPED)
+        ):
             found[name if name not in found else f"{name} {len(found)}"] = Source(path)
     return found
 
 
 def shard_files(place: str | Path) -> list[str]:
-    """The files of vectors in a folder, local or remote, in order of their names' bytes; empty for another place.
+    """The files of vectors in a folder, local or remote, in order of their names' bytes; empty for
+    another place.
 
-    A folder with `vectors.npy` is one file. Raises BadInput for what is in a folder of vectors and neither vectors nor
+    A folder with `vectors.npy` is one file. Raises BadInput for what is in a folder of vectors and
+    neither vectors nor
     their ids (`*.ids.txt`, `*.ids.json`) nor hidden (`.name`, `_name`).
     """
     folder, names = folder_names(place)
     found = [name for name in names if name.endswith(_VECTORS) and not name.startswith((".", "_"))]
     if not found or "vectors.npy" in found:
         return []
-    odd = [name for name in names if name not in found and not name.startswith((".", "_")) and not name.endswith(_BESIDE)]
+    odd = [
+        name
+        for name in names
+        if name not in found and not name.startswith((".", "_")) and not name.endswith(_BESIDE)
+    ]
     if odd:
-        what = f"{folder}/{odd[0]} is neither a shard of vectors ({', '.join(_VECTORS)}) nor ids of one ({', '.join(_BESIDE)})"
+        what = (
+            f"{folder}/{odd[0]} is neither a shard of vectors ({', '.join(_VECTORS)}) nor ids of "
+            f"one ({', '.join(_BESIDE)})"
+        )
         raise BadInput(f"{what}; move it elsewhere.")
     return [f"{folder}/{name}" for name in found]
 
 
 def folder_names(place: str | Path) -> tuple[str, list[str]]:
-    """A folder, local or remote, without a slash at its end, and the names in it in order of their bytes, folders with one."""
+    """A folder, local or remote, without a slash at its end, and the names in it in order of their
+    bytes, folders with one.
+    """
     url = remote_url(place)
     if url is None:
         is_folder = exists(place) and Path(place).is_dir()
-        names = [f"{each.name}/" if each.is_dir() else each.name for each in Path(place).iterdir()] if is_folder else []
+        names = (
+            [f"{each.name}/" if each.is_dir() else each.name for each in Path(place).iterdir()]
+            if is_folder
+            else []
+        )
         return f"{place}".rstrip("/") or "/", sorted(names, key=os.fsencode)
-    return url.rstrip("/"), _remote().names_in(url) if url.endswith("/") or _remote().look(url) is None else []
+    return url.rstrip("/"), _remote().names_in(url) if url.endswith("/") or _remote().look(
+        url
+    ) is None else []

@@ -1,6 +1,8 @@
-"""Remote places: objects of S3, Google Cloud, Azure and the Hugging Face Hub, read by ranges that are checked, and written.
+"""Remote places: objects of S3, Google Cloud, Azure and the Hugging Face Hub, read by ranges that
+are checked, and written.
 
-Every request is repeated here where it fails for a reason that may pass, and every error is in words of our own.
+Every request is repeated here where it fails for a reason that may pass, and every error is in
+words of our own.
 """
 
 import io
@@ -30,14 +32,17 @@ _FETCHING = Lock()
 
 
 def look(url: str, *, anew: bool = False) -> Object | None:
-    """The object at an address as it was first seen by this process, or is now; None where there is none.
+    """The object at an address as it was first seen by this process, or is now; None where there is
+    none.
 
     Raises BadInput, BadUsage.
     """
     known = None if anew else _SEEN.get(url)
     if known is None:
         service, key = service_of(url)
-        found = _attempted(url, lambda: service.head(key)) if key and not key.endswith("/") else None
+        found = (
+            _attempted(url, lambda: service.head(key)) if key and not key.endswith("/") else None
+        )
         if found is None:
             return None
         known = _SEEN[url] = Object(url, *found)
@@ -57,14 +62,18 @@ def expect(url: str, size: int, tag: str) -> None:
 
 
 def forget() -> None:
-    """Lets this process look at remote places anew, such as in a long session; files that it has fetched stay in use."""
+    """Lets this process look at remote places anew, such as in a long session; files that it has
+    fetched stay in use.
+    """
     _SEEN.clear()
     _FETCHED.clear()
     forget_services()
 
 
 def read_range(seen: Object, start: int, stop: int) -> bytes:
-    """The bytes of an object from start to stop. Raises BadInput where it cannot be read, or has changed since it was seen."""
+    """The bytes of an object from start to stop. Raises BadInput where it cannot be read, or has
+    changed since it was seen.
+    """
     service, key = service_of(seen.url)
 
     def _read() -> bytes:
@@ -77,24 +86,31 @@ def read_range(seen: Object, start: int, stop: int) -> bytes:
 
 
 def read_whole(url: str) -> bytes | None:
-    """The bytes of a small object as it is now, which may be replaced at any time; None where there is none. Raises BadInput."""
+    """The bytes of a small object as it is now, which may be replaced at any time; None where there
+    is none. Raises BadInput.
+    """
     service, key = service_of(url)
     return _attempted(url, lambda: service.whole(key))
 
 
 def read_pieces(seen: Object, start: int, stop: int) -> Iterator[bytes]:
-    """The bytes of a long range, piece by piece in order; a few pieces are read at a time. Raises as `read_range`."""
+    """The bytes of a long range, piece by piece in order; a few pieces are read at a time. Raises
+    as `read_range`.
+    """
     from concurrent.futures import ThreadPoolExecutor
 
     ranges = [(begin, min(begin + _RANGE, stop)) for begin in range(start, stop, _RANGE)]
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         for first in range(0, len(ranges), _AT_ONCE):
             # No more is read ahead than is used next, so that memory stays small.
-            yield from pool.map(lambda each: read_range(seen, *each), ranges[first : first + _AT_ONCE])
+            yield from pool.map(
+                lambda each: read_range(seen, *each), ranges[first : first + _AT_ONCE]
+            )
 
 
 class RangeStream(io.RawIOBase):
-    """An object as a file: what is read of it is one range, and nothing else comes. Raises as `read_range`.
+    """An object as a file: what is read of it is one range, and nothing else comes. Raises as
+    `read_range`.
 
     begun: the first bytes, where they are known.
     """
@@ -125,7 +141,9 @@ class RangeStream(io.RawIOBase):
 
 
 def begun(url: str, size: int) -> RangeStream:
-    """An object to read from its beginning, so many bytes of which come at once, and are kept. Raises as `existing`."""
+    """An object to read from its beginning, so many bytes of which come at once, and are kept.
+    Raises as `existing`.
+    """
     seen = existing(url)
     return RangeStream(seen, _beginning(seen, size))
 
@@ -159,13 +177,16 @@ def fetch(url: str, *, anew: bool = False) -> Path:
 
 
 def names_in(url: str) -> list[str]:
-    """The names of the objects of a folder, and of the folders inside with a slash behind. Raises as `look`."""
+    """The names of the objects of a folder, and of the folders inside with a slash behind. Raises
+    as `look`.
+    """
     inside = set[str]()
     return [*objects_in(url, inside=inside), *sorted(inside)]
 
 
 def objects_in(url: str, begin: str = "", inside: set[str] | None = None) -> dict[str, Object]:
-    """The objects of a folder by name, those that begin so, in order of the names' bytes, without those of folders inside.
+    """The objects of a folder by name, those that begin so, in order of the names' bytes, without
+    those of folders inside.
 
     inside: gets the names of those folders, with a slash behind. Raises as `look`.
     """
@@ -186,7 +207,9 @@ def objects_in(url: str, begin: str = "", inside: set[str] | None = None) -> dic
 
 
 def put(url: str, content: bytes | Path, *, is_new: bool = False) -> bool:
-    """Writes an object as a whole; false, and nothing is done, where it has to be new and is there. Raises BadInput, BadUsage."""
+    """Writes an object as a whole; false, and nothing is done, where it has to be new and is there.
+    Raises BadInput, BadUsage.
+    """
     service, key = service_of(url)
     _SEEN.pop(url, None)
     return _attempted(url, lambda: service.put(key, content, is_new=is_new), "written")
@@ -200,7 +223,9 @@ def remove(url: str) -> None:
 
 
 def _attempted(url: str, work: Callable[[], Any], verb: str = "read") -> Any:
-    """The result of a request, tried again after growing pauses where it fails for a reason that may pass. Raises BadInput."""
+    """The result of a request, tried again after growing pauses where it fails for a reason that
+    may pass. Raises BadInput.
+    """
     reason = ""
     for attempt in range(_ATTEMPTS):
         if attempt:
@@ -212,19 +237,27 @@ def _attempted(url: str, work: Callable[[], Any], verb: str = "read") -> Any:
         except Changed as error:
             if (seen := _SEEN.get(url)) is not None and seen.planned:
                 raise BadInput(
-                    f"{url} has changed since the plan was written; restore it, or name another work folder."
+                    f"{url} has changed since the plan was written; restore it, or name "
+                    "another work folder."
                 ) from error
-            raise BadInput(f"{url} has changed while it was read; run again, when nothing writes there.") from error
+            raise BadInput(
+                f"{url} has changed while it was read; run again, when nothing writes there."
+            ) from error
         except Refused as error:
             # The answer of a server may repeat keys and signatures, so it is not shown as a cause.
             raise BadInput(f"{url}: {error}") from None
         except Exception as error:
             reason = _reason(error)
-    raise BadInput(f"{url} cannot be {verb} ({reason}, after {_ATTEMPTS} attempts); check the network and the service.") from None
+    raise BadInput(
+        f"{url} cannot be {verb} ({reason}, after {_ATTEMPTS} attempts); check the network "
+        "and the service."
+    ) from None
 
 
 def _reason(error: Exception) -> str:
-    """A few words of our own for a failure: messages of libraries repeat answers, which may hold credentials."""
+    """A few words of our own for a failure: messages of libraries repeat answers, which may hold
+    credentials.
+    """
     if isinstance(error, Failed):
         return str(error)
     text = str(error)
@@ -240,4 +273,6 @@ def _reason(error: Exception) -> str:
         "kind: Body": "the answer ended early",
         "IncompleteMessage": "the answer ended early",
     }
-    return next((words for part, words in known.items() if part in text), f"a {type(error).__name__}")
+    return next(
+        (words for part, words in known.items() if part in text), f"a {type(error).__name__}"
+    )

@@ -1,6 +1,8 @@
-"""Services of remote places: buckets of S3, Google Cloud and Azure through obstore, and the Hugging Face Hub.
+"""Services of remote places: buckets of S3, Google Cloud and Azure through obstore, and the Hugging
+Face Hub.
 
-Credentials come from the environment alone, as each service's own tools read it, and are in no message.
+Credentials come from the environment alone, as each service's own tools read it, and are in no
+message.
 """
 
 import os
@@ -25,7 +27,9 @@ _VARIABLES = {
 
 
 class Object(NamedTuple):
-    """An object as it was first seen. tag: changes whenever the content does. planned: whether a plan has seen it."""
+    """An object as it was first seen. tag: changes whenever the content does. planned: whether a
+    plan has seen it.
+    """
 
     url: str
     size: int
@@ -34,7 +38,9 @@ class Object(NamedTuple):
 
 
 class Refused(Exception):
-    """An answer that another attempt would not change; the text ends a sentence that begins with the address."""
+    """An answer that another attempt would not change; the text ends a sentence that begins with
+    the address.
+    """
 
 
 class Failed(Exception):
@@ -61,14 +67,17 @@ class Service(Protocol):
         ...
 
     def objects(self, folder: str, begin: str) -> Iterator[tuple[str, int, str]]:
-        """Key, size and tag of the objects of a folder whose names begin so, and perhaps of others; the tag may be empty.
+        """Key, size and tag of the objects of a folder whose names begin so, and perhaps of others;
+        the tag may be empty.
 
         Where every name does, also the folders inside, with a slash behind.
         """
         ...
 
     def put(self, key: str, content: bytes | Path, *, is_new: bool) -> bool:
-        """Writes an object as a whole; where there is one, and it has to be new, nothing is done, and the answer is false."""
+        """Writes an object as a whole; where there is one, and it has to be new, nothing is done,
+        and the answer is false.
+        """
         ...
 
     def remove(self, key: str) -> None:
@@ -77,15 +86,23 @@ class Service(Protocol):
 
 
 def service_of(url: str) -> tuple[Service, str]:
-    """The service of an address, and the key in its bucket. Raises BadUsage for a wrong one, MissingExtra without a library."""
+    """The service of an address, and the key in its bucket. Raises BadUsage for a wrong one,
+    MissingExtra without a library.
+    """
     scheme, _, rest = url.partition("://")
     bucket, _, key = rest.partition("/")
     if scheme != "hf" and re.search(r"[\[\]]|:\d*$", bucket) and "@" not in url and "?" not in rest:
         raise BadUsage(
-            f"{scheme}://{bucket} is the address of a server, not the name of a bucket; expected {scheme}://BUCKET/NAME."
+            f"{scheme}://{bucket} is the address of a server, not the name of a bucket; "
+            f"expected {scheme}://BUCKET/NAME."
         )
-    if re.match(CREDENTIALS, url) or (scheme != "hf" and ("@" in bucket or ":" in bucket or "?" in rest)):
-        raise BadUsage(f"an address of {scheme}:// has a user or a query; credentials come from the environment, leave them out.")
+    if re.match(CREDENTIALS, url) or (
+        scheme != "hf" and ("@" in bucket or ":" in bucket or "?" in rest)
+    ):
+        raise BadUsage(
+            f"an address of {scheme}:// has a user or a query; credentials come from the "
+            "environment, leave them out."
+        )
     if scheme == "hf":
         return _hub(), rest
     return _bucket(scheme, bucket), key
@@ -104,7 +121,12 @@ def _bucket(scheme: str, bucket: str) -> Service:
         from obstore import store
     except ImportError as error:
         raise MissingExtra(f"{scheme}:// needs obstore: pip install 'rankwell[remote]'.") from error
-    endpoint = next(filter(None, map(os.environ.get, ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT"))), "")
+    endpoint = next(
+        filter(
+            None, map(os.environ.get, ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT"))
+        ),
+        "",
+    )
     plain = {"allow_http": True} if scheme == "s3" and endpoint.startswith("http://") else {}
     make: Any = store.from_url
 
@@ -143,7 +165,9 @@ class _Bucket:
         return found["size"], _tag(found)
 
     def read(self, key: str, start: int, stop: int, seen: Object) -> bytes:
-        """The bytes of a range. Raises Changed where size or tag is another, Failed for another range than requested."""
+        """The bytes of a range. Raises Changed where size or tag is another, Failed for another
+        range than requested.
+        """
 
         def _get() -> bytes:
             found = self._library.get(self._store, key, options={"range": (start, stop)})
@@ -168,7 +192,9 @@ class _Bucket:
     def objects(self, folder: str, begin: str) -> Iterator[tuple[str, int, str]]:
         """Key, size and tag of the objects of a folder whose names begin so."""
         if not begin:
-            listed = self._requested(lambda: self._library.list_with_delimiter(self._store, folder or None))
+            listed = self._requested(
+                lambda: self._library.list_with_delimiter(self._store, folder or None)
+            )
             yield from ((f"{prefix.rstrip('/')}/", 0, "") for prefix in listed["common_prefixes"])
             found = listed["objects"]
         else:
@@ -176,20 +202,30 @@ class _Bucket:
         yield from ((each["path"], each["size"], _etag(each)) for each in found)
 
     def _beginning(self, folder: str, begin: str) -> list[Any]:
-        """The objects whose names begin so; keys are listed in order, and the library knows prefixes of whole names alone."""
+        """The objects whose names begin so; keys are listed in order, and the library knows
+        prefixes of whole names alone.
+        """
         found: list[Any] = []
         for some in self._library.list(self._store, folder or None, offset=folder + begin):
             found += some
-            if some and some[-1]["path"] > folder + begin and not some[-1]["path"].startswith(folder + begin):
+            if (
+                some
+                and some[-1]["path"] > folder + begin
+                and not some[-1]["path"].startswith(folder + begin)
+            ):
                 break
         return found
 
     def put(self, key: str, content: bytes | Path, *, is_new: bool) -> bool:
-        """Writes an object; what has to be new by a conditional request, whose refusal is the answer false."""
+        """Writes an object; what has to be new by a conditional request, whose refusal is the
+        answer false.
+        """
         size = len(content) if isinstance(content, bytes) else content.stat().st_size
         store = self._store if size <= _SMALL else self._patient
         # A condition holds for one request: what has to be new is not sent in pieces.
-        how: dict[str, Any] = {"mode": "create", "use_multipart": False} if is_new else {"mode": "overwrite"}
+        how: dict[str, Any] = (
+            {"mode": "create", "use_multipart": False} if is_new else {"mode": "overwrite"}
+        )
         try:
             self._requested(lambda: self._library.put(store, key, content, **how))
         except self._library.exceptions.AlreadyExistsError:
@@ -215,19 +251,29 @@ class _Bucket:
             raise FileNotFoundError from error
         except errors.GenericError as error:
             text = str(error)
-            # The service that gives a machine of a cloud its credentials is the last to be looked for.
+            # The service that gives a machine of a cloud its credentials is the last to be looked
+            # for.
             if "169.254.169.254" in text:
-                raise Refused(f"no credentials are in the environment ({_VARIABLES[self._scheme]}).") from None
+                raise Refused(
+                    f"no credentials are in the environment ({_VARIABLES[self._scheme]})."
+                ) from None
             status = re.search(r"status code: (\d{3})", text)
             if any(word in text for word in _DENIALS) or (status and status[1] in ("401", "403")):
                 raise Refused(self._denied()) from None
-            if status and status[1] == "400":  # S3's answer to an expired token, without words where it has no body
-                raise Refused(self._denied("the request is refused (status 400)", "the name, the region and ")) from None
+            if (
+                status and status[1] == "400"
+            ):  # S3's answer to an expired token, without words where it has no body
+                raise Refused(
+                    self._denied("the request is refused (status 400)", "the name, the region and ")
+                ) from None
             raise
 
     def _denied(self, what: str = "access is refused", besides: str = "") -> str:
         known = _VARIABLES[self._scheme]
-        return f"{what}; check {besides}the credentials in the environment ({known}), which may have expired."
+        return (
+            f"{what}; check {besides}the credentials in the environment ({known}), which may have "
+            "expired."
+        )
 
 
 def _tag(found: Any) -> str:
@@ -244,15 +290,19 @@ def _hub() -> Service:
     try:
         import huggingface_hub
     except ImportError as error:
-        raise MissingExtra("hf:// needs huggingface_hub: pip install 'rankwell[remote]'.") from error
-    # Its own process-wide instance would know a place as it was, and servers of an earlier environment.
+        raise MissingExtra(
+            "hf:// needs huggingface_hub: pip install 'rankwell[remote]'."
+        ) from error
+    # Its own process-wide instance would know a place as it was, and servers of an earlier
+    # environment.
     return _Hub(huggingface_hub.HfFileSystem(skip_instance_cache=True), huggingface_hub.HfApi())
 
 
 class _Hub:
     """The Hugging Face Hub through its file system, such as hf://datasets/OWNER/NAME/FILE.
 
-    The tag is the blob's: the file system leaves it out of what it says of a file, so that it comes from a request of its own.
+    The tag is the blob's: the file system leaves it out of what it says of a file, so that it comes
+    from a request of its own.
     """
 
     def __init__(self, files: Any, api: Any) -> None:
@@ -263,14 +313,24 @@ class _Hub:
         try:
             found = self._requested(lambda: self._files.resolve_path(key))
         except (ValueError, NotImplementedError):
-            raise Refused("expected hf://datasets/OWNER/NAME/FILE, or hf://OWNER/NAME/FILE of a model.") from None
+            raise Refused(
+                "expected hf://datasets/OWNER/NAME/FILE, or hf://OWNER/NAME/FILE of a model."
+            ) from None
         except FileNotFoundError:
             raise Refused(
-                "there is no such repository or revision, or it is private; check the address and the token (HF_TOKEN)."
+                "there is no such repository or revision, or it is private; check the address "
+                "and the token (HF_TOKEN)."
             ) from None
         if not hasattr(found, "repo_id"):
-            raise Refused("only files of repositories are read, hf://datasets/OWNER/NAME/FILE; copy it there, or to a disk.")
-        return found.path_in_repo, {"repo_id": found.repo_id, "repo_type": found.repo_type, "revision": found.revision}
+            raise Refused(
+                "only files of repositories are read, hf://datasets/OWNER/NAME/FILE; copy it "
+                "there, or to a disk."
+            )
+        return found.path_in_repo, {
+            "repo_id": found.repo_id,
+            "repo_type": found.repo_type,
+            "revision": found.revision,
+        }
 
     def head(self, key: str) -> tuple[int, str] | None:
         """Size and hash of a file of a repository; None where there is none."""
@@ -279,7 +339,9 @@ class _Hub:
         return next(((each.size, each.blob_id) for each in found if hasattr(each, "blob_id")), None)
 
     def read(self, key: str, start: int, stop: int, seen: Object) -> bytes:
-        """The bytes of a range. Raises Changed where the file is gone, or has another size or hash after the request."""
+        """The bytes of a range. Raises Changed where the file is gone, or has another size or hash
+        after the request.
+        """
 
         def _range() -> bytes:
             # With a size it asks for none, and without a cache it reads no more than the range.
@@ -306,12 +368,16 @@ class _Hub:
         """Key, size and hash of all files of a folder."""
         path, repository = self._place(folder.rstrip("/"))
         try:
-            found = self._requested(lambda: list(self._api.list_repo_tree(path_in_repo=path or None, **repository)))
+            found = self._requested(
+                lambda: list(self._api.list_repo_tree(path_in_repo=path or None, **repository))
+            )
         except FileNotFoundError:
             return
         for each in found:
             name = folder + each.path.rpartition("/")[2]
-            yield (name, each.size, each.blob_id) if hasattr(each, "blob_id") else (f"{name}/", 0, "")
+            yield (
+                (name, each.size, each.blob_id) if hasattr(each, "blob_id") else (f"{name}/", 0, "")
+            )
 
     def put(self, key: str, content: bytes | Path, *, is_new: bool) -> bool:  # noqa: ARG002
         """Raises Refused: the Hub is only read."""
@@ -332,6 +398,7 @@ class _Hub:
                 raise FileNotFoundError from None
             if status in (401, 403):
                 raise Refused(
-                    "access is refused; check the token in the environment (HF_TOKEN), which may have expired."
+                    "access is refused; check the token in the environment (HF_TOKEN), which "
+                    "may have expired."
                 ) from None
             raise

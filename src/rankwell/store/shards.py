@@ -1,4 +1,6 @@
-"""Shards of a run: the files of a folder, and ranges of a file, whole lines of a text or rows of a Parquet file."""
+"""Shards of a run: the files of a folder, and ranges of a file, whole lines of a text or rows of a
+Parquet file.
+"""
 
 import io
 from collections.abc import Generator, Sequence
@@ -22,10 +24,11 @@ _NEAR = 1 << 20
 
 
 def run_files(place: str | Path) -> list[str]:
-    """The files of a run in a folder, local or remote, in order of their names' bytes; empty for another place.
+    """The files of a run in a folder, local or remote, in order of their names' bytes; empty for
+    another place.
 
-    Hidden files (`.name`, `_name`) are left out. Raises BadInput for a folder of something else: a data set, results, the parts
-    of some work, folders, or nothing.
+    Hidden files (`.name`, `_name`) are left out. Raises BadInput for a folder of something else: a
+    data set, results, the parts of some work, folders, or nothing.
     """
     is_local = remote_url(place) is None
     if is_local and not (exists(place) and Path(place).is_dir()):
@@ -35,18 +38,27 @@ def run_files(place: str | Path) -> list[str]:
     folder, names = folder_names(place)
     inside = [name for name in names if name.endswith("/") and not name.startswith((".", "_"))]
     if mark := next((each for each in _OTHERS if each in names or f"{each}/" in inside), None):
-        raise BadInput(f"{folder} is {_OTHERS[mark]} (it has {mark}), not a run; name a file, or a folder of files of one run.")
+        raise BadInput(
+            f"{folder} is {_OTHERS[mark]} (it has {mark}), not a run; name a file, or a "
+            "folder of files of one run."
+        )
     found = [name for name in names if not name.startswith((".", "_")) and not name.endswith("/")]
     if inside or (is_local and not found):
-        what = f"{folder}/{inside[0].rstrip('/')} is a folder" if inside else f"{folder} is a folder without files"
+        what = (
+            f"{folder}/{inside[0].rstrip('/')} is a folder"
+            if inside
+            else f"{folder} is a folder without files"
+        )
         raise BadInput(f"{what}; expected the files of one run in one folder.")
     return [f"{folder}/{name}" for name in found]
 
 
 class SourceRange(Source):
-    """Some lines of a plain text file, from byte `start` to byte `stop`; with `of_rows` some rows of a Parquet file.
+    """Some lines of a plain text file, from byte `start` to byte `stop`; with `of_rows` some rows
+    of a Parquet file.
 
-    Messages of readers count lines and rows from the start of the range: read the whole file for the place of a mistake.
+    Messages of readers count lines and rows from the start of the range: read the whole file for
+    the place of a mistake.
     """
 
     def __init__(self, place: str | Path, start: int, stop: int, *, of_rows: bool = False) -> None:
@@ -73,13 +85,19 @@ class SourceRange(Source):
 
     @property
     def path(self) -> Path | None:
-        """The file, of which `rows` are read; None where the content is a part of the file's bytes."""
+        """The file, of which `rows` are read; None where the content is a part of the file's
+        bytes.
+        """
         return None if self.rows is None else self.file
 
     @property
     def span(self) -> tuple[Path, int, int | None] | None:
         """The file and the range; None where that begins with a byte order mark, and for rows."""
-        return None if self.file is None or self.marked or self.rows is not None else (self.file, *self._span)
+        return (
+            None
+            if self.file is None or self.marked or self.rows is not None
+            else (self.file, *self._span)
+        )
 
     @contextmanager
     def _content(self, *, begin: bool = False) -> Generator[BinaryIO]:
@@ -111,9 +129,11 @@ class _Limited(io.RawIOBase):
 
 
 def line_starts(path: Path, places: Sequence[int]) -> list[int]:
-    """For each place of a file the beginning of a line at it or behind it; the size of the file where there is none.
+    """For each place of a file the beginning of a line at it or behind it; the size of the file
+    where there is none.
 
-    That of the next line whose first word is another than that of the line before, where one is near; else that of the next line.
+    That of the next line whose first word is another than that of the line before, where one is
+    near; else that of the next line.
     """
     found = list[int]()
     with path.open("rb") as stream:

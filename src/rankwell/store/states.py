@@ -1,4 +1,6 @@
-"""States of files: what is said about the bytes of a file, such as their digest, is of the bytes that were read."""
+"""States of files: what is said about the bytes of a file, such as their digest, is of the bytes
+that were read.
+"""
 
 import os
 import sys
@@ -13,7 +15,9 @@ from rankwell.errors import BadInput
 
 
 class FileState(NamedTuple):
-    """Figures of a file that every change of it moves. changed: when its content, its name or its rights changed."""
+    """Figures of a file that every change of it moves. changed: when its content, its name or its
+    rights changed.
+    """
 
     device: int
     inode: int
@@ -24,17 +28,23 @@ class FileState(NamedTuple):
     @classmethod
     def of(cls, status: os.stat_result) -> "FileState":
         """The state that a system call found."""
-        return cls(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+        return cls(
+            status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+        )
 
 
 _FIRST: ContextVar[dict[str, FileState] | None] = ContextVar("first states", default=None)
 _COARSE_CLOCK, _LONGEST_TICK = 5, 0.02
-"""Linux's number of the clock that stamps files on most of its kernels, and more than its longest step in seconds."""
+"""Linux's number of the clock that stamps files on most of its kernels, and more than its longest
+step in seconds.
+"""
 
 
 @contextmanager
 def reading() -> Generator[None]:
-    """A block that expects the files it reads to stay as they were when it first looked at them. Inner blocks share it."""
+    """A block that expects the files it reads to stay as they were when it first looked at them.
+    Inner blocks share it.
+    """
     if _FIRST.get() is not None:
         yield
         return
@@ -46,7 +56,9 @@ def reading() -> Generator[None]:
 
 
 def first_state(path: Path) -> FileState:
-    """The state in which the block of `reading` first saw a file; that of now outside such a block."""
+    """The state in which the block of `reading` first saw a file; that of now outside such a
+    block.
+    """
     known, name = _FIRST.get(), os.path.abspath(path)  # noqa: PTH100
     if known is not None and name in known:
         return known[name]
@@ -60,7 +72,9 @@ def first_state(path: Path) -> FileState:
 
 
 def _is_this_tick(state: FileState) -> bool:
-    """Whether a change of the file from now on may leave its times as they are, since the clock of files goes in steps."""
+    """Whether a change of the file from now on may leave its times as they are, since the clock of
+    files goes in steps.
+    """
     return sys.platform == "linux" and time.clock_gettime_ns(_COARSE_CLOCK) == state.changed
 
 

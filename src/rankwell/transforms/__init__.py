@@ -1,7 +1,9 @@
-"""Transforms: scores or descriptors to others before anything is ranked. Each declares what it looks at beyond query and item.
+"""Transforms: scores or descriptors to others before anything is ranked. Each declares what it
+looks at beyond query and item.
 
-A transform that looks at other queries answers a question of its own: its figures hold for the whole set of queries at once and
-stand beside those of plain scores only with that said. So every result names its transforms and what they look at.
+A transform that looks at other queries answers a question of its own: its figures hold for the
+whole set of queries at once and stand beside those of plain scores only with that said. So every
+result names its transforms and what they look at.
 """
 
 import re
@@ -22,18 +24,23 @@ from rankwell.errors import BadInput, BadScore, BadUsage, UnknownName
 Matrix = NDArray[Any]
 Transductive = Literal["queries", "gallery", "labels", "none"]
 WorksOn = Literal["scores", "descriptors", "reranking"]
-"""`descriptors` turns vectors into vectors, `scores` scores into scores, and `reranking` vectors into scores."""
+"""`descriptors` turns vectors into vectors, `scores` scores into scores, and `reranking` vectors
+into scores.
+"""
 Function = TypeVar("Function", bound=Callable[..., Any])
 Named = TypeVar("Named", bound="NamedFunction")
 
 _LARGEST = 1e300
 BLOCK_ROWS = 256
-"""Number of rows read at once; sums go block by block from the first row, so that no caller's choice changes a bit of them."""
+"""Number of rows read at once; sums go block by block from the first row, so that no caller's
+choice changes a bit of them.
+"""
 
 
 @dataclass(frozen=True, eq=False)
 class Transformed:
-    """A matrix of scores that is computed when its rows are read; the one below it is never copied as a whole.
+    """A matrix of scores that is computed when its rows are read; the one below it is never copied
+    as a whole.
 
     shape: (queries, gallery). read: (first row, one after the last) -> (rows, gallery) float64.
     """
@@ -42,7 +49,9 @@ class Transformed:
     read: Callable[[int, int], Floats]
 
     def rows(self, start: int, stop: int) -> Floats:
-        """(rows, gallery) the transformed scores of some queries; the same bytes whichever rows are read together."""
+        """(rows, gallery) the transformed scores of some queries; the same bytes whichever rows are
+        read together.
+        """
         return self.read(start, min(stop, self.shape[0]))
 
     def whole(self) -> Floats:
@@ -54,17 +63,23 @@ class Transformed:
 
 
 Nearest = Callable[..., Any]
-"""A search for neighbours, such as `rankwell.neighbours.search`: (queries, items, k=…) -> (queries, k) positions and scores."""
+"""A search for neighbours, such as `rankwell.neighbours.search`: (queries, items, k=…) -> (queries,
+k) positions and scores.
+"""
 
 
 @dataclass(frozen=True, eq=False)
 class Descriptors:
-    """The vectors of queries and references, what finds neighbours among them, and what may be learnt from instead of references.
+    """The vectors of queries and references, what finds neighbours among them, and what may be
+    learnt from instead of references.
 
-    queries: (queries, d). references: (references, d). They are compared by cosine, and never changed. own: (queries,) the row of
-    the reference that is the same image as the query, -1 where none is; None where no query is among the references.
-    learn: (n, d) other vectors that a transform is learnt on; learnt_on: what they are called in the rules of a result.
-    labels: (references,) the instance of each reference, None for one without; None where no instance is known.
+    queries: (queries, d). references: (references, d). They are compared by cosine, and never
+    changed. own: (queries,) the row of the reference that is the same image as the query, -1 where
+    none is; None where no query is among the references.
+    learn: (n, d) other vectors that a transform is learnt on; learnt_on: what they are called in
+    the rules of a result.
+    labels: (references,) the instance of each reference, None for one without; None where no
+    instance is known.
     Raises BadInput where shapes do not go together.
     """
 
@@ -82,7 +97,8 @@ class Descriptors:
         for what, other in (("queries", self.queries), ("vectors to learn from", self.learn)):
             if other is not None and other.shape[1] != self.references.shape[1]:
                 raise BadInput(
-                    f"{what} have {other.shape[1]} dimensions, references {self.references.shape[1]}; all come from one model."
+                    f"{what} have {other.shape[1]} dimensions, references "
+                    f"{self.references.shape[1]}; all come from one model."
                 )
 
     @property
@@ -126,9 +142,10 @@ class NamedFunction(DocumentedFunction):
 class TransformEntry(NamedFunction):
     """A transform as its file declares it.
 
-    function: `(scores, *, parameters) -> Transformed`; with `needs_bank` it takes `(scores, bank, *, parameters)`, the bank being
-    scores of other queries, (bank queries, gallery); one that works on descriptors takes and returns `Descriptors`, and a
-    re-ranking takes them and returns `Transformed`. transductive: what it looks at. learns: whether it is learnt on
+    function: `(scores, *, parameters) -> Transformed`; with `needs_bank` it takes `(scores, bank,
+    *, parameters)`, the bank being scores of other queries, (bank queries, gallery); one that works
+    on descriptors takes and returns `Descriptors`, and a re-ranking takes them and returns
+    `Transformed`. transductive: what it looks at. learns: whether it is learnt on
     `Descriptors.learn` where that is given, and then looks at nothing of what is evaluated.
     """
 
@@ -146,11 +163,21 @@ TRANSFORMS: Catalogue[TransformEntry] = Catalogue("transforms", "transform")
 
 
 def transform(
-    name: str, *, transductive: Transductive, source: str, works_on: WorksOn = "scores", learns: bool = False
+    name: str,
+    *,
+    transductive: Transductive,
+    source: str,
+    works_on: WorksOn = "scores",
+    learns: bool = False,
 ) -> Callable[[Function], Function]:
-    """Registers a function under a name and returns it unchanged; see `TransformEntry` for what it takes and returns."""
+    """Registers a function under a name and returns it unchanged; see `TransformEntry` for what it
+    takes and returns.
+    """
     return TRANSFORMS.register(
-        name, lambda function: TransformEntry(name, function, source, transductive, works_on=works_on, learns=learns)
+        name,
+        lambda function: TransformEntry(
+            name, function, source, transductive, works_on=works_on, learns=learns
+        ),
     )
 
 
@@ -165,33 +192,46 @@ class Transform:
         return self.entry.spelled(self.given)
 
     def __call__(self, scores: Matrix, bank: Matrix | None = None) -> Transformed:
-        """The transformed scores; rows of `scores` are the queries of the direction that is evaluated.
+        """The transformed scores; rows of `scores` are the queries of the direction that is
+        evaluated.
 
-        Raises BadUsage where the transform needs a bank and has none, or has one and needs none; and where it works on vectors.
+        Raises BadUsage where the transform needs a bank and has none, or has one and needs none;
+        and where it works on vectors.
         """
         if self.entry.works_on != "scores":
             what = f"{self} works on descriptors and not on scores"
             raise BadUsage(f"{what}; give it vectors, as `rankwell instances evaluate` does.")
         if self.entry.needs_bank and bank is None:
-            raise BadUsage(f"{self} needs a bank: the scores of other queries, of training data, with the same gallery.")
+            raise BadUsage(
+                f"{self} needs a bank: the scores of other queries, of training data, with "
+                "the same gallery."
+            )
         if bank is not None and not self.entry.needs_bank:
             raise BadUsage(f"{self} needs no bank of queries; leave it out.")
         return self.entry.function(*((scores,) if bank is None else (scores, bank)), **self.given)
 
     def describe(self, given: Descriptors | None = None) -> dict[str, Any]:
-        """Its description in the rules of a result; `given` names what a transform that learns was learnt on."""
+        """Its description in the rules of a result; `given` names what a transform that learns was
+        learnt on.
+        """
         elsewhere = self.entry.learns and given is not None and given.learn is not None
         return {
             "transform": str(self),
             "transductive": "none" if elsewhere else self.entry.transductive,
             "definition": self.entry.says,
             "source": self.entry.source,
-            **({"learnt_on": given.learnt_on if elsewhere and given is not None else "references"} if self.entry.learns else {}),
+            **(
+                {"learnt_on": given.learnt_on if elsewhere and given is not None else "references"}
+                if self.entry.learns
+                else {}
+            ),
         }
 
 
 def chain(transforms: Sequence[Transform], given: Descriptors) -> Descriptors | Transformed:
-    """Applies transforms one after the other, those of scores to cosines or to scores. Raises BadUsage for another order."""
+    """Applies transforms one after the other, those of scores to cosines or to scores. Raises
+    BadUsage for another order.
+    """
     state: Descriptors | Transformed = given
     for each in transforms:
         if each.entry.works_on == "scores":
@@ -199,72 +239,120 @@ def chain(transforms: Sequence[Transform], given: Descriptors) -> Descriptors | 
         elif isinstance(state, Descriptors):
             state = each.entry.function(state, **each.given)
         else:
-            raise BadUsage(f"{each} works on descriptors, but what comes before it has made scores of them; name it earlier.")
+            raise BadUsage(
+                f"{each} works on descriptors, but what comes before it has made scores of "
+                "them; name it earlier."
+            )
     return state
 
 
 def cosines(given: Descriptors) -> Floats:
     """(queries, references) the cosine of each pair in float64."""
-    queries, references = unit_rows(given.queries, "queries"), unit_rows(given.references, "references")
+    queries, references = (
+        unit_rows(given.queries, "queries"),
+        unit_rows(given.references, "references"),
+    )
     found = np.empty((len(queries), len(references)))
     for start in range(0, len(references), BLOCK_ROWS):
-        np.matmul(queries, references[start : start + BLOCK_ROWS].T, out=found[:, start : start + BLOCK_ROWS], dtype=np.float64)
+        np.matmul(
+            queries,
+            references[start : start + BLOCK_ROWS].T,
+            out=found[:, start : start + BLOCK_ROWS],
+            dtype=np.float64,
+        )
     return found
 
 
 def parse_transform(text: str) -> Transform:
-    """The transform that a text names, `dual-softmax(temperature=0.02)`; errors as in `parse_named`."""
+    """The transform that a text names, `dual-softmax(temperature=0.02)`; errors as in
+    `parse_named`.
+    """
     return Transform(*parse_named(text, TRANSFORMS, "transform", "dual-softmax(temperature=0.02)"))
 
 
-def parse_named(text: str, known: Catalogue[Named], what: str, example: str) -> tuple[Named, dict[str, Any]]:
-    """The entry of a catalogue that a text names, `name(parameter=value,…)`, and its parameters. Raises UnknownName, BadUsage."""
+def parse_named(
+    text: str, known: Catalogue[Named], what: str, example: str
+) -> tuple[Named, dict[str, Any]]:
+    """The entry of a catalogue that a text names, `name(parameter=value,…)`, and its parameters.
+    Raises UnknownName, BadUsage.
+    """
     match = re.fullmatch(r"(?P<name>[\w-]+)(\((?P<inner>.*)\))?", text.strip())
     if match is None:
-        raise BadUsage(f"{text!r} is not a {what}; the form is name(parameter=value,…), as in {example}.")
+        raise BadUsage(
+            f"{text!r} is not a {what}; the form is name(parameter=value,…), as in {example}."
+        )
     entry = known[match["name"]]
     given = given_parameters(match["inner"] or "", text)
     for name, value in given.items():
         if name not in entry.parameters:
-            raise UnknownName(f"{entry.name} has no parameter {name!r} (in {text!r}); {suggest(name, entry.parameters)}")
+            raise UnknownName(
+                f"{entry.name} has no parameter {name!r} (in {text!r}); "
+                f"{suggest(name, entry.parameters)}"
+            )
         if not isinstance(value, (bool, int, float)):
-            raise BadUsage(f"{value!r} in {text!r} is not a value; expected a number, True or False.")
-    missing = [name for name, default in entry.parameters.items() if default is Parameter.empty and name not in given]
+            raise BadUsage(
+                f"{value!r} in {text!r} is not a value; expected a number, True or False."
+            )
+    missing = [
+        name
+        for name, default in entry.parameters.items()
+        if default is Parameter.empty and name not in given
+    ]
     if missing:
-        raise BadUsage(f"{entry.name} needs {missing[0]} (in {text!r}): write it as {entry.name}({missing[0]}=…).")
+        raise BadUsage(
+            f"{entry.name} needs {missing[0]} (in {text!r}): write it as "
+            f"{entry.name}({missing[0]}=…)."
+        )
     return entry, {name: given[name] for name in entry.parameters if name in given}
 
 
 def blocks(scores: Matrix, what: str = "scores") -> Iterator[tuple[int, Floats]]:
-    """The rows of a matrix as float64, a block at a time, each with the number of its first row. Raises as `wide` does."""
+    """The rows of a matrix as float64, a block at a time, each with the number of its first row.
+    Raises as `wide` does.
+    """
     for start in range(0, scores.shape[0], BLOCK_ROWS):
         yield start, wide(scores, start, start + BLOCK_ROWS, what)
 
 
 def check_matrix(scores: Matrix, what: str = "scores") -> tuple[int, int]:
-    """The numbers of rows and columns. Raises BadInput for anything but a matrix, and for an empty one."""
+    """The numbers of rows and columns. Raises BadInput for anything but a matrix, and for an empty
+    one.
+    """
     if scores.ndim != 2 or 0 in scores.shape:
-        raise BadInput(f"{what}: the shape is {scores.shape}; expected a matrix with at least one row and one column.")
+        raise BadInput(
+            f"{what}: the shape is {scores.shape}; expected a matrix with at least one row "
+            "and one column."
+        )
     return scores.shape[0], scores.shape[1]
 
 
 def wide(scores: Matrix, start: int, stop: int, what: str = "scores") -> Floats:
-    """(rows, gallery) some rows as float64. Raises BadScore for a number that is not finite, with row and column."""
+    """(rows, gallery) some rows as float64. Raises BadScore for a number that is not finite, with
+    row and column.
+    """
     # Always a copy: the transforms work in place, and what was given stays as it is.
     block = np.array(scores[start:stop], dtype=np.float64, order="C")
     if not np.isfinite(block).all():
         row, column = np.argwhere(~np.isfinite(block))[0].tolist()
-        raise BadScore(f"{what}: row {start + row}, column {column} (from 0) is {block[row, column]}; expected finite numbers.")
+        raise BadScore(
+            f"{what}: row {start + row}, column {column} (from 0) is {block[row, column]}; "
+            "expected finite numbers."
+        )
     return block
 
 
 def log_sums(scores: Matrix, scale: float, what: str = "scores") -> Floats:
-    """(gallery,) the logarithm of each column's sum of exp(scale · score). Raises BadUsage where scale · score overflows."""
+    """(gallery,) the logarithm of each column's sum of exp(scale · score). Raises BadUsage where
+    scale · score overflows.
+    """
     highest = np.full(scores.shape[1], -np.inf)
     total = np.zeros(scores.shape[1])
     for _, block in blocks(scores, what):
         if float(np.abs(block).max()) * scale > _LARGEST:
-            raise BadUsage(f"{what} up to {float(np.abs(block).max()):g} times {scale:g} are too large; name milder parameters.")
+            raise BadUsage(
+                f"{what} up to {float(np.abs(block).max()):g} times {scale:g} are too large; "
+                "name milder parameters."
+            )
         block *= scale
         higher = np.maximum(highest, block.max(axis=0))
         total *= np.exp(highest - higher)
@@ -275,7 +363,9 @@ def log_sums(scores: Matrix, scale: float, what: str = "scores") -> Floats:
 
 
 def unit_rows(vectors: Matrix, what: str) -> Matrix:
-    """(n, d) the vectors divided by their length. Raises BadScore and BadInput, for one without a direction, with the row."""
+    """(n, d) the vectors divided by their length. Raises BadScore and BadInput, for one without a
+    direction, with the row.
+    """
     found = np.empty(vectors.shape, dtype=np.float64 if vectors.dtype == np.float64 else np.float32)
     for start, block in blocks(vectors, what):
         # Squares of what is very large or very small would not fit.
@@ -283,7 +373,8 @@ def unit_rows(vectors: Matrix, what: str) -> Matrix:
         if not largest.all():
             row = start + int(np.flatnonzero(largest == 0)[0])
             raise BadInput(
-                f"{what}: row {row} (from 0) is a zero vector, which has no direction; drop the image or its descriptor."
+                f"{what}: row {row} (from 0) is a zero vector, which has no direction; drop "
+                "the image or its descriptor."
             )
         block /= largest[:, None]
         block /= np.sqrt(np.vecdot(block, block))[:, None]
@@ -291,11 +382,16 @@ def unit_rows(vectors: Matrix, what: str) -> Matrix:
     return found
 
 
-def with_neighbours(vectors: Matrix, given: Descriptors, own: Ints, k: int, alpha: float, what: str) -> Matrix:
-    """(n, d) each vector plus its k nearest references, each times its cosine to the power alpha or 0 below 0; all of length 1.
+def with_neighbours(
+    vectors: Matrix, given: Descriptors, own: Ints, k: int, alpha: float, what: str
+) -> Matrix:
+    """(n, d) each vector plus its k nearest references, each times its cosine to the power alpha or
+    0 below 0; all of length 1.
 
-    vectors: (n, d) of length 1. own: (n,) the reference that is not taken for a neighbour of the vector, -1 for none.
-    Raises BadUsage for k below 1 or alpha below 0, BadInput where a vector and its neighbours cancel out.
+    vectors: (n, d) of length 1. own: (n,) the reference that is not taken for a neighbour of the
+    vector, -1 for none.
+    Raises BadUsage for k below 1 or alpha below 0, BadInput where a vector and its neighbours
+    cancel out.
     """
     k = check_whole("k", k)
     if not 0 <= alpha < float("inf"):
@@ -305,7 +401,9 @@ def with_neighbours(vectors: Matrix, given: Descriptors, own: Ints, k: int, alph
     other = (found.positions >= 0) & (found.positions != own[:, None])
     # One more than k, because most find themselves first; duplicates may come before it.
     other &= np.cumsum(other, axis=1) <= k
-    weights = np.where(other & (found.scores > 0), np.nan_to_num(found.scores).clip(0.0) ** alpha, 0.0)
+    weights = np.where(
+        other & (found.scores > 0), np.nan_to_num(found.scores).clip(0.0) ** alpha, 0.0
+    )
     summed = vectors.astype(np.float64)
     for place in range(found.positions.shape[1]):
         summed += weights[:, place, None] * references[found.positions[:, place]]

@@ -11,15 +11,18 @@ from rankwell.transforms import Descriptors, check_whole, transform, unit_rows, 
 @transform(
     "query-expansion",
     transductive="gallery",
-    source="Radenović and others 2019, Fine-tuning CNN image retrieval with no human annotation (αQE)",
+    source="Radenović and others 2019, Fine-tuning CNN image retrieval with no human "
+    "annotation (αQE)",
     works_on="descriptors",
 )
 def query_expansion(given: Descriptors, *, k: int = 10, alpha: float = 3.0) -> Descriptors:
-    """Each query plus its k nearest references, each times its cosine to the power alpha, or 0 where that is negative.
+    """Each query plus its k nearest references, each times its cosine to the power alpha, or 0
+    where that is negative.
 
-    The query itself has the weight 1, and where it is among the references it is not found a second time. alpha=0 is the plain
-    average (AQE), which takes every reference with a positive cosine alike. Each query is expanded on its own: other queries do
-    not matter, the gallery does. With fewer than k references, all. Vectors have length 1 before and after.
+    The query itself has the weight 1, and where it is among the references it is not found a second
+    time. alpha=0 is the plain average (AQE), which takes every reference with a positive cosine
+    alike. Each query is expanded on its own: other queries do not matter, the gallery does. With
+    fewer than k references, all. Vectors have length 1 before and after.
     Raises BadUsage for k below 1 or alpha below 0, BadInput for a vector without a direction.
 
     >>> import numpy as np
@@ -29,22 +32,28 @@ def query_expansion(given: Descriptors, *, k: int = 10, alpha: float = 3.0) -> D
     [[0.96, 0.281]]
     """
     queries = unit_rows(given.queries, "queries")
-    return replace(given, queries=with_neighbours(queries, given, given.same, k, alpha, "expanded queries"))
+    return replace(
+        given, queries=with_neighbours(queries, given, given.same, k, alpha, "expanded queries")
+    )
 
 
 @transform(
     "database-augmentation",
     transductive="gallery",
-    source="Arandjelović and Zisserman 2012, Three things everyone should know to improve object retrieval; weights of αQE as in "
+    source="Arandjelović and Zisserman 2012, Three things everyone should know to improve object "
+    "retrieval; weights of αQE as in "
     "Radenović and others 2019",
     works_on="descriptors",
 )
 def database_augmentation(given: Descriptors, *, k: int = 10, alpha: float = 3.0) -> Descriptors:
-    """Each reference plus its k nearest others, each times its cosine to the power alpha, or 0 where that is negative.
+    """Each reference plus its k nearest others, each times its cosine to the power alpha, or 0
+    where that is negative.
 
-    The reference itself has the weight 1. alpha=0 takes every neighbour with a positive cosine alike. No label is looked at: the
-    averages over references of one instance that some papers call by this name are another, supervised, thing.
-    Queries are searched as they are. With fewer than k others, all. Vectors have length 1 before and after.
+    The reference itself has the weight 1. alpha=0 takes every neighbour with a positive cosine
+    alike. No label is looked at: the averages over references of one instance that some papers call
+    by this name are another, supervised, thing.
+    Queries are searched as they are. With fewer than k others, all. Vectors have length 1 before
+    and after.
     Raises BadUsage for k below 1 or alpha below 0, BadInput for a vector without a direction.
 
     >>> import numpy as np
@@ -55,31 +64,42 @@ def database_augmentation(given: Descriptors, *, k: int = 10, alpha: float = 3.0
     """
     references = unit_rows(given.references, "references")
     rows = np.arange(len(references), dtype=np.int64)
-    return replace(given, references=with_neighbours(references, given, rows, k, alpha, "augmented references"))
+    return replace(
+        given, references=with_neighbours(references, given, rows, k, alpha, "augmented references")
+    )
 
 
 @transform(
     "instance-average",
     transductive="labels",
-    source="Instance-Search, test/instance_avg.py, 2018, by the authors of the chapter on instance search",
+    source="Instance-Search, test/instance_avg.py, 2018, by the authors of the chapter on instance "
+    "search",
     works_on="descriptors",
 )
 def instance_average(given: Descriptors, *, k: int = 0) -> Descriptors:
-    """Each reference plus the n nearest others of its instance, the j-th of them, from 0, times (n - j) / (n + 1).
+    """Each reference plus the n nearest others of its instance, the j-th of them, from 0, times (n
+    - j) / (n + 1).
 
-    n is the number of the others, or k where that is smaller; 0 takes all. It looks at the labels of the references.
-    Queries, and references without an instance, are searched as they are. Vectors have length 1 before and after.
+    n is the number of the others, or k where that is smaller; 0 takes all. It looks at the labels
+    of the references.
+    Queries, and references without an instance, are searched as they are. Vectors have length 1
+    before and after.
     Raises BadUsage for k below 0 and without labels, BadInput for a vector without a direction.
 
     >>> import numpy as np
     >>> from rankwell.neighbours import search
-    >>> given = Descriptors(np.array([[1.0, 0.0]]), np.array([[0.8, 0.6], [0.0, 1.0]]), search, labels=["a", "a"])
+    >>> given = Descriptors(
+    ...     np.array([[1.0, 0.0]]), np.array([[0.8, 0.6], [0.0, 1.0]]), search, labels=["a", "a"]
+    ... )
     >>> instance_average(given).references.round(3).tolist()
     [[0.588, 0.809], [0.294, 0.956]]
     """
     k = check_whole("k", k, 0)
     if given.labels is None:
-        raise BadUsage("instance-average needs the instances of the references; name a data set whose images have them.")
+        raise BadUsage(
+            "instance-average needs the instances of the references; name a data set whose "
+            "images have them."
+        )
     references = unit_rows(given.references, "references").astype(np.float64)
     summed, labels = references.copy(), np.array(given.labels, dtype=object)
     for label in dict.fromkeys(label for label in given.labels if label is not None):
@@ -89,4 +109,6 @@ def instance_average(given: Descriptors, *, k: int = 0) -> Descriptors:
         np.fill_diagonal(cosine, -np.inf)
         nearest = rows[np.argsort(-cosine, axis=1, kind="stable")[:, :n]]
         summed[rows] += np.einsum("j,ijd->id", (n - np.arange(n)) / (n + 1), references[nearest])
-    return replace(given, references=unit_rows(summed, "averaged references").astype(given.references.dtype))
+    return replace(
+        given, references=unit_rows(summed, "averaged references").astype(given.references.dtype)
+    )

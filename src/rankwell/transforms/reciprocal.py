@@ -1,4 +1,6 @@
-"""Re-ranking by k-reciprocal neighbours: two images are alike where the same others are near both."""
+"""Re-ranking by k-reciprocal neighbours: two images are alike where the same others are near
+both.
+"""
 
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
@@ -7,7 +9,15 @@ import numpy as np
 
 from rankwell.core.tables import Floats, Ints, gather, offsets_by, offsets_of
 from rankwell.errors import BadUsage
-from rankwell.transforms import BLOCK_ROWS, Descriptors, Matrix, Transformed, check_whole, transform, unit_rows
+from rankwell.transforms import (
+    BLOCK_ROWS,
+    Descriptors,
+    Matrix,
+    Transformed,
+    check_whole,
+    transform,
+    unit_rows,
+)
 
 _PIECE = 1 << 14
 
@@ -18,37 +28,52 @@ _PIECE = 1 << 14
     source="Zhong and others 2017, Re-ranking person re-identification with k-reciprocal encoding",
     works_on="reranking",
 )
-def reciprocal(given: Descriptors, *, k1: int = 20, k2: int = 6, weight: float = 0.3) -> Transformed:
-    """Minus a mix of two distances: weight times that of the vectors, the rest times the Jaccard distance of their neighbours.
+def reciprocal(
+    given: Descriptors, *, k1: int = 20, k2: int = 6, weight: float = 0.3
+) -> Transformed:
+    """Minus a mix of two distances: weight times that of the vectors, the rest times the Jaccard
+    distance of their neighbours.
 
-    Neighbours are looked for among queries and references together, so that other queries decide as well. As in the published
-    code: distances of vectors are 2 - 2 · cosine over the largest one that the query has, the k1 + 1 first neighbours count the
-    image itself, sets are widened by those of half as many neighbours of which more than two thirds are shared, and sets are
-    averaged over the first k2. Only the neighbours are kept, never a matrix of all by all.
-    Raises BadUsage for k1 or k2 below 1 or a weight outside 0 to 1, BadInput for a vector without a direction.
+    Neighbours are looked for among queries and references together, so that other queries decide as
+    well. As in the published code: distances of vectors are 2 - 2 · cosine over the largest one
+    that the query has, the k1 + 1 first neighbours count the image itself, sets are widened by
+    those of half as many neighbours of which more than two thirds are shared, and sets are averaged
+    over the first k2. Only the neighbours are kept, never a matrix of all by all.
+    Raises BadUsage for k1 or k2 below 1 or a weight outside 0 to 1, BadInput for a vector without a
+    direction.
 
     >>> import numpy as np
     >>> from rankwell.neighbours import search
-    >>> given = Descriptors(np.array([[1.0, 0.1]]), np.array([[1.0, 0.0], [0.9, 0.3], [0.0, 1.0]]), search)
+    >>> given = Descriptors(
+    ...     np.array([[1.0, 0.1]]), np.array([[1.0, 0.0], [0.9, 0.3], [0.0, 1.0]]), search
+    ... )
     >>> reciprocal(given, k1=2, k2=1).whole().round(2).tolist()
     [[-0.01, -0.03, -1.0]]
     """
     k1, k2 = check_whole("k1", k1), check_whole("k2", k2)
     if not 0 <= weight <= 1:
         raise BadUsage(f"weight={weight!r}: expected a number from 0 to 1.")
-    references, queries = unit_rows(given.references, "references"), unit_rows(given.queries, "queries")
+    references, queries = (
+        unit_rows(given.references, "references"),
+        unit_rows(given.queries, "queries"),
+    )
     new = given.same < 0
-    # A query that is among the references is one image, and would be its own nearest neighbour as two.
+    # A query that is among the references is one image, and would be its own nearest neighbour as
+    # two.
     images = np.concatenate([references, queries[new].astype(references.dtype)])
     rows = np.where(new, len(references) + np.cumsum(new) - 1, given.same)
     nearest = _itself_first(given.nearest(images, images, k=max(k1 + 1, k2)).positions)
     farthest = _farthest(images)
-    sets = _Sets.of(_averaged(_Sets.of(_neighbourhoods(images, nearest, k1, farthest)), nearest[:, :k2]))
+    sets = _Sets.of(
+        _averaged(_Sets.of(_neighbourhoods(images, nearest, k1, farthest)), nearest[:, :k2])
+    )
     columns = sets.transposed(len(images))
 
     def _read(start: int, stop: int) -> Floats:
         chosen = rows[start:stop]
-        found = np.array([_shared(sets, columns, row)[: len(references)] for row in chosen.tolist()])
+        found = np.array(
+            [_shared(sets, columns, row)[: len(references)] for row in chosen.tolist()]
+        )
         found = 1 - found / (2 - found)
         distances = 2 - 2 * np.matmul(images[chosen], references.T, dtype=np.float64)
         return -((1 - weight) * found + weight * distances.clip(0.0) / farthest[chosen, None])
@@ -57,7 +82,9 @@ def reciprocal(given: Descriptors, *, k1: int = 20, k2: int = 6, weight: float =
 
 
 class _Sets(NamedTuple):
-    """Weighted sets of images, one for each. offsets: (images + 1,). members: rows, ascending. weights: they sum to 1."""
+    """Weighted sets of images, one for each. offsets: (images + 1,). members: rows, ascending.
+    weights: they sum to 1.
+    """
 
     offsets: Ints
     members: Ints
@@ -68,7 +95,9 @@ class _Sets(NamedTuple):
         """Sets of (members, weights) each."""
         members, weights = zip(*sets, strict=True)
         return cls(
-            offsets_of(np.array(list(map(len, members)), dtype=np.int64)), np.concatenate(members), np.concatenate(weights)
+            offsets_of(np.array(list(map(len, members)), dtype=np.int64)),
+            np.concatenate(members),
+            np.concatenate(weights),
         )
 
     def transposed(self, n: int) -> "_Sets":
@@ -79,7 +108,9 @@ class _Sets(NamedTuple):
 
 
 def _itself_first(nearest: Ints) -> Ints:
-    """The lists with each image at the head of its own, where equal vectors may have pushed it back or out."""
+    """The lists with each image at the head of its own, where equal vectors may have pushed it back
+    or out.
+    """
     rows = np.arange(len(nearest))
     order = np.argsort(nearest != rows[:, None], axis=1, kind="stable")
     sorted_lists = np.take_along_axis(nearest, order, axis=1)
@@ -95,7 +126,11 @@ def _farthest(images: Matrix) -> Floats:
     for start in range(0, len(images), BLOCK_ROWS):
         lowest = np.full(len(images[start : start + BLOCK_ROWS]), np.inf)
         for first in range(0, len(images), _PIECE):
-            piece = np.matmul(images[start : start + BLOCK_ROWS], images[first : first + _PIECE].T, dtype=np.float64)
+            piece = np.matmul(
+                images[start : start + BLOCK_ROWS],
+                images[first : first + _PIECE].T,
+                dtype=np.float64,
+            )
             np.minimum(lowest, piece.min(axis=1), out=lowest)
         found[start : start + BLOCK_ROWS] = 2 - 2 * lowest
     return np.where(found > 0, found, 1.0)
@@ -112,11 +147,18 @@ def _reciprocal_sets(nearest: Ints) -> list[set[int]]:
     return found
 
 
-def _neighbourhoods(images: Matrix, nearest: Ints, k1: int, farthest: Floats) -> Iterator[tuple[Ints, Floats]]:
+def _neighbourhoods(
+    images: Matrix, nearest: Ints, k1: int, farthest: Floats
+) -> Iterator[tuple[Ints, Floats]]:
     # Half of an odd number goes to the even side, as NumPy's `around` in the published code has it.
-    wide, narrow = _reciprocal_sets(nearest[:, : k1 + 1]), _reciprocal_sets(nearest[:, : round(k1 / 2) + 1])
+    wide, narrow = (
+        _reciprocal_sets(nearest[:, : k1 + 1]),
+        _reciprocal_sets(nearest[:, : round(k1 / 2) + 1]),
+    )
     for row, own in enumerate(wide):
-        widened = own.union(*(narrow[each] for each in own if 3 * len(narrow[each] & own) > 2 * len(narrow[each])))
+        widened = own.union(
+            *(narrow[each] for each in own if 3 * len(narrow[each] & own) > 2 * len(narrow[each]))
+        )
         listed = np.array(sorted(widened), dtype=np.int64)
         distances = 2 - 2 * np.matmul(images[listed], images[row], dtype=np.float64)
         likeness = np.exp(-distances.clip(0.0) / farthest[row])
@@ -129,7 +171,10 @@ def _averaged(sets: _Sets, nearest: Ints) -> Iterator[tuple[Ints, Floats]]:
         near = row[row >= 0]
         entries, _ = gather(sets.offsets, near)
         listed, at = np.unique(sets.members[entries], return_inverse=True)
-        yield listed, np.bincount(at, weights=sets.weights[entries], minlength=len(listed)) / len(near)
+        yield (
+            listed,
+            np.bincount(at, weights=sets.weights[entries], minlength=len(listed)) / len(near),
+        )
 
 
 def _shared(sets: _Sets, columns: _Sets, row: int) -> Floats:
@@ -139,4 +184,6 @@ def _shared(sets: _Sets, columns: _Sets, row: int) -> Floats:
     entries, _ = gather(columns.offsets, members)
     mine = np.repeat(sets.weights[own], columns.offsets[members + 1] - columns.offsets[members])
     shared: Floats = np.minimum(mine, columns.weights[entries])
-    return np.bincount(columns.members[entries], weights=shared, minlength=len(sets.offsets) - 1).astype(np.float64)
+    return np.bincount(
+        columns.members[entries], weights=shared, minlength=len(sets.offsets) - 1
+    ).astype(np.float64)

@@ -15,24 +15,35 @@ _VARIES = 1e-9
 @transform(
     "whitening",
     transductive="gallery",
-    source="Jégou and Chum 2012, Negative evidences and co-occurences in image retrieval: the benefit of PCA and whitening",
+    source="Jégou and Chum 2012, Negative evidences and co-occurences in image retrieval: the "
+    "benefit of PCA and whitening",
     works_on="descriptors",
     learns=True,
 )
 def whitening(given: Descriptors, *, dimensions: int = 0, power: float = 0.5) -> Descriptors:
-    """Vectors less their mean, in their principal directions, each divided by its variance to a power; all of length 1 again.
+    """Vectors less their mean, in their principal directions, each divided by its variance to a
+    power; all of length 1 again.
 
-    Mean and directions are learnt on `learn`, or on the references where that is None; queries never enter. dimensions: how many
-    of the first directions are kept, 0 for all that vary. power: 0.5 whitens, 0 only rotates (PCA). What is learnt on fewer
-    vectors than dimensions keeps one direction less than there are vectors.
-    Raises BadUsage for dimensions that the vectors do not have or a negative power; BadInput for fewer than two different
-    vectors to learn from, and for a vector that lies on their mean and so has no direction left.
+    Mean and directions are learnt on `learn`, or on the references where that is None; queries
+    never enter. dimensions: how many of the first directions are kept, 0 for all that vary. power:
+    0.5 whitens, 0 only rotates (PCA). What is learnt on fewer vectors than dimensions keeps one
+    direction less than there are vectors.
+    Raises BadUsage for dimensions that the vectors do not have or a negative power; BadInput for
+    fewer than two different vectors to learn from, and for a vector that lies on their mean and so
+    has no direction left.
 
     >>> import numpy as np
     >>> from rankwell.neighbours import search
-    >>> given = Descriptors(np.array([[1.0, 0.1]]), np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 1.0]]), search)
+    >>> given = Descriptors(
+    ...     np.array([[1.0, 0.1]]), np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 1.0]]), search
+    ... )
     >>> found = whitening(given)
-    >>> bool(np.allclose((found.references @ found.references.T), [[1, -0.5, -0.5], [-0.5, 1, -0.5], [-0.5, -0.5, 1]]))
+    >>> bool(
+    ...     np.allclose(
+    ...         (found.references @ found.references.T),
+    ...         [[1, -0.5, -0.5], [-0.5, 1, -0.5], [-0.5, -0.5, 1]],
+    ...     )
+    ... )
     True
     """
     dimensions = check_whole("dimensions", dimensions, least=0)
@@ -43,7 +54,8 @@ def whitening(given: Descriptors, *, dimensions: int = 0, power: float = 0.5) ->
     mean, directions, variances = _principal(learn, given.learnt_on)
     if dimensions > len(variances):
         raise BadUsage(
-            f"dimensions={dimensions}: {len(learn)} vectors of {given.learnt_on} with {learn.shape[1]} dimensions "
+            f"dimensions={dimensions}: {len(learn)} vectors of {given.learnt_on} with "
+            f"{learn.shape[1]} dimensions "
             f"vary in {len(variances)} directions; ask for that many at most."
         )
     kept = slice(0, dimensions or len(variances))
@@ -52,7 +64,11 @@ def whitening(given: Descriptors, *, dimensions: int = 0, power: float = 0.5) ->
     def _moved(vectors: Matrix, what: str) -> Matrix:
         found = np.empty((len(vectors), matrix.shape[1]))
         for start in range(0, len(vectors), BLOCK_ROWS):
-            np.matmul(vectors[start : start + BLOCK_ROWS] - mean, matrix, out=found[start : start + BLOCK_ROWS])
+            np.matmul(
+                vectors[start : start + BLOCK_ROWS] - mean,
+                matrix,
+                out=found[start : start + BLOCK_ROWS],
+            )
         return unit_rows(found, what).astype(vectors.dtype)
 
     queries = unit_rows(given.queries, "queries")
@@ -65,7 +81,9 @@ def whitening(given: Descriptors, *, dimensions: int = 0, power: float = 0.5) ->
 
 
 def _principal(vectors: Matrix, what: str) -> tuple[Floats, Floats, Floats]:
-    """(d,) the mean, (d, m) the directions in columns, (m,) the variances, falling; only directions that vary."""
+    """(d,) the mean, (d, m) the directions in columns, (m,) the variances, falling; only directions
+    that vary.
+    """
     mean, square = np.zeros(vectors.shape[1]), np.zeros((vectors.shape[1],) * 2)
     for start in range(0, len(vectors), BLOCK_ROWS):
         mean += vectors[start : start + BLOCK_ROWS].sum(axis=0, dtype=np.float64)
@@ -77,5 +95,8 @@ def _principal(vectors: Matrix, what: str) -> tuple[Floats, Floats, Floats]:
     values, columns = values[::-1], columns[:, ::-1]
     count = min(len(vectors) - 1, int(np.count_nonzero(values > max(values[0], 0.0) * _VARIES)))
     if count < 1 or values[0] < _VARIES**2:
-        raise BadInput(f"{what}: {len(vectors)} vectors that do not differ; whitening is learnt on at least two different ones.")
+        raise BadInput(
+            f"{what}: {len(vectors)} vectors that do not differ; whitening is learnt on at "
+            "least two different ones."
+        )
     return mean, columns[:, :count], values[:count]

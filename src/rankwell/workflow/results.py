@@ -1,4 +1,6 @@
-"""The steps that follow results: comparison, gate, folder, page. They are methods of results; `results.pyi` has their types."""
+"""The steps that follow results: comparison, gate, folder, page. They are methods of results;
+`results.pyi` has their types.
+"""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -24,13 +26,21 @@ from rankwell.workflow.writing import writing
 
 @STEPS.register("compare")
 @takes_options(ComparisonOptions)
-def compare(result: Results, *, options: ComparisonOptions, group: str | None = None, cluster: str | None = None) -> Results:
-    """The comparison of the runs on the same queries; options: the fields of `ComparisonOptions`, as keywords or as one.
+def compare(
+    result: Results,
+    *,
+    options: ComparisonOptions,
+    group: str | None = None,
+    cluster: str | None = None,
+) -> Results:
+    """The comparison of the runs on the same queries; options: the fields of `ComparisonOptions`,
+    as keywords or as one.
 
-    group: an attribute of the queries, such as a further column of their texts: each of its values is judged alone, in `.groups`.
-    cluster: such an attribute, too: queries with the same value are drawn and flipped together.
-    Raises BadUsage where there is nothing to compare, UnknownName and BadInput for an attribute that the queries do not have, and
-    as `compare_values`.
+    group: an attribute of the queries, such as a further column of their texts: each of its values
+    is judged alone, in `.groups`. cluster: such an attribute, too: queries with the same value are
+    drawn and flipped together.
+    Raises BadUsage where there is nothing to compare, UnknownName and BadInput for an attribute
+    that the queries do not have, and as `compare_values`.
 
     >>> import rankwell as rw
     >>> qrels = {f"q{number}": {"a": 1} for number in range(12)}
@@ -40,9 +50,13 @@ def compare(result: Results, *, options: ComparisonOptions, group: str | None = 
     [('new', 0.5, True)]
     """
     if "differences" in result.objects:
-        raise BadUsage("these results are a comparison already; compare the results of an evaluation.")
+        raise BadUsage(
+            "these results are a comparison already; compare the results of an evaluation."
+        )
     kept = ("notes", "sources", "details", "items", "queries")
-    rules = {name: rule for name, rule in result.describe().items() if name not in ("seed", "intervals")}
+    rules = {
+        name: rule for name, rule in result.describe().items() if name not in ("seed", "intervals")
+    }
 
     def _unjudged() -> UnjudgedItems | None:
         if result.details is None:
@@ -50,7 +64,13 @@ def compare(result: Results, *, options: ComparisonOptions, group: str | None = 
         return UnjudgedItems.of(DETAIL_DEPTH, result.details)
 
     own = {name: getattr(result, name) for name in kept}
-    origin = Origin(rules=rules, protocol=result.task, unjudged=_unjudged, better=stated_directions(rules), **own)
+    origin = Origin(
+        rules=rules,
+        protocol=result.task,
+        unjudged=_unjudged,
+        better=stated_directions(rules),
+        **own,
+    )
     known = _attributes(result) if group is not None or cluster is not None else {}
     advice = "evaluate with texts of the queries that have it as a column, or with details=True"
     return compare_values(
@@ -73,10 +93,11 @@ def _attributes(result: Results) -> Mapping[str, Mapping[str, str]]:
 @STEPS.register("gate")
 @takes_options(GateOptions)
 def gate(result: Results, *required: str, options: GateOptions) -> Results:
-    """The results themselves, where they meet the requirements: strings such as `nDCG@10 >= 0.38`, and `no_regression`.
+    """The results themselves, where they meet the requirements: strings such as `nDCG@10 >= 0.38`,
+    and `no_regression`.
 
-    options: the fields of `GateOptions`. no_regression: a run of the results, or a folder of results, than which no run may be
-    worse; without any requirement the baseline of a comparison.
+    options: the fields of `GateOptions`. no_regression: a run of the results, or a folder of
+    results, than which no run may be worse; without any requirement the baseline of a comparison.
     Raises GateFailed with what does not hold, BadUsage and UnknownName for what cannot be required.
 
     >>> import rankwell as rw
@@ -88,7 +109,10 @@ def gate(result: Results, *required: str, options: GateOptions) -> Results:
     rankwell.errors.GateFailed: run RR: mean is 0.5000 (n = 1), required >= 0.6: 0.1000 too low
     """
     if odd := [each for each in required if not isinstance(each, str)]:  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise BadUsage(f"a requirement is {kind_of(odd[0])}; expected strings, as in gate('nDCG@10 >= 0.38', 'RR >= 0.5').")
+        raise BadUsage(
+            f"a requirement is {kind_of(odd[0])}; expected strings, as in gate('nDCG@10 >= "
+            "0.38', 'RR >= 0.5')."
+        )
     chosen = options.requiring(required, result.objects.get("baseline"))
     with TemporaryDirectory() as folder:
         save(result, folder, charts=False)
@@ -99,12 +123,16 @@ def gate(result: Results, *required: str, options: GateOptions) -> Results:
 
 
 @STEPS.register("save")
-def save(result: Results, directory: str | Path, *, overwrite: bool = False, charts: bool = True) -> Results:
-    """The results themselves, after writing them into a folder that every command reads, a comparison with its tables.
+def save(
+    result: Results, directory: str | Path, *, overwrite: bool = False, charts: bool = True
+) -> Results:
+    """The results themselves, after writing them into a folder that every command reads, a
+    comparison with its tables.
 
     The lists of single queries, `details.parquet` of `-o`, are in it after `details=True`.
-    Raises BadUsage for a folder with files that are not of earlier results, and for one that cannot be written; without
-    `overwrite`, for results that were changed, and for those of other inputs, runs, measures or settings.
+    Raises BadUsage for a folder with files that are not of earlier results, and for one that cannot
+    be written; without `overwrite`, for results that were changed, and for those of other inputs,
+    runs, measures or settings.
     """
     folder = Path(directory)
     refuse_file_name(folder)
@@ -126,17 +154,27 @@ def report(
     seed: int = 0,
     overwrite: bool = False,
 ) -> Path:
-    """The path of the page of the results, which is written; both lists of a query are in it after `details=True`.
+    """The path of the page of the results, which is written; both lists of a query are in it after
+    `details=True`.
 
-    path: a file, or a folder for `report.html`. documents: what the items say, as a file or by id. query_texts: likewise of the
-    queries, where the results lack it. thumbnails: pictures of the items, as a folder or a pattern such as `img/{id}.jpg`. title:
-    by default the names of the runs. seed: of the comparison, and of the queries that are drawn where not all can have lists.
-    Raises BadUsage for a place that cannot be written; without `overwrite`, for another file there.
+    path: a file, or a folder for `report.html`. documents: what the items say, as a file or by id.
+    query_texts: likewise of the queries, where the results lack it. thumbnails: pictures of the
+    items, as a folder or a pattern such as `img/{id}.jpg`. title: by default the names of the runs.
+    seed: of the comparison, and of the queries that are drawn where not all can have lists. Raises
+    BadUsage for a place that cannot be written; without `overwrite`, for another file there.
     """
     target = Path(path)
-    items, queries = (str(each) if isinstance(each, Path) else each for each in (documents, query_texts))
+    items, queries = (
+        str(each) if isinstance(each, Path) else each for each in (documents, query_texts)
+    )
     with writing(target, overwrite=overwrite), TemporaryDirectory() as folder:
-        target = target if target.suffix.lower() in (".html", ".htm") and not target.is_dir() else target / NAME
+        target = (
+            target
+            if target.suffix.lower() in (".html", ".htm") and not target.is_dir()
+            else target / NAME
+        )
         save(result, folder, charts=False)
         texts = {"documents": items, "query_texts": queries}
-        return write_report([folder], target, **texts, thumbnails=thumbnails, title=title, seed=seed)[0][0]
+        return write_report(
+            [folder], target, **texts, thumbnails=thumbnails, title=title, seed=seed
+        )[0][0]

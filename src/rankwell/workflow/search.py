@@ -15,13 +15,18 @@ class SearchFileOptions(SearchChoices, PartOptions):
 
 
 @takes_options(SearchFileOptions)
-def search(queries: Any, items: Any, *, options: SearchFileOptions, progress: Progress | None = None) -> TopK:
-    """The k nearest items of each query, exactly, as `rankwell search` finds them; the same bytes with every executor.
+def search(
+    queries: Any, items: Any, *, options: SearchFileOptions, progress: Progress | None = None
+) -> TopK:
+    """The k nearest items of each query, exactly, as `rankwell search` finds them; the same bytes
+    with every executor.
 
-    queries, items: paths, arrays (n, d), Embeddings or a mapping id -> vector; with executor, work or shards they are paths.
-    k: 100 by default. executor: `here`, `processes:N`, `ray`, `ray:HOST:PORT` or `array`. work: the folder of parts, with which
-    the same call goes on after an interruption. Raises Unfinished with `executor="array"` while parts are missing; the message
-    has what to submit. Otherwise the errors of the readers, of `neighbours.search`, and BadUsage for a folder of other work.
+    queries, items: paths, arrays (n, d), Embeddings or a mapping id -> vector; with executor, work
+    or shards they are paths.
+    k: 100 by default. executor: `here`, `processes:N`, `ray`, `ray:HOST:PORT` or `array`. work: the
+    folder of parts, with which the same call goes on after an interruption. Raises Unfinished with
+    `executor="array"` while parts are missing; the message has what to submit. Otherwise the errors
+    of the readers, of `neighbours.search`, and BadUsage for a folder of other work.
 
     >>> import numpy as np
     >>> import rankwell as rw
@@ -31,5 +36,10 @@ def search(queries: Any, items: Any, *, options: SearchFileOptions, progress: Pr
     """
     report = None if progress is None else (lambda _, done, total: progress(done, total))
     return search_files(
-        items, queries, options, options, report, lambda found: found if isinstance(found, TopK) else found.top_k()
+        items,
+        queries,
+        options,
+        options,
+        report,
+        lambda found: found if isinstance(found, TopK) else found.top_k(),
     ).finished()

@@ -22,7 +22,9 @@ def writing(place: Path, *, overwrite: bool) -> Generator[None]:
 
 @contextmanager
 def writing_file(path: Path, *, overwrite: bool) -> Generator[None]:
-    """As `writing`, for a single file. Raises BadUsage, without `overwrite`, for a file that is there."""
+    """As `writing`, for a single file. Raises BadUsage, without `overwrite`, for a file that is
+    there.
+    """
     with writing_to(path), overwriting(overwrite, keeping=True):
         if path.is_file() and not overwrite:
             raise exists_error(path)
@@ -30,11 +32,15 @@ def writing_file(path: Path, *, overwrite: bool) -> Generator[None]:
 
 
 @own_arithmetic
-def write_run(ranking: Ranking, path: str | Path, *, format: str | None = None, overwrite: bool = False) -> str:  # noqa: A002
-    """Writes a run whole or not at all; returns the format's name, which the suffix decides (`.gz` and `.zst` compress).
+def write_run(
+    ranking: Ranking, path: str | Path, *, format: str | None = None, overwrite: bool = False
+) -> str:
+    """Writes a run whole or not at all; returns the format's name, which the suffix decides (`.gz`
+    and `.zst` compress).
 
     format: where the suffix does not name it. overwrite: replace a file that is there.
-    Raises BadUsage for a file that is there and a place that cannot be written, UnknownName for an unknown format.
+    Raises BadUsage for a file that is there and a place that cannot be written, UnknownName for an
+    unknown format.
 
     >>> import tempfile
     >>> import rankwell as rw
@@ -43,19 +49,27 @@ def write_run(ranking: Ranking, path: str | Path, *, format: str | None = None, 
     'trec'
     """
     if not isinstance(ranking, Ranking):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise BadUsage(f"write_run writes a Ranking, found {kind_of(ranking)}; read it with read_ranking.")
+        raise BadUsage(
+            f"write_run writes a Ranking, found {kind_of(ranking)}; read it with read_ranking."
+        )
     with writing_file(Path(path), overwrite=overwrite):
         return io.write_run(ranking, path, format=format)
 
 
 @own_arithmetic
-def write_judgments(judgments: Judgments, path: str | Path, *, format: str | None = None, overwrite: bool = False) -> str:  # noqa: A002
+def write_judgments(
+    judgments: Judgments, path: str | Path, *, format: str | None = None, overwrite: bool = False
+) -> str:
     """Writes judgments whole or not at all; returns the format's name, which the suffix decides.
 
     format: where the suffix does not name it. overwrite: replace a file that is there.
-    Raises BadUsage for a file that is there and a place that cannot be written, UnknownName for an unknown format.
+    Raises BadUsage for a file that is there and a place that cannot be written, UnknownName for an
+    unknown format.
     """
     if not isinstance(judgments, Judgments):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise BadUsage(f"write_judgments writes Judgments, found {kind_of(judgments)}; read them with read_judgments.")
+        raise BadUsage(
+            f"write_judgments writes Judgments, found {kind_of(judgments)}; read them with "
+            "read_judgments."
+        )
     with writing_file(Path(path), overwrite=overwrite):
         return io.write_judgments(judgments, path, format=format)

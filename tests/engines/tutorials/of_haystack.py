@@ -1,8 +1,13 @@
-"""Haystack as its tutorials make it: an in-memory document store, retrievers by words and by vectors, a pipeline of both."""
+"""Haystack as its tutorials make it: an in-memory document store, retrievers by words and by
+vectors, a pipeline of both.
+"""
 
 from haystack import Document, Pipeline, component
 from haystack.components.joiners import DocumentJoiner
-from haystack.components.retrievers.in_memory import InMemoryBM25Retriever, InMemoryEmbeddingRetriever
+from haystack.components.retrievers.in_memory import (
+    InMemoryBM25Retriever,
+    InMemoryEmbeddingRetriever,
+)
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 from world import NEAREST, TEXTS, K, asked, embed, listed, show
 
@@ -15,8 +20,13 @@ class LocalTextEmbedder:
 
 
 store = InMemoryDocumentStore(embedding_similarity_function="cosine")
-store.write_documents([Document(id=item, content=text, embedding=embed(text)) for item, text in TEXTS.items()])
-by_words, by_vectors = InMemoryBM25Retriever(document_store=store), InMemoryEmbeddingRetriever(document_store=store)
+store.write_documents(
+    [Document(id=item, content=text, embedding=embed(text)) for item, text in TEXTS.items()]
+)
+by_words, by_vectors = (
+    InMemoryBM25Retriever(document_store=store),
+    InMemoryEmbeddingRetriever(document_store=store),
+)
 
 semantic = Pipeline()
 semantic.add_component("text_embedder", LocalTextEmbedder())
@@ -41,7 +51,9 @@ def words(query: str) -> list[str]:
 def both(query: str) -> list[str]:
     """The pipeline itself, without rankwell."""
     sizes = {name: {"top_k": K} for name in ("embedding_retriever", "document_joiner")}
-    found = hybrid.run({"text_embedder": {"text": query}, "bm25_retriever": {"query": query, "top_k": K}, **sizes})
+    found = hybrid.run(
+        {"text_embedder": {"text": query}, "bm25_retriever": {"query": query, "top_k": K}, **sizes}
+    )
     return [each.id for each in found["document_joiner"]["documents"]]
 
 

@@ -1,4 +1,6 @@
-"""LangChain as its tutorial on semantic search makes it: documents, an in-memory vector store, retrievers, a chain."""
+"""LangChain as its tutorial on semantic search makes it: documents, an in-memory vector store,
+retrievers, a chain.
+"""
 
 from typing import Any
 
@@ -24,7 +26,10 @@ class NearestRetriever(BaseRetriever):
     k: int = 1
 
     def _get_relevant_documents(self, query: str, **_: Any) -> list[Document]:
-        return [Document(page_content=TEXTS[item], metadata={"source": item}) for item in nearest(query)[: self.k]]
+        return [
+            Document(page_content=TEXTS[item], metadata={"source": item})
+            for item in nearest(query)[: self.k]
+        ]
 
 
 documents = [Document(page_content=text, metadata={"source": item}) for item, text in TEXTS.items()]
@@ -47,7 +52,11 @@ show(
         "vector store": asked(named, NEAREST),
         "vector store by vector": asked(named, NEAREST, takes="vector"),
         "vector store, id in metadata": asked(unnamed, NEAREST, id_field="source"),
-        "as_retriever": asked(unnamed.as_retriever(search_type="similarity", search_kwargs={"k": 1}), NEAREST, id_field="source"),
+        "as_retriever": asked(
+            unnamed.as_retriever(search_type="similarity", search_kwargs={"k": 1}),
+            NEAREST,
+            id_field="source",
+        ),
         "BaseRetriever": asked(NearestRetriever(), NEAREST, id_field="source"),
         "chain": asked(retriever, NEAREST),
     },

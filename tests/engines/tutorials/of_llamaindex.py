@@ -1,4 +1,6 @@
-"""LlamaIndex as its starter tutorial makes it: documents, a vector index in memory, its retriever and a fusion of retrievers."""
+"""LlamaIndex as its starter tutorial makes it: documents, a vector index in memory, its retriever
+and a fusion of retrievers.
+"""
 
 from llama_index.core import Document, VectorStoreIndex
 from llama_index.core.embeddings import BaseEmbedding
@@ -29,7 +31,9 @@ class WrappedRetriever(BaseRetriever):
         return self._inner.retrieve(query_bundle)
 
 
-documents = [Document(text=text, doc_id=item, metadata={"source": item}) for item, text in TEXTS.items()]
+documents = [
+    Document(text=text, doc_id=item, metadata={"source": item}) for item, text in TEXTS.items()
+]
 for each in documents:
     each.excluded_embed_metadata_keys = ["source"]
 index = VectorStoreIndex.from_documents(documents, embed_model=LocalEmbedding())
@@ -39,7 +43,9 @@ show(
     ["llama-index-core"],
     {
         "as_retriever, document": asked(index.as_retriever(), NEAREST, id_field="ref_doc_id"),
-        "as_retriever, id in metadata": asked(index.as_retriever(similarity_top_k=1), NEAREST, id_field="source"),
+        "as_retriever, id in metadata": asked(
+            index.as_retriever(similarity_top_k=1), NEAREST, id_field="source"
+        ),
         "custom retriever": asked(wrapped, NEAREST, id_field="source"),
     },
 )

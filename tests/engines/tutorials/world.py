@@ -1,4 +1,5 @@
-"""Shared by the scripts of this folder: texts, an embedder that needs no model, the right answers, and the call of rankwell.
+"""Shared by the scripts of this folder: texts, an embedder that needs no model, the right answers,
+and the call of rankwell.
 
 They run in environments of their own, each with a framework.
 """
@@ -49,7 +50,10 @@ def embed(text: str) -> list[float]:
 def nearest(query: str) -> list[str]:
     """The texts by cosine, the nearest first, in plain arithmetic."""
     vector = embed(query)
-    cosine = {item: sum(x * y for x, y in zip(embed(text), vector, strict=True)) for item, text in TEXTS.items()}
+    cosine = {
+        item: sum(x * y for x, y in zip(embed(text), vector, strict=True))
+        for item, text in TEXTS.items()
+    }
     return sorted(TEXTS, key=lambda item: -cosine[item])[:K]
 
 
@@ -62,16 +66,27 @@ NEAREST = listed(nearest)
 
 
 def asked(thing: Any, expected: Mapping[str, list[str]], **options: Any) -> dict[str, Any]:
-    """The object asked by rankwell. nDCG is 1 for the expected order alone, whose places are its grades."""
-    key = {query: {item: K - place for place, item in enumerate(items)} for query, items in expected.items()}
+    """The object asked by rankwell. nDCG is 1 for the expected order alone, whose places are its
+    grades.
+    """
+    key = {
+        query: {item: K - place for place, item in enumerate(items)}
+        for query, items in expected.items()
+    }
     given: dict[str, Any] = {"queries": QUERIES, "qrels": key, "option": options}
     if options.get("takes") == "vector":
         given["query_vectors"] = {query: embed(text) for query, text in QUERIES.items()}
     result = rw.retrieve(thing, **given, measures=[f"nDCG@{K}", f"R@{K}"], k=K, rounds=2)
     counts = next(iter(result.describe()["counts"].values()))
-    return {"nDCG": result[f"nDCG@{K}"], "recall": result[f"R@{K}"], "queries": counts["queries_counted"]}
+    return {
+        "nDCG": result[f"nDCG@{K}"],
+        "recall": result[f"R@{K}"],
+        "queries": counts["queries_counted"],
+    }
 
 
 def show(packages: Iterable[str], found: Mapping[str, Any]) -> None:
     """Prints versions and figures for the test that reads them."""
-    sys.stdout.write(json.dumps({"packages": {each: version(each) for each in packages}, "asked": found}) + "\n")
+    sys.stdout.write(
+        json.dumps({"packages": {each: version(each) for each in packages}, "asked": found}) + "\n"
+    )

@@ -12,7 +12,9 @@ from rankwell.integrations.mlflow import log
 
 qrels = {f"q{number}": {"a": 1} for number in range(12)}
 result = rw.evaluate(
-    qrels, {"bm25": {query: {"a": 1.0, "b": 2.0 * (place % 2)} for place, query in enumerate(qrels)}}, ["RR", "nDCG@10"]
+    qrels,
+    {"bm25": {query: {"a": 1.0, "b": 2.0 * (place % 2)} for place, query in enumerate(qrels)}},
+    ["RR", "nDCG@10"],
 )
 
 os.environ["MLFLOW_ALLOW_FILE_STORE"] = "true"  # a database would need further packages
@@ -38,7 +40,12 @@ except rw.BadUsage as error:
 assert refused.startswith("MLflow refuses the results: "), refused
 sys.stdout.write(
     json.dumps(
-        {"packages": {"mlflow-skinny": version("mlflow-skinny")}, "figures": data.metrics, "expected": expected}, sort_keys=True
+        {
+            "packages": {"mlflow-skinny": version("mlflow-skinny")},
+            "figures": data.metrics,
+            "expected": expected,
+        },
+        sort_keys=True,
     )
     + "\n"
 )

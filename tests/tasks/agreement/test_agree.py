@@ -1,4 +1,6 @@
-"""Agreement with a reference model, held to the source's own algorithm written naively: full matrices, argsort and sets."""
+"""Agreement with a reference model, held to the source's own algorithm written naively: full
+matrices, argsort and sets.
+"""
 
 import json
 import math
@@ -23,12 +25,17 @@ KS = (1, 3, 5, 10)
 def vectors(seed, n=120, d=24, topics=6, noise=0.7):
     shared = np.random.default_rng(0).normal(size=(n, topics))
     random = np.random.default_rng(seed)
-    return (shared @ random.normal(size=(topics, d)) + noise * random.normal(size=(n, d))).astype(np.float32)
+    return (shared @ random.normal(size=(topics, d)) + noise * random.normal(size=(n, d))).astype(
+        np.float32
+    )
 
 
 def command(*arguments, cwd=None):
     return subprocess.run(
-        [sys.executable, "-m", "rankwell", "agree", *map(str, arguments)], capture_output=True, text=True, cwd=cwd
+        [sys.executable, "-m", "rankwell", "agree", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        cwd=cwd,
     )
 
 
@@ -52,7 +59,11 @@ def naive(reference, candidate, queries, k):
         ideal = sum(1 / math.log2(place + 1) for place in range(1, k + 1))
         values["NDCG"].append(sum(1 / math.log2(place + 1) for place in places) / ideal)
         values["MRR"].append(1 / places[0] if places else 0.0)
-        values["MAP"].append(sum(number / place for number, place in enumerate(places, 1)) / len(places) if places else 0.0)
+        values["MAP"].append(
+            sum(number / place for number, place in enumerate(places, 1)) / len(places)
+            if places
+            else 0.0
+        )
     return values
 
 
@@ -67,7 +78,9 @@ def folder(tmp_path):
 def test_the_source_written_naively_gives_the_same_values_for_the_same_queries():
     reference, models = vectors(1), {"minilm": vectors(2), "tuned": vectors(3)}
 
-    found = rankwell.agree(reference, models, samples=50, convention="scholar-stream", intervals="none")
+    found = rankwell.agree(
+        reference, models, samples=50, convention="scholar-stream", intervals="none"
+    )
 
     np.random.seed(42)
     drawn = np.random.choice(120, 50, replace=False)
@@ -96,7 +109,9 @@ def test_the_worked_examples_of_the_source_hold_for_two_lists_of_ids():
     assert value("NDCG@5", [7, 23, 156], [7, 99, 23, 156, 12], 3) == pytest.approx(dcg / ideal)
     assert dcg / ideal == pytest.approx(0.906, abs=5e-4)
     assert value("MRR@5", [7, 23, 156, 89, 42], [99, 7, 23], 5) == 0.5
-    assert value("MAP@5", [7, 23, 156, 89, 42], [7, 99, 23, 156, 12], 5) == pytest.approx((1 + 2 / 3 + 3 / 4) / 3)
+    assert value("MAP@5", [7, 23, 156, 89, 42], [7, 99, 23, 156, 12], 5) == pytest.approx(
+        (1 + 2 / 3 + 3 / 4) / 3
+    )
 
 
 def test_no_query_is_its_own_neighbour_among_duplicated_vectors():
@@ -124,7 +139,9 @@ def test_ranks_and_measures_under_duplicates_are_those_of_a_stable_sort():
         wide = table.astype(np.float64)
         ranks = np.zeros((60, 60), dtype=int)
         for query in range(60):
-            scores = np.round(wide @ wide[query] / np.linalg.norm(wide, axis=1) / np.linalg.norm(wide[query]), 12)
+            scores = np.round(
+                wide @ wide[query] / np.linalg.norm(wide, axis=1) / np.linalg.norm(wide[query]), 12
+            )
             order = [item for item in np.argsort(-scores, kind="stable").tolist() if item != query]
             ranks[query, order] = np.arange(1, 60)
         exact.append(ranks)
@@ -139,7 +156,9 @@ def test_ranks_and_measures_under_duplicates_are_those_of_a_stable_sort():
     for query in range(60):
         top = [np.flatnonzero((ranks[query] >= 1) & (ranks[query] <= 5)) for ranks in exact]
         excess = sum(exact[0][query, item] - 5 for item in top[1] if exact[0][query, item] > 5)
-        assert values["Trustworthiness@5"][query] == pytest.approx(1 - 2 * excess / (5 * (2 * 60 - 15 - 1)))
+        assert values["Trustworthiness@5"][query] == pytest.approx(
+            1 - 2 * excess / (5 * (2 * 60 - 15 - 1))
+        )
         assert values["Overlap@5"][query] == len(set(top[0]) & set(top[1])) / 5
 
 
@@ -150,7 +169,9 @@ def test_block_sizes_leave_the_same_bytes(block, monkeypatch):
     tables = []
     for size in (1000, block):
         backend = BACKENDS["numpy"]
-        monkeypatch.setitem(BACKENDS._entries, "numpy", backend.__class__(backend.name, backend.open, size, size))
+        monkeypatch.setitem(
+            BACKENDS._entries, "numpy", backend.__class__(backend.name, backend.open, size, size)
+        )
 
         found = rankwell.agree(reference, [candidate], samples=30, intervals="none", spectrum=False)
 
@@ -165,7 +186,9 @@ def test_rows_are_matched_by_id():
     shuffled = Embeddings([ids[row] for row in order], candidate[order])
 
     found = [
-        rankwell.agree(Embeddings(ids, reference), {"c": each}, samples=40, intervals="none", spectrum=False)
+        rankwell.agree(
+            Embeddings(ids, reference), {"c": each}, samples=40, intervals="none", spectrum=False
+        )
         for each in (Embeddings(ids, candidate), shuffled)
     ]
 
@@ -177,8 +200,25 @@ def test_rows_are_matched_by_id():
 
 def test_the_console_table_is_the_sources_and_the_folder_has_its_files(folder):
     done = command(
-        *("--reference", "ada/holdout_embeddings.npy", "minilm/holdout_embeddings.npy", "tuned/holdout_embeddings.npy"),
-        *("--n-samples", 60, "--convention", "scholar-stream", "--k-values", 1, 3, 5, 10, "-o", "results/ada_eval"),
+        *(
+            "--reference",
+            "ada/holdout_embeddings.npy",
+            "minilm/holdout_embeddings.npy",
+            "tuned/holdout_embeddings.npy",
+        ),
+        *(
+            "--n-samples",
+            60,
+            "--convention",
+            "scholar-stream",
+            "--k-values",
+            1,
+            3,
+            5,
+            10,
+            "-o",
+            "results/ada_eval",
+        ),
         cwd=folder,
     )
 
@@ -192,12 +232,23 @@ def test_the_console_table_is_the_sources_and_the_folder_has_its_files(folder):
         assert lines[at + 1] == f"  {'k':<6} {'Recall':<15} {'NDCG':<15} {'MRR':<15} {'MAP':<15}"
         assert lines[at + 2] == f"  {'-' * 6} {'-' * 15} {'-' * 15} {'-' * 15} {'-' * 15}"
         saved = (folder / f"results/ada_eval/{name}_results.csv").read_text().splitlines()
-        assert saved[0] == "k,recall_mean,recall_std,ndcg_mean,ndcg_std,mrr_mean,mrr_std,map_mean,map_std"
+        assert (
+            saved[0]
+            == "k,recall_mean,recall_std,ndcg_mean,ndcg_std,mrr_mean,mrr_std,map_mean,map_std"
+        )
         for row, k in enumerate(KS):
-            figures = [f(values) for values in naive(vectors(1), vectors(seed), drawn, k).values() for f in (np.mean, np.std)]
-            shown = [f"{mean:.3f}±{sd:.3f}" for mean, sd in zip(figures[::2], figures[1::2], strict=True)]
+            figures = [
+                f(values)
+                for values in naive(vectors(1), vectors(seed), drawn, k).values()
+                for f in (np.mean, np.std)
+            ]
+            shown = [
+                f"{mean:.3f}±{sd:.3f}" for mean, sd in zip(figures[::2], figures[1::2], strict=True)
+            ]
             assert lines[at + 3 + row] == f"  {k:<6} {'    '.join(shown)}"
-            assert [float(cell) for cell in saved[row + 1].split(",")] == pytest.approx([k, *figures], abs=1e-12)
+            assert [float(cell) for cell in saved[row + 1].split(",")] == pytest.approx(
+                [k, *figures], abs=1e-12
+            )
     assert "± is the population standard deviation over 60 queries" in lines
     assert (folder / "results/ada_eval/metrics_vs_k.png").read_bytes()[:4] == b"\x89PNG"
     manifest = json.loads((folder / "results/ada_eval/manifest.json").read_text())
@@ -208,12 +259,17 @@ def test_the_console_table_is_the_sources_and_the_folder_has_its_files(folder):
 def test_a_change_without_an_interval_says_why():
     reference, other = vectors(1), vectors(2, noise=4.0)
 
-    found = rankwell.agree(reference, {"far": other, "same": reference}, k=1, measures="Overlap", samples=40)
+    found = rankwell.agree(
+        reference, {"far": other, "same": reference}, k=1, measures="Overlap", samples=40
+    )
 
     (row,) = found.changes
     assert row["mean"] > 1
     assert row["ci_low"] is None
-    assert any(note.startswith("no interval, as the mean of far is 0 or less in a resample") for note in found.notes)
+    assert any(
+        note.startswith("no interval, as the mean of far is 0 or less in a resample")
+        for note in found.notes
+    )
 
 
 def test_the_residual_of_rbo_is_neither_good_nor_bad():
@@ -221,13 +277,18 @@ def test_the_residual_of_rbo_is_neither_good_nor_bad():
 
     compared = found.compare()
 
-    assert "RBO(kind='res')@5: neither higher nor lower values are better; not tested" in compared.notes
+    assert (
+        "RBO(kind='res')@5: neither higher nor lower values are better; not tested"
+        in compared.notes
+    )
     assert not any("kind='res'" in text for text in compared.verdicts)
     assert not any("does not say which values are better" in note for note in compared.notes)
 
 
 def test_the_relative_change_is_the_ratio_of_means_less_one_with_an_interval_that_holds_it(folder):
-    found = rankwell.agree(vectors(1), {"a": vectors(2), "b": vectors(3, noise=0.3)}, convention="scholar-stream")
+    found = rankwell.agree(
+        vectors(1), {"a": vectors(2), "b": vectors(3, noise=0.3)}, convention="scholar-stream"
+    )
 
     means = {(row["run"], row["label"]): row["mean"] for row in found.summary}
     assert len(found.changes) == 16
@@ -236,21 +297,31 @@ def test_the_relative_change_is_the_ratio_of_means_less_one_with_an_interval_tha
         assert row["mean"] == pytest.approx(means["b", label] / means["a", label] - 1)
         assert row["ci_low"] < row["mean"] < row["ci_high"]
         assert row["against"] == "a"
-    same = rankwell.agree(vectors(1), {"a": vectors(2), "b": vectors(2)}, convention="scholar-stream")
-    assert {(row["mean"], row["ci_low"], row["ci_high"]) for row in same.changes} == {(0.0, 0.0, 0.0)}
+    same = rankwell.agree(
+        vectors(1), {"a": vectors(2), "b": vectors(2)}, convention="scholar-stream"
+    )
+    assert {(row["mean"], row["ci_low"], row["ci_high"]) for row in same.changes} == {
+        (0.0, 0.0, 0.0)
+    }
 
 
 def test_the_gold_depth_counts_relevant_items_and_leaves_overlap_alone():
     reference, candidate = vectors(1), vectors(2)
     order = [neighbours(reference), neighbours(candidate)]
 
-    found = rankwell.agree(reference, candidate, ["P", "Overlap"], k=3, gold_depth=8, samples="all", intervals="none")
+    found = rankwell.agree(
+        reference, candidate, ["P", "Overlap"], k=3, gold_depth=8, samples="all", intervals="none"
+    )
 
     values = {each.measure: each.values for each in found.values}
     for query in range(120):
         listed = order[1][query][:3].tolist()
-        assert values["P@3"][query] == pytest.approx(len(set(listed) & set(order[0][query][:8].tolist())) / 3)
-        assert values["Overlap@3"][query] == pytest.approx(len(set(listed) & set(order[0][query][:3].tolist())) / 3)
+        assert values["P@3"][query] == pytest.approx(
+            len(set(listed) & set(order[0][query][:8].tolist())) / 3
+        )
+        assert values["Overlap@3"][query] == pytest.approx(
+            len(set(listed) & set(order[0][query][:3].tolist())) / 3
+        )
     chance = {row["measure"]: row["chance"] for row in found.summary}
     assert chance["P@3"] == pytest.approx(8 / 119)
     assert chance["Overlap@3"] == pytest.approx(3 / 119)
@@ -259,11 +330,15 @@ def test_the_gold_depth_counts_relevant_items_and_leaves_overlap_alone():
 def test_items_with_the_label_of_the_query_are_not_neighbours():
     labels = [f"author{row % 10}" if row % 3 else None for row in range(120)]
 
-    found = rankwell.agree(vectors(1), vectors(2), k=5, samples="all", exclude=labels, intervals="none")
+    found = rankwell.agree(
+        vectors(1), vectors(2), k=5, samples="all", exclude=labels, intervals="none"
+    )
 
     side = found.pairs["candidate"].candidate
     pairs = list(zip(side.query_of_row.tolist(), side.items.tolist(), strict=True))
-    assert not any(labels[query] == labels[item] for query, item in pairs if labels[query] is not None)
+    assert not any(
+        labels[query] == labels[item] for query, item in pairs if labels[query] is not None
+    )
     n = [119 if label is None else 120 - labels.count(label) for label in labels]
     assert found.pairs["candidate"].n_candidates.tolist() == n
 
@@ -279,9 +354,14 @@ def test_the_ceiling_is_the_reference_with_itself_in_half_precision():
 def test_labels_judge_the_reference_beside_the_candidates():
     reference, candidate = vectors(1), vectors(2)
     order = {"reference": neighbours(reference), "candidate": neighbours(candidate)}
-    labels = {str(query): {str((query + step) % 120): 1 for step in (0, 6, 12)} for query in range(0, 120, 2)}
+    labels = {
+        str(query): {str((query + step) % 120): 1 for step in (0, 6, 12)}
+        for query in range(0, 120, 2)
+    }
 
-    found = rankwell.agree(reference, candidate, k=(3,), samples="all", labels=labels, intervals="none")
+    found = rankwell.agree(
+        reference, candidate, k=(3,), samples="all", labels=labels, intervals="none"
+    )
 
     values = {(each.run, each.label): each.values for each in found.values}
     for run, ranked in order.items():
@@ -300,13 +380,32 @@ def test_the_result_says_by_which_rules_it_holds():
     found = rankwell.agree(vectors(1), {"c": vectors(2)}, samples=30, seed=7, metric="l2", eps=0.01)
 
     rules = found.describe()
-    expected = {"queries": "30 of 120", "seed": 7, "gold_depth": 10, "metric": "l2", "candidates": 119, "exclude": "self"}
+    expected = {
+        "queries": "30 of 120",
+        "seed": 7,
+        "gold_depth": 10,
+        "metric": "l2",
+        "candidates": 119,
+        "exclude": "self",
+    }
     assert {name: rules[name] for name in expected} == expected
     assert rules["panel"][0]["effective_rank"] > 1
     assert {row["measure"] for row in found.summary} <= set(rules["measures"])
     names = {row["measure"] for row in found.summary if row["run"] == "c"}
-    assert {"Overlap@10", "CKA", "CKA(kind='debiased')", "Hubness@10", "RBO(kind='res')@10", "MedR_first"} <= names
-    assert {"EpsRecall(eps=0.01)@5", "nDCG(gains='similarity')@3", "SpearmanUnion@10", "Continuity@5"} <= names
+    assert {
+        "Overlap@10",
+        "CKA",
+        "CKA(kind='debiased')",
+        "Hubness@10",
+        "RBO(kind='res')@10",
+        "MedR_first",
+    } <= names
+    assert {
+        "EpsRecall(eps=0.01)@5",
+        "nDCG(gains='similarity')@3",
+        "SpearmanUnion@10",
+        "Continuity@5",
+    } <= names
     assert len(list(found.per_query())) == 30 * len(found.values)
 
 
@@ -342,14 +441,20 @@ def bad_files(folder):
     return {
         "row counts": ([good, saved("fewer.npy", table[:100])], "120 vectors, fewer has 100"),
         "unknown ids": ([with_ids, other_ids], "ids of a are not in b, first 'p0'"),
-        "number of ids": ([good, saved("fine.npy", table), "--ids", folder / "few.txt"], "119 ids for 120 vectors"),
+        "number of ids": (
+            [good, saved("fine.npy", table), "--ids", folder / "few.txt"],
+            "119 ids for 120 vectors",
+        ),
         "nan": ([good, saved("holes.npy", holes)], "holes: row 7, column 3: nan"),
         "zero": ([good, saved("zero.npy", zero)], "zero: 1 vector is zero, the first in row 9"),
         "dtype": ([good, saved("text.npy", np.full((120, 4), "x"))], "text.npy"),
         "pickled": ([good, pickled], "pickled"),
         "truncated": ([good, short], "short.npy: the file ends early"),
         "duplicate names": ([f"x={good}", f"x={saved('fine.npy', table)}"], "called 'x'"),
-        "k": ([good, saved("fine.npy", table), "-k", "1,120"], "k is 120, but 120 vectors leave 119"),
+        "k": (
+            [good, saved("fine.npy", table), "-k", "1,120"],
+            "k is 120, but 120 vectors leave 119",
+        ),
         "k is no number": ([good, saved("fine.npy", table), "-k", "ten"], "-k 'ten'"),
         "missing": ([good, folder / "nowhere.npy"], "nowhere.npy: no such file"),
         "no candidate": ([good], "at least one candidate"),
@@ -400,7 +505,19 @@ def test_cutoffs_that_are_not_numbers_and_a_missing_candidate_exit_with_2(folder
 
 def test_every_format_holds_the_changes_and_per_query_rows(folder):
     files = [f"{name}/holdout_embeddings.npy" for name in ("minilm", "tuned")]
-    arguments = ["--reference", "ada/holdout_embeddings.npy", *files, "--samples", 20, "-k", "3", "-m", "Overlap", "-m", "RBO"]
+    arguments = [
+        "--reference",
+        "ada/holdout_embeddings.npy",
+        *files,
+        "--samples",
+        20,
+        "-k",
+        "3",
+        "-m",
+        "Overlap",
+        "-m",
+        "RBO",
+    ]
 
     whole = json.loads(command(*arguments, "-f", "json", "-q", cwd=folder).stdout)
     table = command(*arguments, cwd=folder).stdout
@@ -410,14 +527,25 @@ def test_every_format_holds_the_changes_and_per_query_rows(folder):
     assert len([row for row in whole["per_query"] if row["measure"] == "Overlap@3"]) == 40
     assert "Change(Overlap@3)" in table
     assert "rules: " in table
-    assert csv.splitlines()[0].startswith("run,measure,label,mean,sd,ci_low,ci_high,n,unit,k,chance")
+    assert csv.splitlines()[0].startswith(
+        "run,measure,label,mean,sd,ci_low,ci_high,n,unit,k,chance"
+    )
 
 
 def test_a_folder_holds_what_a_comparison_needs(folder):
     duckdb = pytest.importorskip("duckdb")
     place = folder / "out"
     done = command(
-        *("--reference", "ada/holdout_embeddings.npy", "minilm/holdout_embeddings.npy", "--samples", 20, "-o", place), cwd=folder
+        *(
+            "--reference",
+            "ada/holdout_embeddings.npy",
+            "minilm/holdout_embeddings.npy",
+            "--samples",
+            20,
+            "-o",
+            place,
+        ),
+        cwd=folder,
     )
 
     assert done.returncode == 0, done.stderr
@@ -455,8 +583,16 @@ def test_a_relative_change_is_resampled_as_numpy_would_with_the_same_queries_for
 
 
 def test_labels_leave_the_sources_own_figures_alone(folder):
-    (folder / "qrels.txt").write_text("".join(f"{row} 0 {(row + 6) % 120} 1\n" for row in range(120)))
-    arguments = ["--reference", "ada/holdout_embeddings.npy", "minilm/holdout_embeddings.npy", "-c", "scholar-stream"]
+    (folder / "qrels.txt").write_text(
+        "".join(f"{row} 0 {(row + 6) % 120} 1\n" for row in range(120))
+    )
+    arguments = [
+        "--reference",
+        "ada/holdout_embeddings.npy",
+        "minilm/holdout_embeddings.npy",
+        "-c",
+        "scholar-stream",
+    ]
     arguments += ["--samples", "all", "--intervals", "none"]
 
     plain = command(*arguments, "-o", "plain", cwd=folder)
@@ -465,7 +601,10 @@ def test_labels_leave_the_sources_own_figures_alone(folder):
     assert judged.returncode == 0, judged.stderr
     files = [folder / place / "minilm_results.csv" for place in ("plain", "judged")]
     assert files[0].read_bytes() == files[1].read_bytes()
-    cells = [next(line for line in done.stdout.splitlines() if line.startswith("  10 ")).split() for done in (plain, judged)]
+    cells = [
+        next(line for line in done.stdout.splitlines() if line.startswith("  10 ")).split()
+        for done in (plain, judged)
+    ]
     assert cells[1][:5] == cells[0]
     assert "Recall (labels)" in judged.stdout
     assert "\nada:\n" in judged.stdout
@@ -483,15 +622,22 @@ def test_two_lists_of_ids_are_compared_in_the_words_of_the_source():
 
 
 def test_a_measure_says_which_view_it_reads():
-    with pytest.raises(BadUsage, match=r"RR reads JudgedRankings, this is RankingPairs; `.judged\(gold_depth\)`"):
+    with pytest.raises(
+        BadUsage, match=r"RR reads JudgedRankings, this is RankingPairs; `.judged\(gold_depth\)`"
+    ):
         rankwell.parse_measure("RR")(rankwell.ranking_pairs([1], [2]))
 
 
 def test_judged_items_without_embedding_are_noted(tmp_path):
     (tmp_path / "qrels.txt").write_text("3 0 5 1\n3 0 nowhere 1\n")
-    found = rankwell.agree(vectors(1), vectors(2), k=3, samples="all", labels=tmp_path / "qrels.txt", intervals="none")
+    found = rankwell.agree(
+        vectors(1), vectors(2), k=3, samples="all", labels=tmp_path / "qrels.txt", intervals="none"
+    )
 
-    assert any("1 judged items are not among the embeddings, first 'nowhere'" in note for note in found.notes)
+    assert any(
+        "1 judged items are not among the embeddings, first 'nowhere'" in note
+        for note in found.notes
+    )
 
 
 def test_runs_have_no_column_of_chance_levels():

@@ -27,7 +27,9 @@ def no_waiting_for_disks(monkeypatch: pytest.MonkeyPatch) -> None:
 def files(tmp_path: Path) -> Path:
     """Small whole numbers, so that many scores tie, and copies far apart."""
     for seed, (name, dimensions) in enumerate([("big", 6), ("small", 4), ("other", 5)]):
-        vectors = np.random.default_rng(seed).integers(1, 5, size=(ITEMS, dimensions)).astype(np.float32)
+        vectors = (
+            np.random.default_rng(seed).integers(1, 5, size=(ITEMS, dimensions)).astype(np.float32)
+        )
         vectors[-15:] = vectors[:15]
         np.save(tmp_path / f"{name}.npy", vectors)
     return tmp_path
@@ -35,13 +37,24 @@ def files(tmp_path: Path) -> Path:
 
 def compared(files: Path, **options: Any) -> Results:
     given = {"samples": 30, "k": "1,5", **options}
-    return rankwell.agree(str(files / "big.npy"), [str(files / "small.npy"), str(files / "other.npy")], **given)
+    return rankwell.agree(
+        str(files / "big.npy"), [str(files / "small.npy"), str(files / "other.npy")], **given
+    )
 
 
 def all_of(result: Results) -> str:
     """All that a result says."""
     details = {name: list(column) for name, column in (result.details or {}).items()}
-    return repr([result.summary, list(result.per_query()), result.notes, result.describe(), result.changes, details])
+    return repr(
+        [
+            result.summary,
+            list(result.per_query()),
+            result.notes,
+            result.describe(),
+            result.changes,
+            details,
+        ]
+    )
 
 
 def marks(metric: str, shards: int) -> list[pytest.MarkDecorator]:
@@ -59,7 +72,9 @@ def marks(metric: str, shards: int) -> list[pytest.MarkDecorator]:
         for shards in (1, 2, 7, 31, 250)
     ],
 )
-def test_shards_give_the_result_of_one_process_with_ties_and_copies_across_them(files: Path, metric: Any, shards: int):
+def test_shards_give_the_result_of_one_process_with_ties_and_copies_across_them(
+    files: Path, metric: Any, shards: int
+):
     found = compared(files, metric=metric, details=True, shards=shards, work=str(files / "work"))
 
     assert all_of(found) == all_of(compared(files, metric=metric, details=True))
@@ -88,7 +103,9 @@ def test_neighbours_in_parts_are_those_of_exact_arithmetic(files: Path):
     vectors = np.load(files / "small.npy").astype(int).tolist()
     rows: list[int] = found.sample.rows.tolist()
     best = neighbours([vectors[row] for row in rows], vectors, ITEMS, "dot")
-    expected = [[item for item, _ in each if item != row][:5] for row, each in zip(rows, best, strict=True)]
+    expected = [
+        [item for item, _ in each if item != row][:5] for row, each in zip(rows, best, strict=True)
+    ]
     assert pairs.candidate.items.reshape(len(rows), -1).tolist() == expected
 
 
@@ -108,7 +125,9 @@ def test_a_dry_run_prints_the_costs_and_reads_no_vectors(files: Path):
     vectors[:] = np.nan
     np.save(files / "small.npy", vectors)
 
-    output = with_fields(command)(str(files / "small.npy"), reference=str(files / "big.npy"), dry_run=True, shards=3)
+    output = with_fields(command)(
+        str(files / "small.npy"), reference=str(files / "big.npy"), dry_run=True, shards=3
+    )
 
     costs = dict(line.rsplit(None, 1) for line in output.text.splitlines())
     assert (costs["parts"], costs["parts of a second round"], output.exit_code) == ("6", "6", 0)

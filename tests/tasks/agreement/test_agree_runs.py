@@ -13,7 +13,10 @@ from rankwell.errors import BadUsage, NothingToEvaluate
 def drawn(seed: int, queries: int = 12) -> dict[str, dict[str, float]]:
     random = Random(seed)
     names = [f"d{place}" for place in range(15)]
-    return {f"q{row}": {item: random.random() for item in random.sample(names, 8)} for row in range(queries)}
+    return {
+        f"q{row}": {item: random.random() for item in random.sample(names, 8)}
+        for row in range(queries)
+    }
 
 
 def first(run: dict[str, float], k: int) -> list[str]:
@@ -41,7 +44,9 @@ def test_two_runs_agree_as_their_sets_do(runs: list[Path]):
         lists = [(first(left[query], k), first(right[query], k)) for query in left]
         shared = [len({*a} & {*b}) for a, b in lists]
         assert found[f"Overlap@{k}"] == pytest.approx(sum(shared) / k / len(left))
-        assert found[f"Jaccard@{k}"] == pytest.approx(sum(n / (2 * k - n) for n in shared) / len(left))
+        assert found[f"Jaccard@{k}"] == pytest.approx(
+            sum(n / (2 * k - n) for n in shared) / len(left)
+        )
         assert found[f"RBO@{k}"] == pytest.approx(sum(rbo(a, b, k) for a, b in lists) / len(left))
 
 
@@ -50,7 +55,12 @@ def test_runs_in_memory_agree_as_their_files_do(runs: list[Path]):
     for held in ([drawn(0), drawn(1)], [rankwell.read_ranking(path) for path in runs]):
         summary = rankwell.agree(held[0], {"b": held[1]}, k=5).summary
         assert [row["mean"] for row in summary] == pytest.approx([row["mean"] for row in of_files])
-    assert rankwell.agree({"q": ["a", "b"]}, {"m": {"q": ["a", "c"]}}, "Overlap@2", intervals="none").summary[0]["mean"] == 0.5
+    assert (
+        rankwell.agree(
+            {"q": ["a", "b"]}, {"m": {"q": ["a", "c"]}}, "Overlap@2", intervals="none"
+        ).summary[0]["mean"]
+        == 0.5
+    )
 
 
 def test_queries_of_one_run_only_are_noted():
@@ -72,8 +82,13 @@ def test_runs_without_a_common_query_and_options_of_vectors_are_refused():
         rankwell.agree({"q": {"a": 1.0}}, {"m": {"q": {"a": 1.0}}}, metric="l2")
 
 
-def test_the_command_compares_two_runs(runs: list[Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
-    monkeypatch.setattr("sys.argv", ["rankwell", "agree", "--reference", *map(str, runs), "-o", str(runs[0].parent / "out")])
+def test_the_command_compares_two_runs(
+    runs: list[Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setattr(
+        "sys.argv",
+        ["rankwell", "agree", "--reference", *map(str, runs), "-o", str(runs[0].parent / "out")],
+    )
     assert cli.main() == 0
     assert "Overlap@10" in capsys.readouterr().out
     monkeypatch.setattr("sys.argv", ["rankwell", "report", str(runs[0].parent / "out")])

@@ -26,7 +26,10 @@ CANDIDATES = (pipeline.Model("small", "tfidf-svd:6"), pipeline.Model("middle", "
 @pytest.fixture
 def entries(monkeypatch: pytest.MonkeyPatch) -> list[Entry]:
     random = np.random.default_rng(3)
-    texts = [" ".join(f"word{12 * (row % 9) + each}" for each in random.integers(0, 20, 15)) for row in range(300)]
+    texts = [
+        " ".join(f"word{12 * (row % 9) + each}" for each in random.integers(0, 20, 15))
+        for row in range(300)
+    ]
     made = [Entry(f"mod.f{row}", f"mod.f{row}", text) for row, text in enumerate(texts)]
     monkeypatch.setattr("rankwell.media.python_docs.functions", lambda: made)
     return made
@@ -36,16 +39,22 @@ def embed(root: Path) -> None:
     pipeline.embeddings(root, reference=REFERENCE, candidates=CANDIDATES)
 
 
-def test_held_out_entries_and_the_rest_share_nothing_and_are_all(entries: list[Entry], tmp_path: Path):
+def test_held_out_entries_and_the_rest_share_nothing_and_are_all(
+    entries: list[Entry], tmp_path: Path
+):
     paths = pipeline.write_corpus(tmp_path, entries)
-    held_out, rest = ({json.loads(line)["id"] for line in path.read_text().splitlines()} for path in paths)
+    held_out, rest = (
+        {json.loads(line)["id"] for line in path.read_text().splitlines()} for path in paths
+    )
 
     assert held_out | rest == {entry.id for entry in entries}
     assert not held_out & rest
     assert 120 < len(held_out) < 180
 
 
-def test_every_model_encodes_the_held_out_entries_and_is_fitted_to_the_rest(entries: list[Entry], tmp_path: Path):
+def test_every_model_encodes_the_held_out_entries_and_is_fitted_to_the_rest(
+    entries: list[Entry], tmp_path: Path
+):
     embed(tmp_path)
     held_out = [entry.id for entry in entries if pipeline.is_held_out(entry.id)]
 
@@ -56,13 +65,21 @@ def test_every_model_encodes_the_held_out_entries_and_is_fitted_to_the_rest(entr
     from rankwell.encoders.tfidf_svd import TfidfSvd
 
     rest = [pipeline.text_of(entry) for entry in entries if not pipeline.is_held_out(entry.id)]
-    expected = TfidfSvd(6).fit(rest).encode([pipeline.text_of(entry) for entry in entries if pipeline.is_held_out(entry.id)])
-    assert np.array_equal(read_embeddings(tmp_path / "models" / "small" / "holdout_embeddings.npy").vectors, expected)
+    expected = (
+        TfidfSvd(6)
+        .fit(rest)
+        .encode([pipeline.text_of(entry) for entry in entries if pipeline.is_held_out(entry.id)])
+    )
+    assert np.array_equal(
+        read_embeddings(tmp_path / "models" / "small" / "holdout_embeddings.npy").vectors, expected
+    )
 
 
 def test_only_what_is_missing_is_made(entries: list[Entry], tmp_path: Path, capsys):
     embed(tmp_path)
-    large, small = (tmp_path / "models" / name / "holdout_embeddings.npy" for name in ("large", "small"))
+    large, small = (
+        tmp_path / "models" / name / "holdout_embeddings.npy" for name in ("large", "small")
+    )
     large.write_bytes(b"left alone")
     whole = small.read_bytes()
     small.unlink()
@@ -83,7 +100,9 @@ def test_embeddings_of_other_texts_are_not_taken_for_these(entries: list[Entry],
         embed(tmp_path)
 
 
-def test_the_evaluation_writes_the_sources_files_for_every_candidate(entries: list[Entry], tmp_path: Path):
+def test_the_evaluation_writes_the_sources_files_for_every_candidate(
+    entries: list[Entry], tmp_path: Path
+):
     embed(tmp_path)
     text = pipeline.evaluate(tmp_path, reference=REFERENCE, candidates=CANDIDATES)
     folder = tmp_path / "results" / "ada_eval"

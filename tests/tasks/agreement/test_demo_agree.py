@@ -20,8 +20,13 @@ def corpus(monkeypatch: pytest.MonkeyPatch) -> list[Entry]:
     """400 entries of words that keep company by subject, in place of the standard library."""
     random = np.random.default_rng(7)
     subjects = random.integers(0, 20, 400)
-    words = [[f"word{subject * 30 + each}" for each in random.integers(0, 45, 25)] for subject in subjects]
-    entries = [Entry(f"mod.f{row:03}", f"mod.f{row:03}", " ".join(each)) for row, each in enumerate(words)]
+    words = [
+        [f"word{subject * 30 + each}" for each in random.integers(0, 45, 25)]
+        for subject in subjects
+    ]
+    entries = [
+        Entry(f"mod.f{row:03}", f"mod.f{row:03}", " ".join(each)) for row, each in enumerate(words)
+    ]
     monkeypatch.setattr("rankwell.media.python_docs.functions", lambda: entries)
     return entries
 
@@ -39,10 +44,14 @@ def test_small_models_are_the_first_axes_of_the_larger_one(corpus: list[Entry], 
     assert large.ids == [entry.id for entry in corpus]
     for each in small:
         first = large.vectors[:, : each.vectors.shape[1]]
-        assert np.allclose(each.vectors, first / np.linalg.norm(first, axis=1, keepdims=True), atol=1e-6)
+        assert np.allclose(
+            each.vectors, first / np.linalg.norm(first, axis=1, keepdims=True), atol=1e-6
+        )
 
 
-def test_the_demo_ends_with_the_table_and_the_chart(corpus: list[Entry], tmp_path: Path, monkeypatch, capsys):
+def test_the_demo_ends_with_the_table_and_the_chart(
+    corpus: list[Entry], tmp_path: Path, monkeypatch, capsys
+):
     assert run(monkeypatch, "demo", "agree", "-o", str(tmp_path / "out"), "--samples", "100") == 0
     out = capsys.readouterr().out
 
@@ -51,7 +60,10 @@ def test_the_demo_ends_with_the_table_and_the_chart(corpus: list[Entry], tmp_pat
     assert (tmp_path / "out" / "results" / "metrics_vs_k.png").read_bytes().startswith(b"\x89PNG")
     for name in ("svd_32", "svd_64"):
         lines = (tmp_path / "out" / "results" / f"{name}_results.csv").read_text().splitlines()
-        assert lines[0] == "k,recall_mean,recall_std,ndcg_mean,ndcg_std,mrr_mean,mrr_std,map_mean,map_std"
+        assert (
+            lines[0]
+            == "k,recall_mean,recall_std,ndcg_mean,ndcg_std,mrr_mean,mrr_std,map_mean,map_std"
+        )
         assert [line.split(",")[0] for line in lines[1:]] == ["1", "3", "5", "10"]
 
 
@@ -59,7 +71,9 @@ def test_more_axes_keep_more_neighbours(corpus: list[Entry], tmp_path: Path, mon
     assert run(monkeypatch, "demo", "agree", "-o", str(tmp_path), "--samples", "200") == 0
     capsys.readouterr()
     recall = {
-        name: float((tmp_path / "results" / f"{name}_results.csv").read_text().splitlines()[4].split(",")[1])
+        name: float(
+            (tmp_path / "results" / f"{name}_results.csv").read_text().splitlines()[4].split(",")[1]
+        )
         for name in ("svd_32", "svd_64")
     }
 
@@ -84,7 +98,9 @@ def test_the_demo_needs_no_torch():
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_a_word_is_a_command_and_has_commands_below_it(arguments: list[str], words: tuple[str, ...], named: dict[str, Path]):
+def test_a_word_is_a_command_and_has_commands_below_it(
+    arguments: list[str], words: tuple[str, ...], named: dict[str, Path]
+):
     found = find_command(arguments)
 
     assert found == words
@@ -92,7 +108,10 @@ def test_a_word_is_a_command_and_has_commands_below_it(arguments: list[str], wor
 
 
 def test_help_lists_commands_of_two_words_and_imports_none_of_them():
-    code = "import sys; from rankwell.cli import main; sys.argv = ['rankwell', '--help']; main(); print(sorted(sys.modules))"
+    code = (
+        "import sys; from rankwell.cli import main; sys.argv = ['rankwell', '--help']; main(); "
+        "print(sorted(sys.modules))"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     help_lines, modules = done.stdout.rsplit("\n[", 1)
 
@@ -111,7 +130,11 @@ def test_the_help_of_a_word_shows_its_options_and_the_commands_below_it(monkeypa
     assert "rankwell-demo-agree" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("words", [("demo", "agre"), ("demo", "agree", "--frob"), ("demo", "agree", "rest")], ids=" ".join)
+@pytest.mark.parametrize(
+    "words",
+    [("demo", "agre"), ("demo", "agree", "--frob"), ("demo", "agree", "rest")],
+    ids=" ".join,
+)
 def test_an_unknown_command_is_refused_in_two_lines(words: tuple[str, ...], monkeypatch, capsys):
     assert run(monkeypatch, *words) == 2
     out, err = capsys.readouterr()

@@ -1,4 +1,6 @@
-"""Figures of two whole collections of embeddings: kernel alignment against whole Gram matrices, and hubs."""
+"""Figures of two whole collections of embeddings: kernel alignment against whole Gram matrices, and
+hubs.
+"""
 
 import math
 
@@ -32,7 +34,9 @@ def gram_alignment(first: np.ndarray, second: np.ndarray) -> tuple[float, float]
 def test_kernel_alignment_by_blocks_is_that_of_whole_gram_matrices(block: int):
     generator = np.random.default_rng(2)
     first = generator.normal(size=(40, 7)) + 3
-    second = np.hstack([first[:, :3] @ generator.normal(size=(3, 9)), generator.normal(size=(40, 3))])
+    second = np.hstack(
+        [first[:, :3] @ generator.normal(size=(3, 9)), generator.normal(size=(40, 3))]
+    )
     found = linear_cka(Representation(first, block=block), Representation(second, block=5))
 
     assert (found.linear, found.debiased) == pytest.approx(gram_alignment(first, second), abs=1e-9)
@@ -43,7 +47,9 @@ def test_kernel_alignment_ignores_rotation_and_scale_and_unrelated_spaces_align_
     first = generator.normal(size=(50, 40)).astype(np.float32)
     rotation, _ = np.linalg.qr(generator.normal(size=(40, 40)))
     turned, unrelated = 5 * first.astype(np.float64) @ rotation + 1, generator.normal(size=(50, 40))
-    same, chance = (linear_cka(Representation(first), Representation(other)) for other in (turned, unrelated))
+    same, chance = (
+        linear_cka(Representation(first), Representation(other)) for other in (turned, unrelated)
+    )
 
     assert (same.linear, same.debiased) == (1.0, 1.0)
     assert chance.linear > 0.3

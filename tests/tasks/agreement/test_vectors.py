@@ -1,4 +1,6 @@
-"""The panel of sanity before any number: every figure against its definition over full matrices, every fault found by name."""
+"""The panel of sanity before any number: every figure against its definition over full matrices,
+every fault found by name.
+"""
 
 import math
 from pathlib import Path
@@ -36,7 +38,9 @@ def mean_cosine(vectors: np.ndarray) -> float:
 
 def effective_rank(vectors: np.ndarray) -> float:
     """Oracle: the singular values themselves, from the whole centred matrix."""
-    values = np.linalg.svd(vectors.astype(np.float64) - vectors.astype(np.float64).mean(axis=0), compute_uv=False)
+    values = np.linalg.svd(
+        vectors.astype(np.float64) - vectors.astype(np.float64).mean(axis=0), compute_uv=False
+    )
     shares = [value / values.sum() for value in values if value > 1e-12 * values[0]]
     return math.exp(-sum(share * math.log(share) for share in shares))
 
@@ -48,7 +52,13 @@ def test_the_figures_are_those_of_their_definitions(kind: type):
     norms = sorted(math.hypot(*map(float, vector)) for vector in vectors)
 
     assert (row["vectors"], row["dimensions"], row["type"]) == (60, 9, np.dtype(kind).name)
-    assert (row["nan"], row["infinite"], row["zero"], row["duplicates"], row["same_as"]) == (0, 0, 0, 0, None)
+    assert (row["nan"], row["infinite"], row["zero"], row["duplicates"], row["same_as"]) == (
+        0,
+        0,
+        0,
+        0,
+        None,
+    )
     assert row["norm_min"] == pytest.approx(norms[0], rel=1e-9)
     assert row["norm_median"] == pytest.approx((norms[29] + norms[30]) / 2, rel=1e-9)
     assert row["norm_max"] == pytest.approx(norms[-1], rel=1e-9)
@@ -82,11 +92,16 @@ def test_blocks_of_any_size_show_the_same(block: int):
     vectors[9] = 0
     vectors[3, 2] = np.nan
 
-    shown, whole = vector_panel({"m": Embeddings(None, vectors)}, block=block), vector_panel({"m": Embeddings(None, vectors)})
+    shown, whole = (
+        vector_panel({"m": Embeddings(None, vectors)}, block=block),
+        vector_panel({"m": Embeddings(None, vectors)}),
+    )
 
     assert shown.warnings == whole.warnings
     for name, value in whole.rows[0].items():
-        assert shown.rows[0][name] == (pytest.approx(value, rel=1e-9) if isinstance(value, float) else value), name
+        assert shown.rows[0][name] == (
+            pytest.approx(value, rel=1e-9) if isinstance(value, float) else value
+        ), name
 
 
 def test_every_fault_is_counted_and_named_with_its_first_row():
@@ -100,7 +115,8 @@ def test_every_fault_is_counted_and_named_with_its_first_row():
 
     assert (row["nan"], row["infinite"], row["zero"], row["duplicates"]) == (2, 1, 2, 3)
     assert warnings == (
-        "m: 2 numbers are NaN and 1 infinite, the first in row 3 (id 'd3'); no similarity is defined for them.",
+        "m: 2 numbers are NaN and 1 infinite, the first in row 3 (id 'd3'); no similarity is "
+        "defined for them.",
         "m: 2 vectors are zero, the first in row 9 (id 'd9'); their cosine is undefined.",
         "m: 3 vectors are equal to an earlier one; their neighbours are tied.",
     )
@@ -116,7 +132,10 @@ def test_zeros_of_both_signs_are_the_same_number():
 
 
 def test_vectors_of_signs_are_distinguished():
-    signs = np.array([[(row >> bit & 1) * 2.0 - 1 for bit in range(14)] for row in range(1 << 14)], dtype=np.float32)
+    signs = np.array(
+        [[(row >> bit & 1) * 2.0 - 1 for bit in range(14)] for row in range(1 << 14)],
+        dtype=np.float32,
+    )
 
     assert panel_of(signs, spectrum=False)["duplicates"] == 0
 
@@ -130,12 +149,21 @@ def test_identical_arrays_are_found_whatever_their_type_and_shuffled_ones_too():
         "nearly": np.nextafter(SPREAD, np.float32(np.inf)),
     }
 
-    rows, warnings = vector_panel({name: Embeddings(None, vectors) for name, vectors in models.items()})
+    rows, warnings = vector_panel(
+        {name: Embeddings(None, vectors) for name, vectors in models.items()}
+    )
 
     assert {row["embeddings"]: row["same_as"] for row in rows} == {
-        "first": None, "wider": "first", "other": None, "shuffled": None, "nearly": None,
-    }  # fmt: skip
-    assert "wider: the same numbers as first, row by row; was one file copied over another?" in warnings
+        "first": None,
+        "wider": "first",
+        "other": None,
+        "shuffled": None,
+        "nearly": None,
+    }
+    assert (
+        "wider: the same numbers as first, row by row; was one file copied over another?"
+        in warnings
+    )
     assert "shuffled: the same vectors as first, in another order; are the ids right?" in warnings
     assert not [warning for warning in warnings if warning.startswith(("other", "nearly"))]
 
@@ -143,14 +171,22 @@ def test_identical_arrays_are_found_whatever_their_type_and_shuffled_ones_too():
 def test_collapsed_vectors_are_warned_about():
     collapsed = np.ones((50, 8)) + drawn(50, 8) / 100
 
-    assert any("did the model collapse?" in warning for warning in vector_panel({"m": Embeddings(None, collapsed)}).warnings)
+    assert any(
+        "did the model collapse?" in warning
+        for warning in vector_panel({"m": Embeddings(None, collapsed)}).warnings
+    )
     assert vector_panel({"m": Embeddings(None, SPREAD)}).warnings == ()
 
 
 def test_nothing_but_faults_leaves_the_figures_undefined():
     row = panel_of(np.full((3, 2), np.nan))
 
-    assert (row["nan"], row["norm_min"], row["mean_similarity"], row["effective_rank"]) == (6, None, None, None)
+    assert (row["nan"], row["norm_min"], row["mean_similarity"], row["effective_rank"]) == (
+        6,
+        None,
+        None,
+        None,
+    )
 
 
 def test_a_memory_map_is_read_and_the_rows_can_be_printed(tmp_path: Path):
@@ -162,7 +198,9 @@ def test_a_memory_map_is_read_and_the_rows_can_be_printed(tmp_path: Path):
     assert panel.rows[0] == panel_of(SPREAD) | {"embeddings": "e"}
 
 
-def test_a_spectrum_that_would_cost_too_much_is_taken_from_evenly_spaced_vectors(monkeypatch: pytest.MonkeyPatch):
+def test_a_spectrum_that_would_cost_too_much_is_taken_from_evenly_spaced_vectors(
+    monkeypatch: pytest.MonkeyPatch,
+):
     monkeypatch.setattr("rankwell.tasks.agreement.vectors._PRODUCTS", 0)
     vectors = drawn(72, 9)
 

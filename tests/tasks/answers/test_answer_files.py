@@ -13,19 +13,39 @@ import zstandard
 from answer_forms import CONTEXT, answers_of, columns, lines, qa, squad, written
 from rankwell.errors import BadInput, BadLine, DuplicateItem, NothingToEvaluate, UnknownName
 from rankwell.tasks.answers.answer_pairs import Questions
-from rankwell.tasks.answers.formats import FoundTable, read_na_probs, read_predictions, read_questions, read_retrieved
+from rankwell.tasks.answers.formats import (
+    FoundTable,
+    read_na_probs,
+    read_predictions,
+    read_questions,
+    read_retrieved,
+)
 
-# ---- SQuAD and its dialects ----------------------------------------------------------------------------------------------
+# ---- SQuAD and its dialects
+# ----------------------------------------------------------------------------------------------
 
 
-def test_a_squad_file_gives_questions_by_id_with_answers_documents_and_positions(tmp_path: Path) -> None:
+def test_a_squad_file_gives_questions_by_id_with_answers_documents_and_positions(
+    tmp_path: Path,
+) -> None:
     found = read_questions(
         written(
             tmp_path / "gold.json",
             squad(
                 qa("b"),
-                qa("a", "Which country?", answers=[{"text": "France", "answer_start": 24}], is_impossible=False),
-                qa("c", "Which king?", answers=[], is_impossible=True, plausible_answers=[{"text": "x", "answer_start": 1}]),
+                qa(
+                    "a",
+                    "Which country?",
+                    answers=[{"text": "France", "answer_start": 24}],
+                    is_impossible=False,
+                ),
+                qa(
+                    "c",
+                    "Which king?",
+                    answers=[],
+                    is_impossible=True,
+                    plausible_answers=[{"text": "x", "answer_start": 1}],
+                ),
             ),
         )
     )
@@ -47,7 +67,12 @@ def test_a_squad_file_gives_questions_by_id_with_answers_documents_and_positions
 
 def test_the_order_of_articles_paragraphs_and_questions_does_not_show(tmp_path: Path) -> None:
     articles = [
-        {"title": f"T{a}", "paragraphs": [{"id": f"{a}.{p}", "context": CONTEXT, "qas": [qa(f"{a}{p}{q}") for q in range(3)]}]}
+        {
+            "title": f"T{a}",
+            "paragraphs": [
+                {"id": f"{a}.{p}", "context": CONTEXT, "qas": [qa(f"{a}{p}{q}") for q in range(3)]}
+            ],
+        }
         for a in range(4)
         for p in range(2)
     ]
@@ -68,11 +93,16 @@ def test_missing_integer_and_empty_ids_are_understood(tmp_path: Path) -> None:
 
     assert set(found.table.ids) == {"-7342", "France#0#1", "France#0#2", "France#0#3"}
     assert found.counts["without_id"] == 3
-    assert any("without an id" in note and "3 (first data[0].paragraphs[0].qas[1])" in note for note in found.notes)
+    assert any(
+        "without an id" in note and "3 (first data[0].paragraphs[0].qas[1])" in note
+        for note in found.notes
+    )
 
 
 def test_empty_questions_are_left_out_with_a_count_and_their_documents_stay(tmp_path: Path) -> None:
-    path = written(tmp_path / "gold.json", squad(qa("a"), qa("b", "  ", answers=[], is_impossible=True)))
+    path = written(
+        tmp_path / "gold.json", squad(qa("a"), qa("b", "  ", answers=[], is_impossible=True))
+    )
 
     dropped, kept = read_questions(path), read_questions(path, empty="keep")
 
@@ -85,7 +115,10 @@ def test_empty_questions_are_left_out_with_a_count_and_their_documents_stay(tmp_
 
 def test_filler_paragraphs_without_a_list_of_questions_stay_as_documents(tmp_path: Path) -> None:
     gold = squad(qa())
-    gold["data"][0]["paragraphs"] += [{"context": "Filler.", "qas": ""}, {"context": "More filler."}]
+    gold["data"][0]["paragraphs"] += [
+        {"context": "Filler.", "qas": ""},
+        {"context": "More filler."},
+    ]
 
     found = read_questions(written(tmp_path / "gold.json", gold))
 
@@ -128,7 +161,12 @@ def test_offsets_count_characters_and_not_bytes(tmp_path: Path) -> None:
         "data": [
             {
                 "title": "É",
-                "paragraphs": [{"context": "L’été 😀 à Paris", "qas": [qa(answers=[{"text": "Paris", "answer_start": 10}])]}],
+                "paragraphs": [
+                    {
+                        "context": "L’été 😀 à Paris",
+                        "qas": [qa(answers=[{"text": "Paris", "answer_start": 10}])],
+                    }
+                ],
             }
         ]
     }
@@ -137,7 +175,12 @@ def test_offsets_count_characters_and_not_bytes(tmp_path: Path) -> None:
 
 
 def test_marks_that_contradict_the_answers_are_noted(tmp_path: Path) -> None:
-    gold = squad(qa("a", answers=[], is_impossible=False), qa("b", is_impossible=True), qa("c", answers=[]), qa("d"))
+    gold = squad(
+        qa("a", answers=[], is_impossible=False),
+        qa("b", is_impossible=True),
+        qa("c", answers=[]),
+        qa("d"),
+    )
 
     found = read_questions(written(tmp_path / "gold.json", gold))
 
@@ -145,7 +188,9 @@ def test_marks_that_contradict_the_answers_are_noted(tmp_path: Path) -> None:
     assert found.table.impossible.tolist() == [False, True, True, False]
 
 
-def test_a_paragraphs_own_id_names_its_document_and_metadata_become_attributes(tmp_path: Path) -> None:
+def test_a_paragraphs_own_id_names_its_document_and_metadata_become_attributes(
+    tmp_path: Path,
+) -> None:
     article = {
         "title": "T",
         "theme": "Travail",
@@ -159,8 +204,13 @@ def test_a_paragraphs_own_id_names_its_document_and_metadata_become_attributes(t
     assert table.attributes["q1"] == {"title": "T", "theme": "Travail", "article_id": 12, "page": 3}
 
 
-def test_articles_of_one_title_are_numbered_on_so_that_no_documents_fall_together(tmp_path: Path) -> None:
-    articles = [{"title": "T", "paragraphs": [{"context": text, "qas": [qa(text)]}]} for text in ("one", "two")]
+def test_articles_of_one_title_are_numbered_on_so_that_no_documents_fall_together(
+    tmp_path: Path,
+) -> None:
+    articles = [
+        {"title": "T", "paragraphs": [{"context": text, "qas": [qa(text)]}]}
+        for text in ("one", "two")
+    ]
 
     found = read_questions(written(tmp_path / "gold.json", {"data": articles}))
 
@@ -169,20 +219,31 @@ def test_articles_of_one_title_are_numbered_on_so_that_no_documents_fall_togethe
 
 
 def test_articles_without_a_title_go_by_their_number(tmp_path: Path) -> None:
-    articles = [{"paragraphs": [{"context": "one", "qas": []}]}, {"title": "", "paragraphs": [{"context": "two", "qas": [qa()]}]}]
+    articles = [
+        {"paragraphs": [{"context": "one", "qas": []}]},
+        {"title": "", "paragraphs": [{"context": "two", "qas": [qa()]}]},
+    ]
 
     assert list(read_questions({"data": articles}).table.contexts) == ["0#0", "1#0"]
 
 
 def test_one_id_for_two_texts_of_documents_is_refused(tmp_path: Path) -> None:
-    paragraphs = [{"id": "p", "context": "one", "qas": [qa()]}, {"id": "p", "context": "two", "qas": []}]
+    paragraphs = [
+        {"id": "p", "context": "one", "qas": [qa()]},
+        {"id": "p", "context": "two", "qas": []},
+    ]
 
-    with pytest.raises(BadInput, match=r"data\[0\]\.paragraphs\[1\]\.context: the document 'p' has another text"):
+    with pytest.raises(
+        BadInput, match=r"data\[0\]\.paragraphs\[1\]\.context: the document 'p' has another text"
+    ):
         read_questions({"data": [{"title": "T", "paragraphs": paragraphs}]})
 
 
 def test_articles_may_come_a_line_each_and_compressed(tmp_path: Path) -> None:
-    articles = [{"title": title, "paragraphs": [{"context": CONTEXT, "qas": [qa(title)]}]} for title in ("A", "B")]
+    articles = [
+        {"title": title, "paragraphs": [{"context": CONTEXT, "qas": [qa(title)]}]}
+        for title in ("A", "B")
+    ]
     text = "".join(json.dumps(article) + "\n" for article in articles)
     plain = read_questions(written(tmp_path / "gold.jsonl", text))
     (tmp_path / "gold.jsonl.gz").write_bytes(gzip.compress(text.encode()))
@@ -199,7 +260,9 @@ def test_standard_input_is_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
     import io
     import sys
 
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(json.dumps(squad(qa())).encode())))
+    monkeypatch.setattr(
+        sys, "stdin", io.TextIOWrapper(io.BytesIO(json.dumps(squad(qa())).encode()))
+    )
 
     assert read_questions("-").table.ids == ("q1",)
 
@@ -226,7 +289,9 @@ def test_an_id_that_appears_twice_is_refused_with_both_places(tmp_path: Path) ->
     path = written(tmp_path / "gold.json", squad(qa("a"), qa("b"), qa("a", "Other?")))
 
     with pytest.raises(
-        DuplicateItem, match=r"gold\.json: data\[0\]\.paragraphs\[0\]\.qas\[0\] and data\[0\]\.paragraphs\[0\]\.qas\[2\].*'a'"
+        DuplicateItem,
+        match=r"gold\.json: data\[0\]\.paragraphs\[0\]\.qas\[0\] and "
+        r"data\[0\]\.paragraphs\[0\]\.qas\[2\].*'a'",
     ):
         read_questions(path)
 
@@ -239,7 +304,10 @@ def test_an_id_that_appears_twice_is_refused_with_both_places(tmp_path: Path) ->
             r'qas\[0\]\.answers\[0\]\.answer_start is "x"; expected an integer',
         ),
         (squad(qa(answers=[{"text": "x", "answer_start": 1.5}])), r"answer_start is 1\.5"),
-        (squad(qa(answers=[{"text": 1990, "answer_start": 0}])), r"answers\[0\]\.text is 1990; expected a string"),
+        (
+            squad(qa(answers=[{"text": 1990, "answer_start": 0}])),
+            r"answers\[0\]\.text is 1990; expected a string",
+        ),
         (squad(qa(answers=[{"answer_start": 0}])), r"answers\[0\]\.text is missing"),
         (squad(qa(answers=[7])), r"answers\[0\] is 7"),
         (squad(qa(answers=7)), r"qas\[0\]\.answers is 7; expected a list of answers"),
@@ -247,17 +315,28 @@ def test_an_id_that_appears_twice_is_refused_with_both_places(tmp_path: Path) ->
         (squad(qa(1.5)), r"qas\[0\]\.id is 1\.5"),
         (squad({"id": "a", "answers": []}), r"qas\[0\]\.question is missing"),
         (squad("text"), r'paragraphs\[0\]\.qas\[0\] is "text"; expected an object'),
-        ({"data": [{"title": "T", "paragraphs": [{"qas": []}]}]}, r"data\[0\]\.paragraphs\[0\]\.context is missing"),
+        (
+            {"data": [{"title": "T", "paragraphs": [{"qas": []}]}]},
+            r"data\[0\]\.paragraphs\[0\]\.context is missing",
+        ),
         (
             {"data": [{"title": "T", "paragraphs": [{"context": "c", "qas": {"a": 1}}]}]},
             r"qas is an object of 1; expected a list",
         ),
         ({"data": [{"title": "T", "paragraphs": []}, 3]}, r"data\[1\] is 3; expected an object"),
-        ({"data": [{"title": "T", "paragraphs": []}, {"title": "U"}]}, r"data\[1\]\.paragraphs is missing"),
-        ({"data": {"title": "T"}, "version": "1"}, r"data is an object of 1; expected a list of articles"),
+        (
+            {"data": [{"title": "T", "paragraphs": []}, {"title": "U"}]},
+            r"data\[1\]\.paragraphs is missing",
+        ),
+        (
+            {"data": {"title": "T"}, "version": "1"},
+            r"data is an object of 1; expected a list of articles",
+        ),
     ],
 )
-def test_other_content_than_squad_is_reported_by_the_path_inside_the_document(gold: Any, said: str, tmp_path: Path) -> None:
+def test_other_content_than_squad_is_reported_by_the_path_inside_the_document(
+    gold: Any, said: str, tmp_path: Path
+) -> None:
     with pytest.raises(BadInput, match=said) as caught:
         read_questions(written(tmp_path / "gold.json", gold))
 
@@ -271,14 +350,20 @@ def test_truncated_json_is_reported_by_line_and_by_the_path_where_it_ends(tmp_pa
 
     with pytest.raises(
         BadInput,
-        match=rf"gold\.json:{cut.count(chr(10)) + 1}: data\[0\]\.paragraphs\[0\]\.qas\[1\]\.answers\[0\]\.text: .*whole\?",
+        match=rf"gold\.json:{cut.count(chr(10)) + 1}: "
+        r"data\[0\]\.paragraphs\[0\]\.qas\[1\]\.answers\[0\]\.text: .*whole\?",
     ):
         read_questions(written(tmp_path / "gold.json", cut))
 
 
 def test_a_broken_line_is_reported_by_its_number(tmp_path: Path) -> None:
     with pytest.raises(BadLine, match=r"gold\.jsonl:2: .*JSON object per line"):
-        read_questions(written(tmp_path / "gold.jsonl", '{"question": "a", "answer": ["b"]}\n{"question": "c", "ans'))
+        read_questions(
+            written(
+                tmp_path / "gold.jsonl",
+                '{"question": "a", "answer": ["b"]}\n{"question": "c", "ans',
+            )
+        )
 
 
 def test_a_file_without_questions_has_nothing_to_evaluate(tmp_path: Path) -> None:
@@ -294,9 +379,14 @@ def test_swapped_files_are_recognised(tmp_path: Path) -> None:
     odds = written(tmp_path / "odds.json", {"q1": 0.25})
     run = written(tmp_path / "run.txt", "q1 Q0 d1 1 0.5 tag\n")
 
-    with pytest.raises(BadInput, match=r"this looks like predictions \(predictions\).*exchange the two files"):
+    with pytest.raises(
+        BadInput, match=r"this looks like predictions \(predictions\).*exchange the two files"
+    ):
         read_questions(predictions)
-    with pytest.raises(BadInput, match=r"this looks like questions with right answers \(squad\).*exchange the two files"):
+    with pytest.raises(
+        BadInput,
+        match=r"this looks like questions with right answers \(squad\).*exchange the two files",
+    ):
         read_predictions(gold)
     with pytest.raises(BadInput, match="looks like no-answer probabilities"):
         read_predictions(odds)
@@ -305,7 +395,9 @@ def test_swapped_files_are_recognised(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"looks like a run \(trec\)"):
         read_questions(run)
     both = written(tmp_path / "run.json", '{"q1": {"d1": 0.5}}')
-    with pytest.raises(BadInput, match=r"looks like a run or judgments \(json\); expected predictions"):
+    with pytest.raises(
+        BadInput, match=r"looks like a run or judgments \(json\); expected predictions"
+    ):
         read_predictions(both)
 
 
@@ -325,11 +417,24 @@ def test_a_named_format_is_held_to_its_form(tmp_path: Path) -> None:
         read_questions(written(tmp_path / "gold.json", {"foo": 1}), format="squad")
 
 
-# ---- the other forms of questions ----------------------------------------------------------------------------------------
+# ---- the other forms of questions
+# ----------------------------------------------------------------------------------------
 
 HF_ROWS = [
-    {"id": "b", "title": "T", "context": CONTEXT, "question": "Capital?", "answers": {"text": ["Paris"], "answer_start": [0]}},
-    {"id": "a", "title": "T", "context": CONTEXT, "question": "King?", "answers": {"text": [], "answer_start": []}},
+    {
+        "id": "b",
+        "title": "T",
+        "context": CONTEXT,
+        "question": "Capital?",
+        "answers": {"text": ["Paris"], "answer_start": [0]},
+    },
+    {
+        "id": "a",
+        "title": "T",
+        "context": CONTEXT,
+        "question": "King?",
+        "answers": {"text": [], "answer_start": []},
+    },
     {
         "id": "c",
         "title": "T",
@@ -343,7 +448,9 @@ HF_ROWS = [
 def test_hugging_face_rows_are_the_same_as_json_lines_list_data_and_parquet(tmp_path: Path) -> None:
     by_line = read_questions(lines(tmp_path / "rows.jsonl", *HF_ROWS))
     with duckdb.connect() as session:
-        session.execute(f"COPY (FROM read_json('{tmp_path / 'rows.jsonl'}')) TO '{tmp_path / 'rows.parquet'}'")
+        session.execute(
+            f"COPY (FROM read_json('{tmp_path / 'rows.jsonl'}')) TO '{tmp_path / 'rows.parquet'}'"
+        )
 
     assert by_line.format == "rows"
     assert answers_of(by_line.table) == {"a": [], "b": ["Paris"], "c": ["Rome", "Rome."]}
@@ -362,7 +469,13 @@ def test_hugging_face_rows_are_the_same_as_json_lines_list_data_and_parquet(tmp_
 def test_squad_and_its_rows_name_the_same_documents(tmp_path: Path) -> None:
     paragraphs = [{"context": text, "qas": [qa(text)]} for text in ("one", "two")]
     rows = [
-        {"id": text, "title": "T", "context": text, "question": "?", "answers": {"text": [], "answer_start": []}}
+        {
+            "id": text,
+            "title": "T",
+            "context": text,
+            "question": "?",
+            "answers": {"text": [], "answer_start": []},
+        }
         for text in ("one", "two")
     ]
 
@@ -374,7 +487,9 @@ def test_squad_and_its_rows_name_the_same_documents(tmp_path: Path) -> None:
 
 
 def test_data_frames_are_read(tmp_path: Path) -> None:
-    pandas, polars, pyarrow = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
+    pandas, polars, pyarrow = (
+        pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow")
+    )
     answers = [{"text": ["Paris"], "answer_start": [0]}, {"text": [], "answer_start": []}]
     data = {
         "id": [7, 8],
@@ -385,7 +500,11 @@ def test_data_frames_are_read(tmp_path: Path) -> None:
     }
     pyarrow.table(data).to_pandas().to_parquet(tmp_path / "gold.parquet")
 
-    for frame in (pandas.read_parquet(tmp_path / "gold.parquet"), polars.DataFrame(data), pyarrow.table(data)):
+    for frame in (
+        pandas.read_parquet(tmp_path / "gold.parquet"),
+        polars.DataFrame(data),
+        pyarrow.table(data),
+    ):
         found = read_questions(frame)
         assert answers_of(found.table) == {"7": ["Paris"], "8": []}
         assert found.table.documents == ("#0", None)
@@ -402,7 +521,10 @@ def test_half_a_character_is_refused_and_a_whole_one_is_not(tmp_path: Path) -> N
 
 
 def test_ones_own_table_may_hold_several_answers_in_a_cell(tmp_path: Path) -> None:
-    text = 'id,question,answers,document,impossible\n1,Where?,"[""Paris"", ""Lyon""]",d1,false\n2,Who?,Bob,d2,\n3,Why?,,d3,true\n'
+    text = (
+        'id,question,answers,document,impossible\n1,Where?,"[""Paris"", '
+        '""Lyon""]",d1,false\n2,Who?,Bob,d2,\n3,Why?,,d3,true\n'
+    )
 
     found = read_questions(written(tmp_path / "gold.csv", text))
 
@@ -413,12 +535,17 @@ def test_ones_own_table_may_hold_several_answers_in_a_cell(tmp_path: Path) -> No
 
 def test_a_row_that_is_too_long_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"row 2 has 4 fields, the header has 3"):
-        read_questions(written(tmp_path / "gold.csv", "id,question,answers\n1,Where?,Paris\n2,Who?,Bob,more\n"))
+        read_questions(
+            written(tmp_path / "gold.csv", "id,question,answers\n1,Where?,Paris\n2,Who?,Bob,more\n")
+        )
 
 
 def test_positions_of_single_answers_may_have_a_column(tmp_path: Path) -> None:
     table = read_questions(
-        written(tmp_path / "gold.csv", f"id,question,answer,answer_start,context\n1,Where?,France,24,{CONTEXT}\n")
+        written(
+            tmp_path / "gold.csv",
+            f"id,question,answer,answer_start,context\n1,Where?,France,24,{CONTEXT}\n",
+        )
     ).table
 
     assert table.starts.tolist() == [24]
@@ -427,13 +554,19 @@ def test_positions_of_single_answers_may_have_a_column(tmp_path: Path) -> None:
 def test_columns_of_different_length_are_refused(tmp_path: Path) -> None:
     rows = [{"id": "a", "question": "?", "answers": {"text": ["x", "y"], "answer_start": [0]}}]
 
-    with pytest.raises(BadInput, match=r"\[0\]\.answers\.answer_start is a list of 1; expected a list of 2"):
+    with pytest.raises(
+        BadInput, match=r"\[0\]\.answers\.answer_start is a list of 1; expected a list of 2"
+    ):
         read_questions(rows)
 
 
 def test_nq_open_lines_go_by_their_number(tmp_path: Path) -> None:
     found = read_questions(
-        lines(tmp_path / "nq.jsonl", {"question": "who?", "answer": ["Bob", "Robert"]}, {"question": "why?", "answer": ["so"]})
+        lines(
+            tmp_path / "nq.jsonl",
+            {"question": "who?", "answer": ["Bob", "Robert"]},
+            {"question": "why?", "answer": ["so"]},
+        )
     )
 
     assert found.format == "nq-open"
@@ -442,7 +575,9 @@ def test_nq_open_lines_go_by_their_number(tmp_path: Path) -> None:
 
 
 def test_dprs_question_files_hold_python_lists_and_no_header(tmp_path: Path) -> None:
-    found = read_questions(written(tmp_path / "nq-dev.qa.csv", "who?\t['Bob', \"O'Hara\"]\nwhy?\t['so']\n"))
+    found = read_questions(
+        written(tmp_path / "nq-dev.qa.csv", "who?\t['Bob', \"O'Hara\"]\nwhy?\t['so']\n")
+    )
 
     assert found.format == "dpr-questions"
     assert answers_of(found.table) == {"0": ["Bob", "O'Hara"], "1": ["so"]}
@@ -489,7 +624,10 @@ KILT_GOLD = {
     "id": 1,
     "input": "How?",
     "output": [
-        {"answer": "by sea", "provenance": [{"wikipedia_id": 1}, {"wikipedia_id": "2"}, {"wikipedia_id": "1"}]},
+        {
+            "answer": "by sea",
+            "provenance": [{"wikipedia_id": 1}, {"wikipedia_id": "2"}, {"wikipedia_id": "1"}],
+        },
         {"answer": "by boat", "provenance": [{"wikipedia_id": "5"}]},
         {"provenance": [{"wikipedia_id": "7"}]},
     ],
@@ -508,7 +646,12 @@ def test_kilt_keeps_the_pages_of_each_output_as_one_set_of_evidence(tmp_path: Pa
 def test_kilt_guesses_are_answers_and_retrieved_pages(tmp_path: Path) -> None:
     guess = {
         "id": 1,
-        "output": [{"answer": "by sea", "provenance": [{"wikipedia_id": 5}, {"wikipedia_id": "1"}, {"wikipedia_id": 5}]}],
+        "output": [
+            {
+                "answer": "by sea",
+                "provenance": [{"wikipedia_id": 5}, {"wikipedia_id": "1"}, {"wikipedia_id": 5}],
+            }
+        ],
     }
     path = lines(tmp_path / "guess.jsonl", guess)
 
@@ -522,7 +665,8 @@ def test_kilt_guesses_are_answers_and_retrieved_pages(tmp_path: Path) -> None:
         read_predictions(lines(tmp_path / "gold.jsonl", KILT_GOLD, guess))
 
 
-# ---- real data -----------------------------------------------------------------------------------------------------------
+# ---- real data
+# --------------------------------------------------------------------------------------------------
 
 
 def piaf(shared: Path, name: str) -> FoundTable[Questions]:
@@ -539,7 +683,11 @@ def test_piafs_smallest_sample_has_sixteen_evaluated_questions(shared: Path) -> 
 
 
 def test_piafs_samples_are_read_whole(shared: Path) -> None:
-    small, faq, duplicates = piaf(shared, "small"), piaf(shared, "faq"), piaf(shared, "duplicate_answers")
+    small, faq, duplicates = (
+        piaf(shared, "small"),
+        piaf(shared, "faq"),
+        piaf(shared, "duplicate_answers"),
+    )
 
     assert (len(small.table.contexts), len(small.table.answers)) == (11, 65)
     assert (len(faq.table.ids), faq.counts["without_id"]) == (9, 9)
@@ -549,7 +697,9 @@ def test_piafs_samples_are_read_whole(shared: Path) -> None:
 
 def test_the_squad_subset_and_its_predictions_share_all_ids(shared: Path) -> None:
     gold = read_questions(shared / "qa" / "squad2_normans_complexity.json")
-    predictions = read_predictions(shared / "qa" / "squad2_normans_complexity_bert_predictions.json", questions=gold.table)
+    predictions = read_predictions(
+        shared / "qa" / "squad2_normans_complexity_bert_predictions.json", questions=gold.table
+    )
 
     assert len(gold.table.ids) == 626
     assert int(gold.table.impossible.sum()) == 333

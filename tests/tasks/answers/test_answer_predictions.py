@@ -1,4 +1,6 @@
-"""Predictions, no-answer probabilities and retrieval results in every form that people keep them in."""
+"""Predictions, no-answer probabilities and retrieval results in every form that people keep them
+in.
+"""
 
 import csv
 import json
@@ -21,7 +23,8 @@ from rankwell.tasks.answers.formats import (
     write_predictions,
 )
 
-# ---- retrieval results ---------------------------------------------------------------------------------------------------
+# ---- retrieval results
+# --------------------------------------------------------------------------------------------------
 
 DPR = [
     {
@@ -36,7 +39,9 @@ DPR = [
 ]
 
 
-def test_dprs_results_are_questions_and_a_ranking_with_scores_that_are_texts(tmp_path: Path) -> None:
+def test_dprs_results_are_questions_and_a_ranking_with_scores_that_are_texts(
+    tmp_path: Path,
+) -> None:
     path = written(tmp_path / "dpr.json", DPR)
 
     gold, retrieved = read_questions(path), read_retrieved(path)
@@ -52,7 +57,10 @@ def test_dprs_results_are_questions_and_a_ranking_with_scores_that_are_texts(tmp
 
 def test_results_without_ids_find_their_questions_by_text(tmp_path: Path) -> None:
     gold = read_questions(
-        [{"id": "x", "question": "why?", "answers": ["so"]}, {"id": "y", "question": "who? ", "answers": ["Bob"]}]
+        [
+            {"id": "x", "question": "why?", "answers": ["so"]},
+            {"id": "y", "question": "who? ", "answers": ["Bob"]},
+        ]
     ).table
 
     found = read_retrieved(written(tmp_path / "dpr.json", DPR), questions=gold)
@@ -62,13 +70,21 @@ def test_results_without_ids_find_their_questions_by_text(tmp_path: Path) -> Non
     assert any("by their text" in note for note in found.notes)
 
 
-def test_a_text_that_several_questions_share_is_answered_for_each_or_refused(tmp_path: Path) -> None:
-    gold = read_questions([{"id": str(n), "question": "who?", "answers": ["Bob"]} for n in range(12)]).table
+def test_a_text_that_several_questions_share_is_answered_for_each_or_refused(
+    tmp_path: Path,
+) -> None:
+    gold = read_questions(
+        [{"id": str(n), "question": "who?", "answers": ["Bob"]} for n in range(12)]
+    ).table
     one = [{"question": "who?", "prediction": "Bob"}]
     twelve = [{"question": "who?", "prediction": str(n)} for n in range(12)]
 
-    assert answers_of(read_predictions(one, questions=gold).table) == {str(n): ["Bob"] for n in range(12)}
-    assert answers_of(read_predictions(twelve, questions=gold).table) == {str(n): [str(n)] for n in range(12)}
+    assert answers_of(read_predictions(one, questions=gold).table) == {
+        str(n): ["Bob"] for n in range(12)
+    }
+    assert answers_of(read_predictions(twelve, questions=gold).table) == {
+        str(n): [str(n)] for n in range(12)
+    }
     with pytest.raises(BadInput, match=r"appears 2 times here and 12 times among the questions"):
         read_predictions(twelve[:2], questions=gold)
 
@@ -78,7 +94,11 @@ def test_lists_whose_scores_do_not_fall_keep_their_order(tmp_path: Path) -> None
         {
             "question": "who?",
             "answers": ["x"],
-            "ctxs": [{"id": "a", "score": "1"}, {"id": "b", "score": "2"}, {"id": "c", "score": "2"}],
+            "ctxs": [
+                {"id": "a", "score": "1"},
+                {"id": "b", "score": "2"},
+                {"id": "c", "score": "2"},
+            ],
         }
     ]
 
@@ -90,7 +110,13 @@ def test_lists_whose_scores_do_not_fall_keep_their_order(tmp_path: Path) -> None
 
 
 def test_a_document_twice_in_a_list_is_refused_or_kept_once(tmp_path: Path) -> None:
-    results = [{"question": "?", "answers": ["x"], "ctxs": [{"id": "a", "score": "2"}, {"id": "a", "score": "1"}]}]
+    results = [
+        {
+            "question": "?",
+            "answers": ["x"],
+            "ctxs": [{"id": "a", "score": "2"}, {"id": "a", "score": "1"}],
+        }
+    ]
     path = written(tmp_path / "dpr.json", results)
 
     with pytest.raises(DuplicateItem, match="lists item 'a' twice"):
@@ -105,7 +131,10 @@ def test_a_score_that_is_not_a_number_is_reported_by_its_path(tmp_path: Path) ->
     for score in ("x", "nan", True, "1_0"):
         with pytest.raises(BadInput, match=r"\[0\]\.ctxs\[0\]\.score is"):
             read_retrieved(
-                written(tmp_path / "dpr.json", [{"question": "?", "answers": ["x"], "ctxs": [{"id": "a", "score": score}]}])
+                written(
+                    tmp_path / "dpr.json",
+                    [{"question": "?", "answers": ["x"], "ctxs": [{"id": "a", "score": score}]}],
+                )
             )
 
 
@@ -145,7 +174,9 @@ def test_pyserinis_variant_is_keyed_by_the_id(tmp_path: Path) -> None:
 def test_any_run_file_is_what_was_retrieved(tmp_path: Path) -> None:
     trec = read_retrieved(written(tmp_path / "run.txt", "q1 Q0 d1 1 0.5 tag\nq1 Q0 d2 2 0.7 tag\n"))
     mapping = read_retrieved(written(tmp_path / "run.json", {"q1": {"d1": 0.5, "d2": 0.7}}))
-    table = read_retrieved(written(tmp_path / "run.csv", "query,item,score\nq1,d1,0.5\nq1,d2,0.7\n"))
+    table = read_retrieved(
+        written(tmp_path / "run.csv", "query,item,score\nq1,d1,0.5\nq1,d2,0.7\n")
+    )
 
     assert (trec.format, mapping.format, table.format) == ("trec", "json", "csv")
     for found in (trec, mapping, table):
@@ -153,16 +184,25 @@ def test_any_run_file_is_what_was_retrieved(tmp_path: Path) -> None:
         assert found.contexts == {}
         assert not found.ordered
     assert any("do not follow their scores" in note for note in trec.notes)
-    with pytest.raises(DuplicateItem, match=r"run\.txt:2: query 'q1' lists item 'd1' twice, in lines 1 and 2"):
+    with pytest.raises(
+        DuplicateItem, match=r"run\.txt:2: query 'q1' lists item 'd1' twice, in lines 1 and 2"
+    ):
         read_retrieved(written(tmp_path / "run.txt", "q1 Q0 d1 1 0.5 tag\nq1 Q0 d1 2 0.7 tag\n"))
 
 
-# ---- Haystack and RAGAS ----------------------------------------------------------------------------------------------------
+# ---- Haystack and RAGAS
+# --------------------------------------------------------------------------------------------------
 
 
-def label(query: str, text: str | None, document: str, start: int = 0, **more: Any) -> dict[str, Any]:
+def label(
+    query: str, text: str | None, document: str, start: int = 0, **more: Any
+) -> dict[str, Any]:
     """A label of Haystack 1.x."""
-    answer = None if text is None else {"answer": text, "offsets_in_document": [{"start": start, "end": start + len(text)}]}
+    answer = (
+        None
+        if text is None
+        else {"answer": text, "offsets_in_document": [{"start": start, "end": start + len(text)}]}
+    )
     judged = {"is_correct_answer": True, "is_correct_document": True}
     return {
         "id": f"{query}{text}",
@@ -202,8 +242,22 @@ def test_haystack_labels_of_one_query_and_filters_are_one_question(tmp_path: Pat
 def test_haystack_0_labels_are_understood(tmp_path: Path) -> None:
     common = {"is_correct_answer": True, "is_correct_document": True, "document_id": "d1"}
     labels = [
-        {"id": 1, "question": "Capital?", "answer": "Paris", "offset_start_in_doc": 5, "no_answer": False, **common},
-        {"id": 2, "question": "King?", "answer": "", "offset_start_in_doc": 0, "no_answer": True, **common},
+        {
+            "id": 1,
+            "question": "Capital?",
+            "answer": "Paris",
+            "offset_start_in_doc": 5,
+            "no_answer": False,
+            **common,
+        },
+        {
+            "id": 2,
+            "question": "King?",
+            "answer": "",
+            "offset_start_in_doc": 0,
+            "no_answer": True,
+            **common,
+        },
     ]
 
     table = read_questions(written(tmp_path / "labels.json", labels)).table
@@ -221,19 +275,40 @@ GOLD_CELLS = {
 }
 
 
-def reader_row(name: str, query: str, answer: str, rank: int, document: str, span: str, mode: str, **gold: str) -> dict[str, str]:
+def reader_row(
+    name: str, query: str, answer: str, rank: int, document: str, span: str, mode: str, **gold: str
+) -> dict[str, str]:
     """A row of `Reader.csv`; cells that are lists are Python literals."""
-    cells = {"multilabel_id": name, "query": query, "filters": "b'null'", "answer": answer, "rank": f"{rank}.0"}
-    more = {"document_ids": document, "offsets_in_document": span, "type": "answer", "node": "Reader", "eval_mode": mode}
+    cells = {
+        "multilabel_id": name,
+        "query": query,
+        "filters": "b'null'",
+        "answer": answer,
+        "rank": f"{rank}.0",
+    }
+    more = {
+        "document_ids": document,
+        "offsets_in_document": span,
+        "type": "answer",
+        "node": "Reader",
+        "eval_mode": mode,
+    }
     return cells | more | (gold or GOLD_CELLS)
 
 
 def reader_csv(path: Path) -> Path:
-    nothing = {"gold_answers": "['']", "gold_contexts": "[]", "gold_document_ids": "[]", "gold_offsets_in_documents": "[]"}
+    nothing = {
+        "gold_answers": "['']",
+        "gold_contexts": "[]",
+        "gold_document_ids": "[]",
+        "gold_offsets_in_documents": "[]",
+    }
     rows = [
         reader_row("m1", "Capital?", "Lyon", 2, "['d1']", "[{'start': 3, 'end': 7}]", "integrated"),
         reader_row("m1", "Capital?", "Paris", 1, "['d1']", "[Span(start=0, end=5)]", "integrated"),
-        reader_row("m1", "Capital?", "Paris!", 1, "['d2']", "[{'start': 9, 'end': 15}]", "isolated"),
+        reader_row(
+            "m1", "Capital?", "Paris!", 1, "['d2']", "[{'start': 9, 'end': 15}]", "isolated"
+        ),
         reader_row("m2", "King?", "", 1, "[]", "[]", "integrated", **nothing),
     ]
     with path.open("w", newline="", encoding="utf-8") as stream:
@@ -243,10 +318,15 @@ def reader_csv(path: Path) -> Path:
     return path
 
 
-def test_haystacks_reader_csv_holds_answers_of_two_modes_and_what_they_were_judged_by(tmp_path: Path) -> None:
+def test_haystacks_reader_csv_holds_answers_of_two_modes_and_what_they_were_judged_by(
+    tmp_path: Path,
+) -> None:
     path = reader_csv(tmp_path / "Reader.csv")
 
-    integrated, isolated = read_predictions(path), read_predictions(path, format="haystack:isolated")
+    integrated, isolated = (
+        read_predictions(path),
+        read_predictions(path, format="haystack:isolated"),
+    )
     gold = read_questions(path)
 
     assert integrated.format == "haystack"
@@ -293,14 +373,24 @@ RAGAS = [
         "retrieved_contexts": ["x", CONTEXT],
         "reference_contexts": [CONTEXT],
     },
-    {"user_input": "King?", "response": "", "reference": "", "retrieved_contexts": [], "reference_contexts": []},
+    {
+        "user_input": "King?",
+        "response": "",
+        "reference": "",
+        "retrieved_contexts": [],
+        "reference_contexts": [],
+    },
 ]
 
 
 def test_ragas_rows_are_questions_predictions_and_retrieved_contexts(tmp_path: Path) -> None:
     path = lines(tmp_path / "ragas.jsonl", *RAGAS)
 
-    gold, predictions, retrieved = read_questions(path), read_predictions(path), read_retrieved(path)
+    gold, predictions, retrieved = (
+        read_questions(path),
+        read_predictions(path),
+        read_retrieved(path),
+    )
 
     assert {gold.format, predictions.format, retrieved.format} == {"ragas"}
     assert answers_of(gold.table) == {"0": ["Paris, France"], "1": []}
@@ -315,7 +405,9 @@ def test_ragas_context_ids_name_the_contexts(tmp_path: Path) -> None:
 
     assert list(read_retrieved([row]).table.items) == ["4", "b"]
     assert read_questions([row]).table.evidence == {"0": (("b",),)}
-    with pytest.raises(BadInput, match=r"retrieved_context_ids is a list of 1; expected a list of 2"):
+    with pytest.raises(
+        BadInput, match=r"retrieved_context_ids is a list of 1; expected a list of 2"
+    ):
         read_retrieved([{**row, "retrieved_context_ids": ["b"]}])
 
 
@@ -327,11 +419,14 @@ def test_ragas_rows_of_older_versions_are_understood(tmp_path: Path) -> None:
     assert list(read_retrieved([row]).table.items) == ["x"]
 
 
-# ---- predictions ---------------------------------------------------------------------------------------------------------
+# ---- predictions
+# --------------------------------------------------------------------------------------------------
 
 
 def test_official_predictions_are_one_text_each(tmp_path: Path) -> None:
-    found = read_predictions(written(tmp_path / "predictions.json", {"b": "Paris", "a": "", "c": None}))
+    found = read_predictions(
+        written(tmp_path / "predictions.json", {"b": "Paris", "a": "", "c": None})
+    )
 
     assert found.format == "predictions"
     assert answers_of(found.table) == {"a": [""], "b": ["Paris"], "c": [None]}
@@ -344,7 +439,11 @@ def test_a_key_that_json_readers_would_overwrite_is_refused(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    "rows", ['[{"id": "a", "rank": 1, "text": "x", "text": "y"}]', '{"id": "a", "rank": 1, "text": "x", "text": "y"}\n' * 2]
+    "rows",
+    [
+        '[{"id": "a", "rank": 1, "text": "x", "text": "y"}]',
+        '{"id": "a", "rank": 1, "text": "x", "text": "y"}\n' * 2,
+    ],
 )
 def test_a_key_twice_in_a_row_of_answers_is_refused(tmp_path: Path, rows: str) -> None:
     with pytest.raises(BadInput, match="'text' appears twice in one object"):
@@ -352,7 +451,9 @@ def test_a_key_twice_in_a_row_of_answers_is_refused(tmp_path: Path, rows: str) -
 
 
 def test_mixed_kinds_of_predictions_are_reported_by_their_key(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r'predictions\.json: \["5a"\] is 3; expected a string, or null'):
+    with pytest.raises(
+        BadInput, match=r'predictions\.json: \["5a"\] is 3; expected a string, or null'
+    ):
         read_predictions(written(tmp_path / "predictions.json", {"4": "x", "5a": 3}))
 
 
@@ -379,7 +480,10 @@ def test_n_best_answers_keep_their_order_and_tell_the_probability_of_none(tmp_pa
 
 def test_hugging_face_predictions_carry_their_no_answer_probability(tmp_path: Path) -> None:
     found = read_predictions(
-        [{"id": "a", "prediction_text": "x", "no_answer_probability": 0.25}, {"id": "b", "prediction_text": ""}]
+        [
+            {"id": "a", "prediction_text": "x", "no_answer_probability": 0.25},
+            {"id": "b", "prediction_text": ""},
+        ]
     )
 
     assert found.format == "hf"
@@ -396,7 +500,12 @@ def test_no_answer_probabilities_and_null_odds_are_distinguished(tmp_path: Path)
     assert probabilities.notes == ()
     assert "1 of 2 values are not between 0 and 1" in odds.notes[0]
     assert "all 2 values are 0" in tied.notes[0]
-    for wrong in ('{"a": 0.3, "b": "x"}', '{"a": 0.3, "b": NaN}', '{"a": 0.3, "b": true}', '{"a": 0.3, "b": null}'):
+    for wrong in (
+        '{"a": 0.3, "b": "x"}',
+        '{"a": 0.3, "b": NaN}',
+        '{"a": 0.3, "b": true}',
+        '{"a": 0.3, "b": null}',
+    ):
         with pytest.raises(BadInput, match=r"na\.json: b is .*; expected a finite number"):
             read_na_probs(written(tmp_path / "na.json", wrong))
 
@@ -412,7 +521,16 @@ def test_no_answer_probabilities_join_predictions_by_id() -> None:
 def test_ranked_answers_are_lines_in_any_order(tmp_path: Path) -> None:
     records = [
         {"id": "b", "rank": 2, "text": None, "score": 0.25},
-        {"id": "b", "rank": 1, "text": "Paris", "document": "d1", "start": 3, "end": 8, "score": 0.5, "no_answer": 0.125},
+        {
+            "id": "b",
+            "rank": 1,
+            "text": "Paris",
+            "document": "d1",
+            "start": 3,
+            "end": 8,
+            "score": 0.5,
+            "no_answer": 0.125,
+        },
         {"id": "a", "rank": None},
         {"id": 7, "text": "x", "start": 4},
         {"id": 7, "text": "y"},
@@ -429,13 +547,25 @@ def test_ranked_answers_are_lines_in_any_order(tmp_path: Path) -> None:
 
 
 def test_two_answers_of_one_rank_are_refused_with_both_places(tmp_path: Path) -> None:
-    records = [{"id": "a", "rank": 1, "text": "x"}, {"id": "b", "rank": 1, "text": "x"}, {"id": "a", "rank": 1, "text": "y"}]
+    records = [
+        {"id": "a", "rank": 1, "text": "x"},
+        {"id": "b", "rank": 1, "text": "x"},
+        {"id": "a", "rank": 1, "text": "y"},
+    ]
 
-    with pytest.raises(DuplicateItem, match=r"answers\.jsonl:1 and 3 both have rank 1 of the question 'a'"):
+    with pytest.raises(
+        DuplicateItem, match=r"answers\.jsonl:1 and 3 both have rank 1 of the question 'a'"
+    ):
         read_predictions(lines(tmp_path / "answers.jsonl", *records))
-    with pytest.raises(BadInput, match=r"answers\.jsonl:1: rank is 0; expected a rank, a positive integer"):
+    with pytest.raises(
+        BadInput, match=r"answers\.jsonl:1: rank is 0; expected a rank, a positive integer"
+    ):
         read_predictions(
-            lines(tmp_path / "answers.jsonl", {"id": "a", "rank": 0, "text": "x"}, {"id": "b", "rank": 1, "text": "x"})
+            lines(
+                tmp_path / "answers.jsonl",
+                {"id": "a", "rank": 0, "text": "x"},
+                {"id": "b", "rank": 1, "text": "x"},
+            )
         )
 
 
@@ -446,11 +576,25 @@ def ranked(seed: int) -> Predictions:
     for name in ("a", "é", "q 1", "10", "2", "line\nbreak"):
         n = random_.randrange(4)
         if not n:
-            records.append({"id": name, "rank": None, **({"no_answer": 0.5} if random_.random() < 0.5 else {})})
+            records.append(
+                {"id": name, "rank": None, **({"no_answer": 0.5} if random_.random() < 0.5 else {})}
+            )
         for rank in range(1, n + 1):
-            record = {"id": name, "rank": rank, "text": random_.choice([None, "", "Paris", "L’été\t"])}
-            more = {"document": "d#1", "start": 3, "end": 9, "score": random_.random(), "no_answer": 0.25}
-            records.append(record | {key: value for key, value in more.items() if random_.random() < 0.5})
+            record = {
+                "id": name,
+                "rank": rank,
+                "text": random_.choice([None, "", "Paris", "L’été\t"]),
+            }
+            more = {
+                "document": "d#1",
+                "start": 3,
+                "end": 9,
+                "score": random_.random(),
+                "no_answer": 0.25,
+            }
+            records.append(
+                record | {key: value for key, value in more.items() if random_.random() < 0.5}
+            )
     return read_predictions(records, format="ranked").table
 
 
@@ -486,6 +630,15 @@ def test_predictions_without_any_are_nothing_to_evaluate(tmp_path: Path) -> None
 def test_every_format_that_content_distinguishes_can_be_named() -> None:
     for holds in ("questions", "predictions", "na-probs", "retrieved"):
         assert answer_formats(holds)
-    assert {"squad", "rows", "nq-open", "triviaqa", "kilt", "dpr", "pyserini", "haystack", "haystack-labels", "ragas"} <= {
-        entry.name for entry in answer_formats("questions")
-    }
+    assert {
+        "squad",
+        "rows",
+        "nq-open",
+        "triviaqa",
+        "kilt",
+        "dpr",
+        "pyserini",
+        "haystack",
+        "haystack-labels",
+        "ragas",
+    } <= {entry.name for entry in answer_formats("questions")}

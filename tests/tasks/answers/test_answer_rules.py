@@ -11,12 +11,28 @@ from rankwell.tasks.answers.options import AnswerOptions
 CONTEXT = "Paris is the capital of France and Lyon is not"
 GOLD = {
     "data": [
-        {"title": "t", "paragraphs": [{"context": CONTEXT, "qas": [
-            {"id": "q1", "question": "which?", "answers": [{"text": "Paris", "answer_start": 0}]},
-            {"id": "q2", "question": "which not?", "answers": [{"text": "Lyon", "answer_start": 33}]},
-        ]}]}
+        {
+            "title": "t",
+            "paragraphs": [
+                {
+                    "context": CONTEXT,
+                    "qas": [
+                        {
+                            "id": "q1",
+                            "question": "which?",
+                            "answers": [{"text": "Paris", "answer_start": 0}],
+                        },
+                        {
+                            "id": "q2",
+                            "question": "which not?",
+                            "answers": [{"text": "Lyon", "answer_start": 33}],
+                        },
+                    ],
+                }
+            ],
+        }
     ]
-}  # fmt: skip
+}
 CORPUS = {"d1": "Paris is the capital of France", "d2": "Oslo is not in France"}
 RETRIEVED = {"q1": {"d1": 2.0, "d2": 1.0}, "q2": {"d2": 1.0}}
 SAID = {"q1": "Paris", "q2": "the Lyon"}

@@ -1,4 +1,6 @@
-"""Systems that answer questions: what loads, what is read where, and that scores decide between an answer and none."""
+"""Systems that answer questions: what loads, what is read where, and that scores decide between an
+answer and none.
+"""
 
 import builtins
 from collections.abc import Sequence
@@ -23,7 +25,10 @@ from rankwell.tasks.answers.answering import (
 from rankwell.tasks.answers.passages import Answer, Passage, ranked
 from rankwell.tasks.answers.readers import OverlapReader, TransformersReader
 
-RIVERS = Passage("rivers", "Paris lies on the Seine. The river Thames flows through London, and the Tiber through Rome.")
+RIVERS = Passage(
+    "rivers",
+    "Paris lies on the Seine. The river Thames flows through London, and the Tiber through Rome.",
+)
 TOWERS = Passage("towers", "The Eiffel Tower was opened in 1889. It is 330 metres high.")
 
 
@@ -40,7 +45,10 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
 
 def test_a_function_of_a_file_in_the_working_folder_is_loaded(module):
-    name = module("class Engine:\n    @staticmethod\n    def search(query, k):\n        return [(query, k)]\nlimit = 3\n")
+    name = module(
+        "class Engine:\n    @staticmethod\n    def search(query, k):\n        return [(query, "
+        "k)]\nlimit = 3\n"
+    )
 
     assert load_object(f"{name}:Engine.search")("q", 2) == [("q", 2)]
     assert load_object("os.path:join")("a", "b") == str(Path("a") / "b")
@@ -110,12 +118,16 @@ def test_answers_are_ranked_by_score_and_none_comes_after_answers_of_its_score()
         ("On what river does Paris lie?", "Seine"),
     ],
 )
-def test_the_reader_answers_from_the_sentence_that_shares_most_with_the_question(question: str, answer: str):
+def test_the_reader_answers_from_the_sentence_that_shares_most_with_the_question(
+    question: str, answer: str
+):
     assert OverlapReader().read(question, [RIVERS, TOWERS], 5)[0].text == answer
 
 
 def test_every_answer_is_a_piece_of_its_passage():
-    found = OverlapReader([RIVERS.text, TOWERS.text]).read("Which river is 330 metres from the Tower?", [RIVERS, TOWERS], 50)
+    found = OverlapReader([RIVERS.text, TOWERS.text]).read(
+        "Which river is 330 metres from the Tower?", [RIVERS, TOWERS], 50
+    )
     passages = dict([RIVERS, TOWERS])
 
     assert {each.document for each in found} == {"rivers", "towers", None}
@@ -129,7 +141,9 @@ def test_every_answer_is_a_piece_of_its_passage():
 def test_that_there_is_no_answer_comes_first_where_no_sentence_reaches_the_threshold():
     question = "Which city does the river Danube leave?"
 
-    strict, mild = (OverlapReader(threshold=each).read(question, [RIVERS], 3) for each in (0.5, 0.2))
+    strict, mild = (
+        OverlapReader(threshold=each).read(question, [RIVERS], 3) for each in (0.5, 0.2)
+    )
 
     assert strict[0] == Answer(None, 0.5)
     assert mild[0].text is not None
@@ -140,7 +154,9 @@ def test_that_there_is_no_answer_comes_first_where_no_sentence_reaches_the_thres
 
 
 def test_rare_words_weigh_more_than_words_of_every_document():
-    documents = [f"The bridge number {number} of the town." for number in range(20)] + ["The bridge of sighs is in Venice."]
+    documents = [f"The bridge number {number} of the town." for number in range(20)] + [
+        "The bridge of sighs is in Venice."
+    ]
     passages = [Passage(str(number), text) for number, text in enumerate(documents)]
 
     found = OverlapReader(documents).read("Where is the bridge of the sighs?", passages, 1)
@@ -170,7 +186,10 @@ def test_what_a_system_finds_becomes_a_ranking_in_its_own_order():
     seen: list[tuple[int, int]] = []
 
     found = retrieve(
-        Engine([("b", 1.0), ("a", 1.0), ("c", 0.5)]), {"q2": "x", "q1": ""}, 2, progress=lambda *each: seen.append(each)
+        Engine([("b", 1.0), ("a", 1.0), ("c", 0.5)]),
+        {"q2": "x", "q1": ""},
+        2,
+        progress=lambda *each: seen.append(each),
     )
 
     assert found.queries == ("q1", "q2")
@@ -190,20 +209,31 @@ class Echo:
     """A reader that answers with the passages that it was given."""
 
     def read(self, question: str, passages: Sequence[Passage], k: int) -> list[Answer]:
-        found = [Answer(each.text, 1 / (place + 1), each.document, 0, len(each.text)) for place, each in enumerate(passages)]
+        found = [
+            Answer(each.text, 1 / (place + 1), each.document, 0, len(each.text))
+            for place, each in enumerate(passages)
+        ]
         return ranked([*found[:k], Answer(None, 0.4)])
 
 
 def test_a_reader_sees_the_first_documents_and_its_answers_become_predictions():
     retrieved = Ranking.from_dict({"q1": {"c": 3.0, "gone": 2.5, "a": 2.0, "b": 1.0}, "q2": {}})
 
-    found = read_answers(Echo(), {"q1": "x", "q2": "y"}, retrieved, {"a": "A", "b": "B", "c": "C"}, k=2, retriever_k=3)
+    found = read_answers(
+        Echo(),
+        {"q1": "x", "q2": "y"},
+        retrieved,
+        {"a": "A", "b": "B", "c": "C"},
+        k=2,
+        retriever_k=3,
+    )
 
     assert found.ids == ("q1", "q2")
     assert found.offsets.tolist() == [0, 2, 3]
     assert found.texts == ("C", "A", None)
     assert found.documents == ("c", "a", None)
-    # None is worth 0.4, the best answer 1; nothing was read for q2, which is as sure as the surest other.
+    # None is worth 0.4, the best answer 1; nothing was read for q2, which is as sure as the surest
+    # other.
     assert found.no_answer is not None
     np.testing.assert_allclose(found.no_answer, [-0.6, -0.6])
 
@@ -285,24 +315,40 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     transformers.utils.logging.disable_progress_bar()
     transformers.BertTokenizerFast(vocab=str(folder / "vocab.txt")).save_pretrained(folder)
     torch.manual_seed(3)
-    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
-    configuration = transformers.BertConfig(vocab_size=len(WORDS), max_position_embeddings=48, initializer_range=0.5, **sizes)
+    sizes = {
+        "hidden_size": 16,
+        "num_hidden_layers": 1,
+        "num_attention_heads": 2,
+        "intermediate_size": 16,
+    }
+    configuration = transformers.BertConfig(
+        vocab_size=len(WORDS), max_position_embeddings=48, initializer_range=0.5, **sizes
+    )
     transformers.BertForQuestionAnswering(configuration).save_pretrained(folder)
     return folder
 
 
 QUESTION = "What is the capital?"
-CITIES = Passage("cities", "  Paris is the capital of France. London was a city in England, the capital.  Paris was in London.")
+CITIES = Passage(
+    "cities",
+    "  Paris is the capital of France. London was a city in England, the capital.  Paris was "
+    "in London.",
+)
 
 
 def by_hand(
     folder: Path, question: str, text: str, *, window: int, stride: int, longest: int
 ) -> tuple[dict[tuple[int, int], float], float]:
-    """Every span of a passage with its best score, and the score of none: one window at a time, all spans of every window."""
+    """Every span of a passage with its best score, and the score of none: one window at a time, all
+    spans of every window.
+    """
     import torch
     from transformers import AutoModelForQuestionAnswering, AutoTokenizer
 
-    tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModelForQuestionAnswering.from_pretrained(folder)
+    tokenizer, model = (
+        AutoTokenizer.from_pretrained(folder),
+        AutoModelForQuestionAnswering.from_pretrained(folder),
+    )
     query_tokens = tokenizer(question, add_special_tokens=False)["input_ids"]
     whole = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
     tokens, places = whole["input_ids"], whole["offset_mapping"]
@@ -331,10 +377,19 @@ def by_hand(
 def test_spans_and_none_are_what_all_windows_give_one_by_one(tiny: Path, window: int, stride: int):
     spans, none = by_hand(tiny, QUESTION, CITIES.text, window=window, stride=stride, longest=6)
 
-    reader = TransformersReader(str(tiny), max_tokens=window, stride=stride, max_answer_tokens=6, candidates=100, batch_size=2)
+    reader = TransformersReader(
+        str(tiny),
+        max_tokens=window,
+        stride=stride,
+        max_answer_tokens=6,
+        candidates=100,
+        batch_size=2,
+    )
     found = reader.read(QUESTION, [CITIES], 1000)
 
-    assert {(each.start, each.end): each.score for each in found if each.text} == pytest.approx(spans, abs=1e-5)
+    assert {(each.start, each.end): each.score for each in found if each.text} == pytest.approx(
+        spans, abs=1e-5
+    )
     assert next(each.score for each in found if each.text is None) == pytest.approx(none, abs=1e-5)
     assert all(CITIES.text[each.start : each.end] == each.text for each in found if each.text)
     assert [each.score for each in found] == sorted((each.score for each in found), reverse=True)
@@ -343,7 +398,9 @@ def test_spans_and_none_are_what_all_windows_give_one_by_one(tiny: Path, window:
 def test_the_best_answers_come_from_all_passages_and_batches_change_nothing(tiny: Path):
     other = Passage("other", "England is a city.")
 
-    one, three = (TransformersReader(str(tiny), max_tokens=16, stride=2, batch_size=size) for size in (1, 3))
+    one, three = (
+        TransformersReader(str(tiny), max_tokens=16, stride=2, batch_size=size) for size in (1, 3)
+    )
     found = one.read(QUESTION, [CITIES, other], 4)
     again = three.read(QUESTION, [CITIES, other], 4)
     apart = [each for passage in (CITIES, other) for each in one.read(QUESTION, [passage], 4)]
@@ -358,9 +415,15 @@ def test_the_best_answers_come_from_all_passages_and_batches_change_nothing(tiny
 
 
 def test_the_null_threshold_is_taken_off_the_score_of_none(tiny: Path):
-    plain, moved = (TransformersReader(str(tiny), max_tokens=48, stride=4, null_threshold=each) for each in (0.0, 100.0))
+    plain, moved = (
+        TransformersReader(str(tiny), max_tokens=48, stride=4, null_threshold=each)
+        for each in (0.0, 100.0)
+    )
 
-    before, after = (next(e.score for e in reader.read(QUESTION, [CITIES], 2) if e.text is None) for reader in (plain, moved))
+    before, after = (
+        next(e.score for e in reader.read(QUESTION, [CITIES], 2) if e.text is None)
+        for reader in (plain, moved)
+    )
 
     assert after == pytest.approx(before - 100)
     assert moved.read(QUESTION, [CITIES], 2)[-1].text is None
@@ -370,10 +433,17 @@ def test_the_null_threshold_is_taken_off_the_score_of_none(tiny: Path):
 def test_a_passage_may_hold_bytes_that_are_not_utf8_or_nothing_at_all(tiny: Path):
     reader = TransformersReader(str(tiny), max_tokens=48, stride=4)
 
-    found = reader.read(QUESTION, [Passage("odd", "\udcff Paris is a city"), Passage("empty", "")], 5)
+    found = reader.read(
+        QUESTION, [Passage("odd", "\udcff Paris is a city"), Passage("empty", "")], 5
+    )
 
-    assert all("\udcff Paris is a city"[each.start : each.end] == each.text for each in found if each.text)
-    assert any(each.text == "Paris" for each in reader.read(QUESTION, [Passage("odd", "\udcff Paris is a city")], 100))
+    assert all(
+        "\udcff Paris is a city"[each.start : each.end] == each.text for each in found if each.text
+    )
+    assert any(
+        each.text == "Paris"
+        for each in reader.read(QUESTION, [Passage("odd", "\udcff Paris is a city")], 100)
+    )
 
 
 def test_a_question_that_leaves_no_room_is_refused_with_its_length(tiny: Path):
@@ -383,7 +453,9 @@ def test_a_question_that_leaves_no_room_is_refused_with_its_length(tiny: Path):
         reader.read("what " * 20, [CITIES], 2)
 
 
-def test_a_model_that_is_not_there_and_limits_that_make_no_sense_are_refused(tiny: Path, tmp_path: Path, monkeypatch):
+def test_a_model_that_is_not_there_and_limits_that_make_no_sense_are_refused(
+    tiny: Path, tmp_path: Path, monkeypatch
+):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
 
     with pytest.raises(BadInput, match="no model that reads answers can be loaded"):
@@ -395,7 +467,9 @@ def test_a_model_that_is_not_there_and_limits_that_make_no_sense_are_refused(tin
 
 
 def test_the_whole_loop_runs_with_a_model(tiny: Path, questions: Questions):
-    retrieved, predictions = bm25_transformers(questions, model=str(tiny), k_retriever=1, k_reader=3, max_tokens=48, stride=4)
+    retrieved, predictions = bm25_transformers(
+        questions, model=str(tiny), k_retriever=1, k_reader=3, max_tokens=48, stride=4
+    )
 
     assert retrieved.items[0] == "rivers"
     assert np.diff(predictions.offsets).max() == 3

@@ -1,4 +1,6 @@
-"""What is relevant to a question: its own documents, those that hold an answer, those that share text with its own."""
+"""What is relevant to a question: its own documents, those that hold an answer, those that share
+text with its own.
+"""
 
 import random
 import re
@@ -21,14 +23,21 @@ from rankwell.tasks.answers.truth import by_answer, by_context, by_document
 
 
 def questions(**answers: list[Any]) -> Questions:
-    """Questions with their right answers, which are texts or {text, document}; those without are impossible."""
-    return read_questions([{"id": name, "question": f"{name}?", "answers": each} for name, each in answers.items()]).table
+    """Questions with their right answers, which are texts or {text, document}; those without are
+    impossible.
+    """
+    return read_questions(
+        [{"id": name, "question": f"{name}?", "answers": each} for name, each in answers.items()]
+    ).table
 
 
 def relevant(judgments: Judgments) -> dict[str, set[str]]:
     bounds = judgments.offsets.tolist()
     assert set(judgments.grades.tolist()) <= {1.0}
-    return {name: set(judgments.items[bounds[row] : bounds[row + 1]]) for row, name in enumerate(judgments.queries)}
+    return {
+        name: set(judgments.items[bounds[row] : bounds[row + 1]])
+        for row, name in enumerate(judgments.queries)
+    }
 
 
 def mean(text: str, judgments: Judgments, ranking: Ranking) -> float:
@@ -37,12 +46,19 @@ def mean(text: str, judgments: Judgments, ranking: Ranking) -> float:
     return float(parse_measure(text)(view).mean())
 
 
-# ---- by document ---------------------------------------------------------------------------------------------------------
+# ---- by document
+# --------------------------------------------------------------------------------------------------
 
 
 def test_the_documents_of_a_question_are_its_own_those_of_its_answers_and_its_evidence() -> None:
     kilt = read_questions(
-        [{"id": "k", "input": "?", "output": [{"provenance": [{"wikipedia_id": 1}, {"wikipedia_id": 2}]}]}]
+        [
+            {
+                "id": "k",
+                "input": "?",
+                "output": [{"provenance": [{"wikipedia_id": 1}, {"wikipedia_id": 2}]}],
+            }
+        ]
     ).table
     rows = read_questions(
         [
@@ -61,7 +77,9 @@ def test_the_documents_of_a_question_are_its_own_those_of_its_answers_and_its_ev
 
 def test_an_impossible_question_keeps_its_document_unless_it_is_asked_otherwise() -> None:
     qas = [{"id": "i", "question": "?", "answers": [], "is_impossible": True}]
-    table = read_questions({"data": [{"title": "T", "paragraphs": [{"context": "c", "qas": qas}]}]}).table
+    table = read_questions(
+        {"data": [{"title": "T", "paragraphs": [{"context": "c", "qas": qas}]}]}
+    ).table
 
     assert relevant(by_document(table)) == {"i": {"T#0"}}
     assert relevant(by_document(table, impossible=False)) == {"i": set()}
@@ -74,12 +92,17 @@ def test_a_question_without_a_document_is_there_all_the_same() -> None:
 def test_piafs_sample_gives_the_recall_map_and_mrr_of_its_own_test(shared: Path) -> None:
     table = read_questions(shared / "qa" / "piaf_tiny.json").table
     documents = sorted(table.contexts)
-    # PIAF's own retriever finds thirteen paragraphs first, two second, and nothing for the question that is impossible.
+    # PIAF's own retriever finds thirteen paragraphs first, two second, and nothing for the question
+    # that is impossible.
     second = {"p140295443296616", "p140295443281456"}
     rows = []
-    for name, own, impossible in zip(table.ids, table.documents, table.impossible.tolist(), strict=True):
+    for name, own, impossible in zip(
+        table.ids, table.documents, table.impossible.tolist(), strict=True
+    ):
         others = [document for document in documents if document != own]
-        found = [] if impossible else [others[0], own, others[1]] if name in second else [own, *others]
+        found = (
+            [] if impossible else [others[0], own, others[1]] if name in second else [own, *others]
+        )
         rows += [(name, item, float(-rank)) for rank, item in enumerate(found)]
     ranking = Ranking.from_rows(*zip(*rows, strict=True), all_queries=table.ids)
 
@@ -90,7 +113,8 @@ def test_piafs_sample_gives_the_recall_map_and_mrr_of_its_own_test(shared: Path)
         assert mean(measure, truth, ranking) == PIAF_SAMPLE[word], measure
 
 
-# ---- by answer -----------------------------------------------------------------------------------------------------------
+# ---- by answer
+# --------------------------------------------------------------------------------------------------
 
 TEXTS = {
     "us": "The U.S. has focus.",
@@ -125,16 +149,22 @@ TEXTS = {
     ],
 )
 @pytest.mark.parametrize("pooled", [False, True])
-def test_each_rule_finds_an_answer_in_its_own_way(rule: str, answer: str, holders: set[str], pooled: bool) -> None:
+def test_each_rule_finds_an_answer_in_its_own_way(
+    rule: str, answer: str, holders: set[str], pooled: bool
+) -> None:
     ranking = Ranking.from_rows(["q"] * len(TEXTS), list(TEXTS), [0.0] * len(TEXTS))
 
-    judged = by_answer(questions(q=[answer]), TEXTS, rule=rule, retrieved=[ranking] if pooled else [])
+    judged = by_answer(
+        questions(q=[answer]), TEXTS, rule=rule, retrieved=[ranking] if pooled else []
+    )
 
     assert relevant(judged) == {"q": holders}
 
 
 def tokens(text: str) -> list[str]:
-    """DPR's tokens, by its definition: runs of letters, numbers and marks, or single characters that are no white space."""
+    """DPR's tokens, by its definition: runs of letters, numbers and marks, or single characters
+    that are no white space.
+    """
     found, run = [], ""
     for letter in unicodedata.normalize("NFD", text):
         category = unicodedata.category(letter)[0]
@@ -148,7 +178,9 @@ def tokens(text: str) -> list[str]:
 
 
 def holds(text: list[str], answer: list[str]) -> bool:
-    return any(text[place : place + len(answer)] == answer for place in range(len(text) - len(answer) + 1))
+    return any(
+        text[place : place + len(answer)] == answer for place in range(len(text) - len(answer) + 1)
+    )
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -163,13 +195,22 @@ def test_dprs_rule_agrees_with_its_definition_on_random_texts(seed: int) -> None
     asked = {f"q{n}": [some(4) for _ in range(random_.randrange(1, 4))] for n in range(40)}
     table = questions(**asked)
     lists = [(name, item) for name in table.ids for item in random_.sample(sorted(texts), 20)]
-    ranking = Ranking.from_rows([name for name, _ in lists], [item for _, item in lists], [0.0] * len(lists))
+    ranking = Ranking.from_rows(
+        [name for name, _ in lists], [item for _, item in lists], [0.0] * len(lists)
+    )
 
     everywhere, pooled = by_answer(table, texts), by_answer(table, texts, retrieved=[ranking])
 
-    given = {name: [text for text in each if text.strip() and tokens(text)] for name, each in asked.items()}
+    given = {
+        name: [text for text in each if text.strip() and tokens(text)]
+        for name, each in asked.items()
+    }
     expected = {
-        name: {item for item, text in texts.items() if any(holds(tokens(text), tokens(answer)) for answer in each)}
+        name: {
+            item
+            for item, text in texts.items()
+            if any(holds(tokens(text), tokens(answer)) for answer in each)
+        }
         for name, each in given.items()
     }
     assert any(expected.values())
@@ -184,11 +225,16 @@ def test_an_answer_of_which_nothing_is_left_is_in_no_text_or_in_all(rule: str) -
     vanishes = rule in ("kilt", "dpr")
 
     assert relevant(by_answer(table, TEXTS, rule=rule))["q"] == set()
-    assert relevant(by_answer(table, TEXTS, rule=rule, vanished="all"))["q"] == (set(TEXTS) if vanishes else set())
+    assert relevant(by_answer(table, TEXTS, rule=rule, vanished="all"))["q"] == (
+        set(TEXTS) if vanishes else set()
+    )
 
 
 def test_every_answer_counts_and_a_question_without_any_has_nothing_relevant() -> None:
-    assert relevant(by_answer(questions(a=["focus", "croissance"], b=[]), TEXTS)) == {"a": {"us", "number"}, "b": set()}
+    assert relevant(by_answer(questions(a=["focus", "croissance"], b=[]), TEXTS)) == {
+        "a": {"us", "number"},
+        "b": set(),
+    }
 
 
 def test_pools_of_several_rankings_are_joined() -> None:
@@ -222,22 +268,36 @@ def test_piafs_gold_paragraphs_hold_their_answers_by_every_rule(shared: Path) ->
         assert all(own[name] <= found[name] for name in table.ids)
 
 
-# ---- by context ----------------------------------------------------------------------------------------------------------
+# ---- by context
+# --------------------------------------------------------------------------------------------------
 
-PASSAGE = "The Normans were the people who in the 10th and 11th centuries gave their name to Normandy, a region in France."
+PASSAGE = (
+    "The Normans were the people who in the 10th and 11th centuries gave their name to "
+    "Normandy, a region in France."
+)
 CHUNKS = {
     "first half": "The Normans were the people who in the 10th and 11th centuries",
     "second half": "gave their name to Normandy, a region in France.",
     "window": "An earlier sentence. " + PASSAGE + " They were descended from Norse raiders.",
     "shouted": PASSAGE.upper(),
-    "same subject": "Normandy, a region of France, is named after the Normans, a people of the middle ages.",
+    "same subject": "Normandy, a region of France, is named after the Normans, a people of the "
+    "middle ages.",
     "empty": "",
 }
 
 
 def with_context(*, impossible: bool = False) -> Questions:
-    qas = [{"id": "q", "question": "?", "answers": [] if impossible else ["Normandy"], "is_impossible": impossible}]
-    return read_questions({"data": [{"title": "T", "paragraphs": [{"context": PASSAGE, "qas": qas}]}]}).table
+    qas = [
+        {
+            "id": "q",
+            "question": "?",
+            "answers": [] if impossible else ["Normandy"],
+            "is_impossible": impossible,
+        }
+    ]
+    return read_questions(
+        {"data": [{"title": "T", "paragraphs": [{"context": PASSAGE, "qas": qas}]}]}
+    ).table
 
 
 def test_passages_are_relevant_however_the_text_was_cut() -> None:
@@ -260,16 +320,29 @@ def test_the_share_is_that_of_the_shorter_texts_runs_of_three_words() -> None:
 
 def test_a_paraphrase_is_relevant_by_a_named_similarity_from_its_threshold_on() -> None:
     table = with_context()
-    paraphrase = "Normandy, a region in France, has its name from the Normans, a people of the 10th and the 11th centuries."
+    paraphrase = (
+        "Normandy, a region in France, has its name from the Normans, a people of the 10th and "
+        "the 11th centuries."
+    )
     # Of the passage's 21 words and the four of this one, three are shared: 6 / 25.
-    texts = {"paraphrase": paraphrase, "four": "the Normans, France, Spain", "none": "Dogs stay out"}
+    texts = {
+        "paraphrase": paraphrase,
+        "four": "the Normans, France, Spain",
+        "none": "Dogs stay out",
+    }
     ranking = Ranking.from_rows(["q"] * 2, ["four", "none"], [2.0, 1.0])
 
     assert relevant(by_context(table, texts)) == {"q": set()}
     assert relevant(by_context(table, texts, similarity="words")) == {"q": {"paraphrase"}}
-    assert relevant(by_context(table, texts, similarity="words", threshold=0.24)) == {"q": {"paraphrase", "four"}}
-    assert relevant(by_context(table, texts, similarity="words", threshold=0.25)) == {"q": {"paraphrase"}}
-    assert relevant(by_context(table, texts, similarity="words", threshold=0.24, retrieved=[ranking])) == {"q": {"four"}}
+    assert relevant(by_context(table, texts, similarity="words", threshold=0.24)) == {
+        "q": {"paraphrase", "four"}
+    }
+    assert relevant(by_context(table, texts, similarity="words", threshold=0.25)) == {
+        "q": {"paraphrase"}
+    }
+    assert relevant(
+        by_context(table, texts, similarity="words", threshold=0.24, retrieved=[ranking])
+    ) == {"q": {"four"}}
 
 
 def test_the_documented_paraphrase_is_found_and_the_rules_name_similarity_and_threshold(
@@ -277,7 +350,9 @@ def test_the_documented_paraphrase_is_found_and_the_rules_name_similarity_and_th
 ) -> None:
     text = (Path(__file__).parents[3] / "docs" / "answers.md").read_text(encoding="utf-8")
     section = text.partition("## Paraphrased contexts")[2].partition("\n## ")[0]
-    script, printed = (section.partition(f"```{kind}\n")[2].partition("```")[0] for kind in ("python", "text"))
+    script, printed = (
+        section.partition(f"```{kind}\n")[2].partition("```")[0] for kind in ("python", "text")
+    )
     names: dict[str, Any] = {}
 
     exec(script, names)

@@ -1,4 +1,6 @@
-"""Answers and retrieval that are not what they seem: nothing is scored without a word about what cannot be right."""
+"""Answers and retrieval that are not what they seem: nothing is scored without a word about what
+cannot be right.
+"""
 
 import json
 from pathlib import Path
@@ -14,7 +16,12 @@ from rankwell.evaluation.results import Results
 from rankwell.report import Terminal
 from rankwell.tasks.answers.commands.answers import hardest_questions, show
 from rankwell.tasks.answers.evaluation import evaluate_answers
-from rankwell.tasks.answers.formats import read_predictions, read_questions, read_retrieved, write_predictions
+from rankwell.tasks.answers.formats import (
+    read_predictions,
+    read_questions,
+    read_retrieved,
+    write_predictions,
+)
 
 IMPOSSIBLE = {"id": "none", "question": "Which king?", "answers": [], "is_impossible": True}
 
@@ -42,35 +49,55 @@ def passages(answer: str, *texts: dict[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-# ---- DPR -------------------------------------------------------------------------------------------------------------------
+# ---- DPR
+# --------------------------------------------------------------------------------------------------
 
 
 def test_a_passage_is_searched_without_its_title() -> None:
     results = passages("6,5", {"title": "6,5 title", "text": "6.5 only", "score": "1"})
 
-    assert means(judged(results, retrieved=results, convention="dpr", measures="accuracy@1")) == {"accuracy@1": 0}
+    assert means(judged(results, retrieved=results, convention="dpr", measures="accuracy@1")) == {
+        "accuracy@1": 0
+    }
 
 
 def test_of_pyserinis_passages_the_second_line_is_searched() -> None:
     def accuracy(text: str) -> float:
-        results = {"1": {"question": "How much?", "answers": ["6,5"], "contexts": [{"docid": 3, "score": 9.5, "text": text}]}}
-        return means(judged(results, retrieved=results, convention="dpr", measures="accuracy@1"))["accuracy@1"]
+        results = {
+            "1": {
+                "question": "How much?",
+                "answers": ["6,5"],
+                "contexts": [{"docid": 3, "score": 9.5, "text": text}],
+            }
+        }
+        return means(judged(results, retrieved=results, convention="dpr", measures="accuracy@1"))[
+            "accuracy@1"
+        ]
 
-    assert [accuracy(text) for text in ("6,5 title\n6.5 only", "title\nis 6,5 here", "6,5 alone")] == [0, 1, 1]
+    assert [
+        accuracy(text) for text in ("6,5 title\n6.5 only", "title\nis 6,5 here", "6,5 alone")
+    ] == [0, 1, 1]
 
 
 def test_what_the_file_says_of_its_passages_is_held_against_their_texts() -> None:
     results = passages(
-        "6,5", {"text": "is 6,5 here", "score": "2", "has_answer": False}, {"text": "nothing", "score": "1", "has_answer": False}
+        "6,5",
+        {"text": "is 6,5 here", "score": "2", "has_answer": False},
+        {"text": "nothing", "score": "1", "has_answer": False},
     )
 
     found = judged(results, retrieved=results, convention="dpr", measures="accuracy@1")
 
     assert means(found) == {"accuracy@1": 1}
-    assert has_note(found, "1 of 2 has_answer of the file are not what the texts say (question '1', passage 'p0': false)")
+    assert has_note(
+        found,
+        "1 of 2 has_answer of the file are not what the texts say (question '1', passage "
+        "'p0': false)",
+    )
 
 
-# ---- What is missing or misspelt -------------------------------------------------------------------------------------------
+# ---- What is missing or misspelt
+# -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -80,7 +107,10 @@ def test_what_the_file_says_of_its_passages_is_held_against_their_texts() -> Non
             [{"id": "q1", "rank": 1, "txt": "a"}, {"id": "q2", "rank": None}],
             r"given\.jsonl:1: text is missing; expected a string or null",
         ),
-        ([{"id": "q0", "rank": None}, {"id": "q1", "txt": "a"}], r"given\.jsonl:2: text is missing; expected a string or null"),
+        (
+            [{"id": "q0", "rank": None}, {"id": "q1", "txt": "a"}],
+            r"given\.jsonl:2: text is missing; expected a string or null",
+        ),
         (
             [{"id": "q1", "rank": 1, "text": 5}, {"id": "q2", "rank": None}],
             r"given\.jsonl:1: text is 5; expected a string or null",
@@ -95,11 +125,19 @@ def test_a_line_without_a_text_is_refused(records: list[Any], message: str, tmp_
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ({"p": [{"txt": "Paris"}]}, r"given\.json: p\[0\]\.text is missing; expected a string or null"),
-        ([{"id": "q1", "prediction_txt": "a", "prediction_text": "b"}, {"id": "q2"}], r"\[1\]\.prediction_text is missing"),
+        (
+            {"p": [{"txt": "Paris"}]},
+            r"given\.json: p\[0\]\.text is missing; expected a string or null",
+        ),
+        (
+            [{"id": "q1", "prediction_txt": "a", "prediction_text": "b"}, {"id": "q2"}],
+            r"\[1\]\.prediction_text is missing",
+        ),
     ],
 )
-def test_a_misspelt_key_is_not_read_as_no_answer(content: Any, message: str, tmp_path: Path) -> None:
+def test_a_misspelt_key_is_not_read_as_no_answer(
+    content: Any, message: str, tmp_path: Path
+) -> None:
     with pytest.raises(BadInput, match=message):
         read_predictions(written(tmp_path / "given.json", content))
 
@@ -109,7 +147,10 @@ def test_an_empty_list_is_written_and_read_as_one(tmp_path: Path) -> None:
 
     write_predictions(read_predictions(given).table, tmp_path / "given.jsonl")
 
-    assert json.loads((tmp_path / "given.jsonl").read_text().splitlines()[0]) == {"id": "a", "rank": None}
+    assert json.loads((tmp_path / "given.jsonl").read_text().splitlines()[0]) == {
+        "id": "a",
+        "rank": None,
+    }
     assert answers_of(read_predictions(tmp_path / "given.jsonl").table) == given
 
 
@@ -126,7 +167,9 @@ def test_a_question_without_answers_or_a_mark_is_noted(tmp_path: Path) -> None:
     silent = {"id": "q1", "question": "?", "answer": "Paris"}
 
     found = read_questions(written(tmp_path / "gold.json", squad(qa("q0"), silent)))
-    rows = read_questions([{"id": "a", "question": "?", "answers": ["x"]}, {"id": "b", "question": "?"}])
+    rows = read_questions(
+        [{"id": "a", "question": "?", "answers": ["x"]}, {"id": "b", "question": "?"}]
+    )
 
     for each in (found, rows):
         assert each.counts["silent"] == 1
@@ -134,7 +177,8 @@ def test_a_question_without_answers_or_a_mark_is_noted(tmp_path: Path) -> None:
     assert read_questions(squad(qa("q0"), IMPOSSIBLE)).counts.get("silent", 0) == 0
 
 
-# ---- Order -----------------------------------------------------------------------------------------------------------------
+# ---- Order
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("turn", [1, -1])
@@ -148,19 +192,37 @@ def test_answers_without_ranks_are_ordered_by_their_scores(turn: int, tmp_path: 
     found = read_predictions(lines(tmp_path / "given.jsonl", *records[::turn]))
 
     assert answers_of(found.table) == {"q": ["a", "b", "low"]}
-    assert any("1 questions have several answers without ranks, which are taken by their scores" in note for note in found.notes)
+    assert any(
+        "1 questions have several answers without ranks, which are taken by their scores" in note
+        for note in found.notes
+    )
 
 
-def test_answers_without_ranks_and_scores_are_noted_as_in_the_order_of_lines(tmp_path: Path) -> None:
-    found = read_predictions(lines(tmp_path / "given.jsonl", {"id": "q", "text": "b"}, {"id": "q", "text": "a"}))
+def test_answers_without_ranks_and_scores_are_noted_as_in_the_order_of_lines(
+    tmp_path: Path,
+) -> None:
+    found = read_predictions(
+        lines(tmp_path / "given.jsonl", {"id": "q", "text": "b"}, {"id": "q", "text": "a"})
+    )
 
     assert answers_of(found.table) == {"q": ["b", "a"]}
     assert any("by the order of their lines" in note for note in found.notes)
-    with pytest.raises(BadInput, match=r"given\.jsonl:2: score is missing; expected a rank, or a score as other answers have"):
-        read_predictions(lines(tmp_path / "given.jsonl", {"id": "q", "text": "b", "score": 1}, {"id": "q", "text": "a"}))
+    with pytest.raises(
+        BadInput,
+        match=r"given\.jsonl:2: score is missing; expected a rank, or a score as other answers "
+        r"have",
+    ):
+        read_predictions(
+            lines(
+                tmp_path / "given.jsonl",
+                {"id": "q", "text": "b", "score": 1},
+                {"id": "q", "text": "a"},
+            )
+        )
 
 
-# ---- Documents and positions -----------------------------------------------------------------------------------------------
+# ---- Documents and positions
+# -----------------------------------------------------------------------------------------------
 
 
 def test_documents_that_no_question_knows_are_reported_loudly() -> None:
@@ -170,31 +232,56 @@ def test_documents_that_no_question_knows_are_reported_loudly() -> None:
     known = judged(gold, retrieved={"q1": {"doc-1": 1.0, "d1": 0.5}})
     listed = judged(gold, retrieved={"q1": {"doc-1": 1.0}}, corpus={"doc-1": "a", "d1": CONTEXT})
 
-    words = "none of the retrieved documents is known to the questions: these like 'doc-1', those like 'd1'"
+    words = (
+        "none of the retrieved documents is known to the questions: these like 'doc-1', those "
+        "like 'd1'"
+    )
     assert [has_note(each, words) for each in (strange, known, listed)] == [True, False, False]
 
 
 def answer(**changes: Any) -> dict[str, Any]:
-    return {"id": "q1", "rank": 1, "text": "Paris", "document": "France#0", "start": 0, "end": 5, **changes}
+    return {
+        "id": "q1",
+        "rank": 1,
+        "text": "Paris",
+        "document": "France#0",
+        "start": 0,
+        "end": 5,
+        **changes,
+    }
 
 
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"start": 30, "end": 10}, "1 of 1 answers end before they start, so that they are wrong (question 'q1', rank 1)"),
-        ({"document": None}, "1 of 1 answers have a position but no document, so that they are wrong"),
-        ({"start": 1, "end": 6}, "1 of 1 answers are not the text at their position, which alone is compared"),
+        (
+            {"start": 30, "end": 10},
+            "1 of 1 answers end before they start, so that they are wrong (question 'q1', rank 1)",
+        ),
+        (
+            {"document": None},
+            "1 of 1 answers have a position but no document, so that they are wrong",
+        ),
+        (
+            {"start": 1, "end": 6},
+            "1 of 1 answers are not the text at their position, which alone is compared",
+        ),
         ({"document": "france-0"}, "none of the answers' documents is known to the questions"),
     ],
 )
-def test_positions_that_cannot_be_right_are_noted(given: dict[str, Any], words: str, tmp_path: Path) -> None:
+def test_positions_that_cannot_be_right_are_noted(
+    given: dict[str, Any], words: str, tmp_path: Path
+) -> None:
     predictions = lines(tmp_path / "given.jsonl", answer(**given))
 
     assert has_note(judged(squad(qa("q1")), predictions), words)
-    assert not has_note(judged(squad(qa("q1")), lines(tmp_path / "right.jsonl", answer())), "answers")
+    assert not has_note(
+        judged(squad(qa("q1")), lines(tmp_path / "right.jsonl", answer())), "answers"
+    )
 
 
-# ---- Lists that name a document twice --------------------------------------------------------------------------------------
+# ---- Lists that name a document twice
+# --------------------------------------------------------------------------------------
 
 
 TWICE = "q1 Q0 d1 1 3 x\nq1 Q0 d9 2 2 x\nq1 Q0 d1 3 1 x\n"
@@ -218,7 +305,9 @@ TWICE = "q1 Q0 d1 1 3 x\nq1 Q0 d9 2 2 x\nq1 Q0 d1 3 1 x\n"
         ),
     ],
 )
-def test_piaf_counts_a_document_at_each_of_its_places(name: str, content: Any, tmp_path: Path) -> None:
+def test_piaf_counts_a_document_at_each_of_its_places(
+    name: str, content: Any, tmp_path: Path
+) -> None:
     gold, run = squad(qa("q1"), id="d1"), written(tmp_path / name, content)
 
     kept = judged(gold, retrieved=run)
@@ -233,7 +322,9 @@ def test_piaf_counts_a_document_at_each_of_its_places(name: str, content: Any, t
             judged(gold, retrieved=run, **other)
 
 
-def test_the_second_place_of_a_document_is_found_where_the_first_is_not_counted(tmp_path: Path) -> None:
+def test_the_second_place_of_a_document_is_found_where_the_first_is_not_counted(
+    tmp_path: Path,
+) -> None:
     run = written(tmp_path / "run.trec", TWICE)
 
     found = read_retrieved(run, duplicates="keep")
@@ -245,12 +336,19 @@ def test_the_second_place_of_a_document_is_found_where_the_first_is_not_counted(
     assert list(zip(details["item"], details["rank"], strict=True)) == [("d1", 1), ("d9", 2)]
 
 
-# ---- Haystack --------------------------------------------------------------------------------------------------------------
+# ---- Haystack
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("listed", [{"d9": 1.0}, {"d1": 1.0}, {}])
-def test_haystack_1_gives_a_question_without_an_answer_1_for_every_retriever_metric(listed: dict[str, float]) -> None:
-    found = judged(squad(qa("q1"), IMPOSSIBLE, id="d1"), retrieved={"q1": {"d9": 1.0}, "none": listed}, convention="haystack-v1")
+def test_haystack_1_gives_a_question_without_an_answer_1_for_every_retriever_metric(
+    listed: dict[str, float],
+) -> None:
+    found = judged(
+        squad(qa("q1"), IMPOSSIBLE, id="d1"),
+        retrieved={"q1": {"d9": 1.0}, "none": listed},
+        convention="haystack-v1",
+    )
 
     by_query = {row["query"]: row["value"] for row in found.per_query()}
     assert by_query == {"none": 1.0, "q1": 0.0}
@@ -258,7 +356,8 @@ def test_haystack_1_gives_a_question_without_an_answer_1_for_every_retriever_met
     assert not has_note(found, "no document is relevant")
 
 
-# ---- Options ---------------------------------------------------------------------------------------------------------------
+# ---- Options
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -276,7 +375,10 @@ def test_haystack_1_gives_a_question_without_an_answer_1_for_every_retriever_met
             {"predictions": None, "retrieved": {"q1": {"a": 1.0}}, "missing": "skip"},
             "missing='skip' has no effect without PREDICTIONS",
         ),
-        ({"retrieved": {"q1": {"a": 1.0}}, "context_share": 0.5}, "context_share=0.5 has no effect without relevance='context'"),
+        (
+            {"retrieved": {"q1": {"a": 1.0}}, "context_share": 0.5},
+            "context_share=0.5 has no effect without relevance='context'",
+        ),
         (
             {"retrieved": {"q1": {"a": 1.0}}, "context_share": 3, "relevance": "context"},
             "expected a number above 0 and at most 1",
@@ -294,7 +396,12 @@ def test_haystack_1_gives_a_question_without_an_answer_1_for_every_retriever_met
             "context_threshold=0; expected a number above 0",
         ),
         (
-            {"retrieved": {"q1": {"a": 1.0}}, "context_share": 0.5, "context_similarity": "words", "relevance": "context"},
+            {
+                "retrieved": {"q1": {"a": 1.0}},
+                "context_share": 0.5,
+                "context_similarity": "words",
+                "relevance": "context",
+            },
             "context_share=0.5 has no effect beside context_similarity='words'",
         ),
     ],
@@ -309,7 +416,8 @@ def test_an_unused_option_is_refused(options: dict[str, Any], message: str) -> N
 def test_a_depth_that_no_measure_looks_at_is_noted() -> None:
     def note(convention: str, **options: Any) -> bool:
         return has_note(
-            judged(squad(qa("q1")), {"q1": "Paris"}, convention=convention, **options), "-k 3 is unused: no measure here"
+            judged(squad(qa("q1")), {"q1": "Paris"}, convention=convention, **options),
+            "-k 3 is unused: no measure here",
         )
 
     assert [note("squad2", k=3), note("squad2"), note("haystack-v1", k=3)] == [True, False, False]
@@ -318,8 +426,13 @@ def test_a_depth_that_no_measure_looks_at_is_noted() -> None:
 def test_the_language_of_mlqa_is_noted_where_no_option_names_it() -> None:
     gold, given = squad(qa("q1")), {"q1": "Paris"}
 
-    assert has_note(judged(gold, given, convention="mlqa"), "the rules are those of en, as language names no other")
-    assert not has_note(judged(gold, given, convention="mlqa", language="de"), "the rules are those of")
+    assert has_note(
+        judged(gold, given, convention="mlqa"),
+        "the rules are those of en, as language names no other",
+    )
+    assert not has_note(
+        judged(gold, given, convention="mlqa", language="de"), "the rules are those of"
+    )
 
 
 def test_what_a_convention_notes_is_in_its_rules() -> None:
@@ -331,10 +444,13 @@ def test_what_a_convention_notes_is_in_its_rules() -> None:
 def test_numbers_that_are_all_equal_are_noted_as_distinguishing_nothing(tmp_path: Path) -> None:
     def note(*numbers: float) -> bool:
         records = [
-            {"id": name, "rank": 1, "text": "Paris", "no_answer": n} for name, n in zip(("q1", "none"), numbers, strict=True)
+            {"id": name, "rank": 1, "text": "Paris", "no_answer": n}
+            for name, n in zip(("q1", "none"), numbers, strict=True)
         ]
         given = lines(tmp_path / "given.jsonl", *records)
-        return has_note(judged(squad(qa("q1"), IMPOSSIBLE), given, convention="squad2"), "distinguish nothing")
+        return has_note(
+            judged(squad(qa("q1"), IMPOSSIBLE), given, convention="squad2"), "distinguish nothing"
+        )
 
     assert [note(0.5, 0.5), note(0.5, 0.25)] == [True, False]
 
@@ -342,14 +458,24 @@ def test_numbers_that_are_all_equal_are_noted_as_distinguishing_nothing(tmp_path
 def test_a_question_without_a_prediction_is_shown_to_have_been_given_nothing() -> None:
     found = judged(squad(qa("q1"), qa("q2")), {"q1": "Paris"}, convention="squad2")
 
-    assert hardest_questions(found.hardest()).splitlines()[-1].split() == ["answered", "nothing", "given"]
+    assert hardest_questions(found.hardest()).splitlines()[-1].split() == [
+        "answered",
+        "nothing",
+        "given",
+    ]
 
 
 def test_a_folder_keeps_nothing_of_an_earlier_evaluation(tmp_path: Path) -> None:
     gold, run = squad(qa("q1"), IMPOSSIBLE, id="d1"), {"q1": {"d1": 1.0}, "none": {"d1": 1.0}}
     out = tmp_path / "out"
     show(
-        judged(gold, {"q1": "Paris", "none": ""}, retrieved=run, convention="squad2", na_probs={"q1": 0.1, "none": 0.9}),
+        judged(
+            gold,
+            {"q1": "Paris", "none": ""},
+            retrieved=run,
+            convention="squad2",
+            na_probs={"q1": 0.1, "none": 0.9},
+        ),
         output=out,
     )
     before = {path.name for path in out.iterdir()}
@@ -362,21 +488,33 @@ def test_a_folder_keeps_nothing_of_an_earlier_evaluation(tmp_path: Path) -> None
         show(smaller, output=out)
 
     left = {path.name for path in out.iterdir()}
-    assert not left & {"no_answer_numbers.png", "no_answer_numbers.svg", "no_answer_curves.csv", "top_k.csv"}
+    assert not left & {
+        "no_answer_numbers.png",
+        "no_answer_numbers.svg",
+        "no_answer_curves.csv",
+        "top_k.csv",
+    }
     assert set(json.loads((out / "manifest.json").read_text())["files"]) == left - {"manifest.json"}
 
 
-def test_notes_of_the_convention_are_printed_and_lines_fit_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_notes_of_the_convention_are_printed_and_lines_fit_a_narrow_terminal(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr("rankwell.report.terminal_of", lambda _: Terminal(80))
 
     shown = show(judged(squad(qa("q1")), {"q1": "Paris"}, convention="haystack-v1"))
 
-    assert "haystack-v1: A question without an answer has 1 for every retriever metric, whatever was retrieved." in shown.notes
+    assert (
+        "haystack-v1: A question without an answer has 1 for every retriever metric, whatever "
+        "was retrieved." in shown.notes
+    )
     assert max(map(len, shown.text.splitlines())) <= 80
     assert shown.text.startswith("1 question: 1 answerable")
 
 
-def test_kilts_words_say_their_cut_off_and_who_failed_is_judged_by_a_word_of_the_convention() -> None:
+def test_kilts_words_say_their_cut_off_and_who_failed_is_judged_by_a_word_of_the_convention() -> (
+    None
+):
     gold = squad(qa("q1"), id="d1")
 
     kilt = judged(gold, retrieved={"q1": {"d1": 1.0}}, convention="kilt", retriever_k=5)

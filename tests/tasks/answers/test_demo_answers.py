@@ -1,4 +1,6 @@
-"""The questions that ship with the package, and that the example retriever and reader have something to do with them."""
+"""The questions that ship with the package, and that the example retriever and reader have
+something to do with them.
+"""
 
 import json
 import re
@@ -11,7 +13,12 @@ import pytest
 
 from rankwell import cli
 from rankwell.tasks.answers.answer_pairs import Predictions, Questions
-from rankwell.tasks.answers.answering import bm25_overlap, gold_passages, question_texts, read_answers
+from rankwell.tasks.answers.answering import (
+    bm25_overlap,
+    gold_passages,
+    question_texts,
+    read_answers,
+)
 from rankwell.tasks.answers.commands import demo_answers
 from rankwell.tasks.answers.formats import read_questions
 from rankwell.tasks.answers.readers import OverlapReader
@@ -19,7 +26,9 @@ from rankwell.tasks.answers.readers import OverlapReader
 
 @pytest.fixture(scope="module")
 def document() -> dict[str, Any]:
-    return json.loads((files("rankwell.tasks.answers") / "data" / "questions.json").read_text(encoding="utf-8"))
+    return json.loads(
+        (files("rankwell.tasks.answers") / "data" / "questions.json").read_text(encoding="utf-8")
+    )
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +58,11 @@ def test_every_answer_stands_where_it_is_said_to_stand_as_whole_words(document: 
 def test_no_question_appears_twice_and_there_are_enough_of_both_kinds(document: dict[str, Any]):
     listed = [question for _, question in asked_in(document)]
 
-    assert len({question["id"] for question in listed}) == len({question["question"] for question in listed}) == len(listed)
+    assert (
+        len({question["id"] for question in listed})
+        == len({question["question"] for question in listed})
+        == len(listed)
+    )
     assert Counter(question["is_impossible"] for question in listed)[True] >= 10
     assert len(listed) >= 40
     assert sum(len(article["paragraphs"]) for article in document["data"]) >= 30
@@ -72,26 +85,42 @@ def hits(questions: Questions, predictions: Predictions) -> set[str]:
     return found
 
 
-def test_the_example_finds_most_paragraphs_and_more_of_them_the_deeper_it_looks(questions: Questions):
+def test_the_example_finds_most_paragraphs_and_more_of_them_the_deeper_it_looks(
+    questions: Questions,
+):
     found = []
     for k in (1, 3, 10):
         retrieved, _ = bm25_overlap(questions, k_retriever=k)
-        lists = [retrieved.items[a:b] for a, b in zip(retrieved.offsets, retrieved.offsets[1:], strict=False)]
-        found.append(sum(document in items for document, items in zip(questions.documents, lists, strict=True)))
+        lists = [
+            retrieved.items[a:b]
+            for a, b in zip(retrieved.offsets, retrieved.offsets[1:], strict=False)
+        ]
+        found.append(
+            sum(
+                document in items
+                for document, items in zip(questions.documents, lists, strict=True)
+            )
+        )
 
     assert len(questions.ids) / 2 < found[0] < found[1] < found[2] < len(questions.ids)
 
 
-def test_the_example_answers_some_fails_on_others_and_is_silent_where_it_should_be(questions: Questions):
+def test_the_example_answers_some_fails_on_others_and_is_silent_where_it_should_be(
+    questions: Questions,
+):
     _, predictions = bm25_overlap(questions)
     right = hits(questions, predictions)
-    impossible = {name for name, none in zip(questions.ids, questions.impossible, strict=True) if none}
+    impossible = {
+        name for name, none in zip(questions.ids, questions.impossible, strict=True) if none
+    }
 
     assert len(right & impossible) > len(impossible) / 2
     assert 10 < len(right - impossible) < len(questions.ids) - 10
 
 
-def test_a_threshold_of_0_never_keeps_silent_where_a_word_is_shared_and_one_above_1_always_does(questions: Questions):
+def test_a_threshold_of_0_never_keeps_silent_where_a_word_is_shared_and_one_above_1_always_does(
+    questions: Questions,
+):
     never, always = (bm25_overlap(questions, threshold=each)[1] for each in (0.0, 1.5))
     firsts = [always.texts[place] for place in always.offsets[:-1]]
 
@@ -102,9 +131,13 @@ def test_a_threshold_of_0_never_keeps_silent_where_a_word_is_shared_and_one_abov
 def test_the_right_paragraph_helps_the_reader(questions: Questions):
     reader = OverlapReader(questions.contexts.values(), threshold=0.0)
     everywhere = bm25_overlap(questions, threshold=0.0)[1]
-    alone = read_answers(reader, question_texts(questions), gold_passages(questions), questions.contexts, k=5)
+    alone = read_answers(
+        reader, question_texts(questions), gold_passages(questions), questions.contexts, k=5
+    )
 
-    possible = {name for name, none in zip(questions.ids, questions.impossible, strict=True) if not none}
+    possible = {
+        name for name, none in zip(questions.ids, questions.impossible, strict=True) if not none
+    }
     assert len(hits(questions, alone) & possible) >= len(hits(questions, everywhere) & possible)
 
 
@@ -123,7 +156,8 @@ def test_the_demo_ends_with_who_failed_where_and_how_to_do_it_again(demo: tuple[
         "Reader answers, and on the right passages (isolated):",
         "The 3 hardest of",
         "Who failed where, by reader_top1_accuracy: none",
-        f"rankwell answers {folder / 'questions.json'} {folder / 'answers.jsonl'} --retrieved {folder / 'bm25.run'}",
+        f"rankwell answers {folder / 'questions.json'} {folder / 'answers.jsonl'} --retrieved "
+        f"{folder / 'bm25.run'}",
     ]
 
     assert [text.index(each) for each in ends] == sorted(text.index(each) for each in ends)
@@ -134,7 +168,9 @@ def test_the_demo_ends_with_who_failed_where_and_how_to_do_it_again(demo: tuple[
     }
 
 
-def test_the_command_that_the_demo_names_gives_the_same_figures(demo: tuple[Path, str], monkeypatch, capsys):
+def test_the_command_that_the_demo_names_gives_the_same_figures(
+    demo: tuple[Path, str], monkeypatch, capsys
+):
     _, text = demo
     command = text[text.index("  rankwell answers") :].replace("\\\n", " ")
     words = command[: command.index("\n")].split()

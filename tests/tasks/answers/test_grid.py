@@ -31,8 +31,16 @@ GOLD = {
                 {
                     "context": "The sky is blue. Grass is green.",
                     "qas": [
-                        {"id": "q1", "question": "What is blue?", "answers": [{"text": "The sky", "answer_start": 0}]},
-                        {"id": "q2", "question": "What is green?", "answers": [{"text": "Grass", "answer_start": 17}]},
+                        {
+                            "id": "q1",
+                            "question": "What is blue?",
+                            "answers": [{"text": "The sky", "answer_start": 0}],
+                        },
+                        {
+                            "id": "q2",
+                            "question": "What is green?",
+                            "answers": [{"text": "Grass", "answer_start": 17}],
+                        },
                     ],
                 }
             ],
@@ -70,17 +78,33 @@ def fails(questions):
 '''
 
 
-def evaluate(gold: Any, predictions: Any = None, *, retrieved: Any = None, k: int = 5, unit: str = "share") -> SimpleNamespace:
-    """Exact matches by hand, and how many questions have documents: a stand-in that shares nothing with the real evaluation."""
+def evaluate(
+    gold: Any, predictions: Any = None, *, retrieved: Any = None, k: int = 5, unit: str = "share"
+) -> SimpleNamespace:
+    """Exact matches by hand, and how many questions have documents: a stand-in that shares nothing
+    with the real evaluation.
+    """
     questions = read_questions(gold).table
     rows: list[dict[str, Any]] = []
     if predictions is not None:
-        table = predictions if isinstance(predictions, Predictions) else read_predictions(predictions).table
+        table = (
+            predictions
+            if isinstance(predictions, Predictions)
+            else read_predictions(predictions).table
+        )
         firsts = {name: table.texts[table.offsets[place]] for place, name in enumerate(table.ids)}
-        right = [firsts.get(name) == questions.answers[place] for place, name in enumerate(questions.ids)]
+        right = [
+            firsts.get(name) == questions.answers[place] for place, name in enumerate(questions.ids)
+        ]
         rows.append(row("em", sum(right) / len(right), unit) | {"k": k})
     if retrieved is not None:
-        rows.append(row("recall", sum(int(size > 0) for size in retrieved.offsets[1:] - retrieved.offsets[:-1]) / 2, unit))
+        rows.append(
+            row(
+                "recall",
+                sum(int(size > 0) for size in retrieved.offsets[1:] - retrieved.offsets[:-1]) / 2,
+                unit,
+            )
+        )
     return SimpleNamespace(summary=rows, notes=("one thing to say",))
 
 
@@ -131,7 +155,10 @@ def calls() -> list[str]:
 
 
 def means(done: list[PointResult], label: str) -> dict[str, float]:
-    return {each.point.run: next(row["mean"] for row in each.rows if row["label"] == label) for each in done}
+    return {
+        each.point.run: next(row["mean"] for row in each.rows if row["label"] == label)
+        for each in done
+    }
 
 
 def test_every_combination_is_a_point_named_by_what_varies(world: Write):
@@ -162,8 +189,14 @@ def test_every_combination_is_a_point_named_by_what_varies(world: Write):
         "b k_reader=5",
     ]
     assert grid.cells[0].parameters == {"k_reader": 1, "fold": True, "model": "x"}
-    assert {name: each.value for name, each in grid.cells[0].options.items()} == {"gold": "gold.json", "k": 3}
-    assert [cell.options["predictions"].value for cell in grid.cells[4:]] == ["runs/1.json", "runs/5.json"]
+    assert {name: each.value for name, each in grid.cells[0].options.items()} == {
+        "gold": "gold.json",
+        "k": 3,
+    }
+    assert [cell.options["predictions"].value for cell in grid.cells[4:]] == [
+        "runs/1.json",
+        "runs/5.json",
+    ]
 
 
 def test_what_was_answered_is_evaluated_in_every_way_and_answered_once(world: Write):
@@ -205,7 +238,9 @@ def test_a_killed_run_goes_on_where_it_was(world: Write):
 
 
 def test_what_is_kept_comes_back_unchanged(world: Write):
-    path = world('@[[system]]\nname = "live"\ncall = "./grid_engine.py:answer"\nparameters = { right = 1 }\n')
+    path = world(
+        '@[[system]]\nname = "live"\ncall = "./grid_engine.py:answer"\nparameters = { right = 1 }\n'
+    )
     seen: list[Any] = []
 
     def keep(gold: Any, predictions: Any, *, retrieved: Any, note: str = "") -> SimpleNamespace:
@@ -213,7 +248,10 @@ def test_what_is_kept_comes_back_unchanged(world: Write):
         return evaluate(gold, predictions, retrieved=retrieved)
 
     run(path, keep)
-    again = world('@note = "other"\n[[system]]\nname = "live"\ncall = "./grid_engine.py:answer"\nparameters = { right = 1 }\n')
+    again = world(
+        '@note = "other"\n[[system]]\nname = "live"\ncall = '
+        '"./grid_engine.py:answer"\nparameters = { right = 1 }\n'
+    )
     run(again, keep)
     (one, found), (other, refound) = seen
 
@@ -223,12 +261,20 @@ def test_what_is_kept_comes_back_unchanged(world: Write):
     assert other.scores[0] == 1.0
     assert math.isnan(other.scores[1])
     assert other.no_answer is None
-    assert (found.queries, list(found.items), found.scores.tolist()) == (refound.queries, list(refound.items), [0.1])
+    assert (found.queries, list(found.items), found.scores.tolist()) == (
+        refound.queries,
+        list(refound.items),
+        [0.1],
+    )
 
 
-@pytest.mark.parametrize("content", ["[]", "null", "{}", '{"rows": 3}', "[" * 100_000, '{"record_digest": []}'])
+@pytest.mark.parametrize(
+    "content", ["[]", "null", "{}", '{"rows": 3}', "[" * 100_000, '{"record_digest": []}']
+)
 def test_what_is_kept_but_changed_is_evaluated_again(world: Write, content: str):
-    path = world('@[[system]]\nname = "live"\ncall = "./grid_engine.py:answer"\nparameters = { right = 1 }\n')
+    path = world(
+        '@[[system]]\nname = "live"\ncall = "./grid_engine.py:answer"\nparameters = { right = 1 }\n'
+    )
     first = run(path)
     kept = [each for folder in ("rows", "answers") for each in Path.cwd().rglob(f"{folder}/*.json")]
 
@@ -241,11 +287,20 @@ def test_what_is_kept_but_changed_is_evaluated_again(world: Write, content: str)
     assert [each.rows for each in again] == [each.rows for each in first]
 
 
-@pytest.mark.parametrize("changed", ["gold", "engine", "module", "package", "lazy", "parameter", "file", "name"])
-def test_what_decides_a_figure_decides_whether_it_is_kept(world: Write, changed: str, tmp_path: Path):
+@pytest.mark.parametrize(
+    "changed", ["gold", "engine", "module", "package", "lazy", "parameter", "file", "name"]
+)
+def test_what_decides_a_figure_decides_whether_it_is_kept(
+    world: Write, changed: str, tmp_path: Path
+):
     (tmp_path / "note.txt").write_text("first")
-    text = '@[[system]]\nname = "live"\ncall = "./grid_engine.py:answer"\nparameters = { right = 1, note = "note.txt" }\n'
-    imports = "\nif not True:\n    import grid_helper\n\n\ndef late():\n    from grid_lazy import x\n"
+    text = (
+        '@[[system]]\nname = "live"\ncall = "./grid_engine.py:answer"\nparameters = { right = 1, '
+        'note = "note.txt" }\n'
+    )
+    imports = (
+        "\nif not True:\n    import grid_helper\n\n\ndef late():\n    from grid_lazy import x\n"
+    )
     (tmp_path / "grid_engine.py").write_text(ENGINE + imports)
     (tmp_path / "grid_helper.py").write_text("from grid_parts.one import x\n")
     (tmp_path / "grid_lazy.py").write_text("x = 1\n")
@@ -305,10 +360,14 @@ measures = ["em"]
 """
 
 
-def test_a_grid_of_an_earlier_version_is_converted(world: Write, monkeypatch: pytest.MonkeyPatch, capsys):
+def test_a_grid_of_an_earlier_version_is_converted(
+    world: Write, monkeypatch: pytest.MonkeyPatch, capsys
+):
     from rankwell import cli
 
-    monkeypatch.setattr("sys.argv", ["rankwell", "convert", "experiment", str(world(FORMER)), "new.toml"])
+    monkeypatch.setattr(
+        "sys.argv", ["rankwell", "convert", "experiment", str(world(FORMER)), "new.toml"]
+    )
     assert cli.main() == 0, capsys.readouterr().err
     points = plan_grid(read_experiment("new.toml"), evaluate)
 
@@ -316,8 +375,11 @@ def test_a_grid_of_an_earlier_version_is_converted(world: Write, monkeypatch: py
     assert [point.run for point in points[:2]] == ["live right=0 k=1", "live right=0 k=5"]
     assert points[-1].run == "two words right=2 k=5"
     assert list(points[-1].values.items()) == [
-        ("right", 2), ("note", 'a "quoted" \\ text'), ("depth", 2), ("k", 5)
-    ]  # fmt: skip
+        ("right", 2),
+        ("note", 'a "quoted" \\ text'),
+        ("depth", 2),
+        ("k", 5),
+    ]
     monkeypatch.setattr("sys.argv", ["rankwell", "convert", "experiment", "new.toml", "newer.toml"])
     assert cli.main() == 2
     assert "new.toml is not a file of an earlier version" in capsys.readouterr().err
@@ -325,13 +387,19 @@ def test_a_grid_of_an_earlier_version_is_converted(world: Write, monkeypatch: py
 
 @pytest.mark.parametrize("systems", ["systems = [1]", "[systems]\na = [1]"])
 def test_systems_other_than_tables_are_refused(
-    systems: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    systems: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ):
     from rankwell import cli
 
     monkeypatch.chdir(tmp_path)
     Path("old.toml").write_text(f'gold = "gold.json"\n{systems}\n')
-    for command in (["answers", "grid", "old.toml"], ["convert", "experiment", "old.toml", "new.toml"]):
+    for command in (
+        ["answers", "grid", "old.toml"],
+        ["convert", "experiment", "old.toml", "new.toml"],
+    ):
         monkeypatch.setattr("sys.argv", ["rankwell", *command])
         assert cli.main() == 2
         assert "old.toml" in capsys.readouterr().err
@@ -345,19 +413,27 @@ def test_a_data_set_of_another_task_is_refused(
     monkeypatch.chdir(tmp_path)
     Path("gold.json").write_text("{}")
     system = "[[system]]\nname = 'a'\ncall = 'rankwell.tasks.answers.answering:bm25_overlap'\n"
-    Path("grid.toml").write_text(f"[[dataset]]\nname = 'd'\ncommand = 'clips evaluate'\ngold = 'gold.json'\n{system}")
+    Path("grid.toml").write_text(
+        f"[[dataset]]\nname = 'd'\ncommand = 'clips evaluate'\ngold = 'gold.json'\n{system}"
+    )
     monkeypatch.setattr("sys.argv", ["rankwell", "answers", "grid", "grid.toml"])
 
     assert cli.main() == 2
     assert "is 'clips evaluate'; a grid evaluates answers" in capsys.readouterr().err
 
 
-def test_a_system_that_comes_with_rankwell_is_called_where_it_is_now(world: Write, monkeypatch: pytest.MonkeyPatch):
+def test_a_system_that_comes_with_rankwell_is_called_where_it_is_now(
+    world: Write, monkeypatch: pytest.MonkeyPatch
+):
     from rankwell import cli
 
     own = 'call = "rankwell.evaluation.answering:bm25_overlap"'
-    former = FORMER.replace('[systems.live]\ncall = "./grid_engine.py:answer"', f"[systems.bm25]\n{own}")
-    monkeypatch.setattr("sys.argv", ["rankwell", "convert", "experiment", str(world(former)), "new.toml"])
+    former = FORMER.replace(
+        '[systems.live]\ncall = "./grid_engine.py:answer"', f"[systems.bm25]\n{own}"
+    )
+    monkeypatch.setattr(
+        "sys.argv", ["rankwell", "convert", "experiment", str(world(former)), "new.toml"]
+    )
     assert cli.main() == 0
 
     called = next(each.call for each in read_experiment("new.toml").cells if each.entry == "bm25")
@@ -372,7 +448,9 @@ def test_jobs_change_nothing(world: Write, monkeypatch: pytest.MonkeyPatch):
     alone = list(run_grid(read_experiment(path), Path("one"), evaluate_answers))
     done = list(run_grid(read_experiment(path), Path("two"), evaluate_answers, jobs=2))
 
-    assert [(each.point, each.rows, each.notes) for each in done] == [(each.point, each.rows, each.notes) for each in alone]
+    assert [(each.point, each.rows, each.notes) for each in done] == [
+        (each.point, each.rows, each.notes) for each in alone
+    ]
     # The points of one system and its parameters share its answers.
     assert sorted(calls()) == sorted(2 * ["0 1 none", "1 1 none", "2 1 none"])
 
@@ -382,7 +460,10 @@ def test_result_files_are_points_too(world: Write, tmp_path: Path):
     for right in (1, 2):
         answers = {"q1": "The sky", "q2": "Grass" if right == 2 else "Moss"}
         (tmp_path / "runs" / f"n{right}.json").write_text(json.dumps(answers))
-    path = world('@[[system]]\nname = "old"\npredictions = "runs/n{right}.json"\nparameters = { right = [1, 2] }\n')
+    path = world(
+        '@[[system]]\nname = "old"\npredictions = "runs/n{right}.json"\nparameters = { right '
+        "= [1, 2] }\n"
+    )
 
     done = run(path)
     (tmp_path / "runs" / "n1.json").write_text(json.dumps({"q1": "no", "q2": "no"}))
@@ -401,14 +482,32 @@ def test_result_files_are_points_too(world: Write, tmp_path: Path):
         ("@[parameters]\nk = 1\n", r"no \[\[system\]\]"),
         ("@$call = 3\n", r"grid.toml:7: system 'a': call is 3; expected a string"),
         ("system = 3\n@", r"system is not a list of tables"),
-        ("@$call = 'm:f'\nparameters = { k = [] }\n", r"grid.toml:8: system 'a': parameters: k is an empty"),
-        ("@$parameters = { k = [[1]] }\n", r"system 'a': parameters: k is \[1\]; expected strings, numbers"),
+        (
+            "@$call = 'm:f'\nparameters = { k = [] }\n",
+            r"grid.toml:8: system 'a': parameters: k is an empty",
+        ),
+        (
+            "@$parameters = { k = [[1]] }\n",
+            r"system 'a': parameters: k is \[1\]; expected strings, numbers",
+        ),
         ("@$parameters = { k = [1, 2, 1] }\n", r"parameters: k lists a value twice: \[1, 2, 1\]"),
-        ("@$call = 'm:f'\nparameters = { k = [1, '1'] }\n", "two cells are named 'questions/a k=1'"),
-        ("@$parameters = { day = 2020-01-01 }\n", r"system 'a': parameters: day is datetime.date\("),
-        ("@$retrieved = 'r{kk}.run'\nparameters = { k = 1 }\n", "retrieved: unknown parameter 'kk'; did you mean 'k'"),
+        (
+            "@$call = 'm:f'\nparameters = { k = [1, '1'] }\n",
+            "two cells are named 'questions/a k=1'",
+        ),
+        (
+            "@$parameters = { day = 2020-01-01 }\n",
+            r"system 'a': parameters: day is datetime.date\(",
+        ),
+        (
+            "@$retrieved = 'r{kk}.run'\nparameters = { k = 1 }\n",
+            "retrieved: unknown parameter 'kk'; did you mean 'k'",
+        ),
         ("@$retrieved = 'r.run'\nparameters = { k = 1 }\n", r"no option of questions/a holds {k}"),
-        ("@k = 1\n$call = 'm:f'\nparameters = { k = 1 }\n", "parameters: k: 'k' is an option of 'questions' as well"),
+        (
+            "@k = 1\n$call = 'm:f'\nparameters = { k = 1 }\n",
+            "parameters: k: 'k' is an option of 'questions' as well",
+        ),
         ("[chart]\nmeasures = 'em'\n@$call = 'm:f'\n", "chart.measures is 'em'; expected a list"),
         ("[[system]\n", r"grid.toml is not valid TOML: .*line 1"),
         (
@@ -417,7 +516,9 @@ def test_result_files_are_points_too(world: Write, tmp_path: Path):
         ),
     ],
 )
-def test_a_grid_that_cannot_be_understood_is_refused_by_file_and_key(world: Write, text: str, message: str):
+def test_a_grid_that_cannot_be_understood_is_refused_by_file_and_key(
+    world: Write, text: str, message: str
+):
     with pytest.raises(BadInput, match=message):
         read_experiment(world(text))
 
@@ -439,21 +540,44 @@ def test_a_grid_needs_its_questions(tmp_path: Path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("@kk = 1\n$call = './grid_engine.py:wrong'\n", r"grid.toml:5: .*: kk: unknown option; did .*'k'"),
+        (
+            "@kk = 1\n$call = './grid_engine.py:wrong'\n",
+            r"grid.toml:5: .*: kk: unknown option; did .*'k'",
+        ),
         ("@$", r"grid.toml:5: system 'a' has neither a call nor files; give `call`"),
         ("@$call = 'm:f'\nretrieved = 'x'\n", "system 'a' has both a call and files"),
-        ("@$cal = 'm:f'\nretrieved = 'gold.json'\n", r"grid.toml:7: system 'a': cal: unknown option; known are"),
+        (
+            "@$cal = 'm:f'\nretrieved = 'gold.json'\n",
+            r"grid.toml:7: system 'a': cal: unknown option; known are",
+        ),
         ("@$call = 'm:f'\nparameters = { mean = 1 }\n", "a parameter cannot be named 'mean'"),
         ("@$call = './grid_engine.py:answr'\n", r"system 'a': call: .*did you mean 'answer'"),
-        ("@$call = './grid_engine.py:answer'\n", r"system 'a': ./grid_engine.py:answer cannot be called .*'right'"),
-        ("@$call = './grid_engine.py:wrong'\nparameters = { x = 1 }\n", r"cannot be called with .*'x'"),
-        ("@$predictions = 'p{x}.json'\nparameters = { x = [1, 2] }\n", r"system 'a': predictions: there is no file .*p1.json"),
-        ("@$call = './grid_engine.py:wrong'\n", "grid.toml: a: ./grid_engine.py:wrong returns an integer; expected a Ranking or"),
-        ("@$call = './grid_engine.py:fails'\n", r"a: ./grid_engine.py:fails failed \(RuntimeError: out of cards\)"),
+        (
+            "@$call = './grid_engine.py:answer'\n",
+            r"system 'a': ./grid_engine.py:answer cannot be called .*'right'",
+        ),
+        (
+            "@$call = './grid_engine.py:wrong'\nparameters = { x = 1 }\n",
+            r"cannot be called with .*'x'",
+        ),
+        (
+            "@$predictions = 'p{x}.json'\nparameters = { x = [1, 2] }\n",
+            r"system 'a': predictions: there is no file .*p1.json",
+        ),
+        (
+            "@$call = './grid_engine.py:wrong'\n",
+            "grid.toml: a: ./grid_engine.py:wrong returns an integer; expected a Ranking or",
+        ),
+        (
+            "@$call = './grid_engine.py:fails'\n",
+            r"a: ./grid_engine.py:fails failed \(RuntimeError: out of cards\)",
+        ),
     ],
 )
 def test_what_cannot_be_run_is_refused_by_name(world: Write, text: str, message: str):
-    good = "\n[[system]]\nname = 'z'\ncall = './grid_engine.py:answer'\nparameters = { right = 1 }\n"
+    good = (
+        "\n[[system]]\nname = 'z'\ncall = './grid_engine.py:answer'\nparameters = { right = 1 }\n"
+    )
 
     with pytest.raises((BadUsage, BadInput), match=message):
         run(world(text + good))
@@ -464,9 +588,26 @@ def test_a_row_holds_parameters_figures_and_where_and_when(world: Write):
     rows = wide(run(world(LIVE)))
 
     first = rows[0]
-    names = ["run", "system", "right", "k", "em", "recall", "seconds", "date", "hostname", "experiment_id"]
+    names = [
+        "run",
+        "system",
+        "right",
+        "k",
+        "em",
+        "recall",
+        "seconds",
+        "date",
+        "hostname",
+        "experiment_id",
+    ]
     assert list(first) == names
-    assert (first["system"], first["right"], first["k"], first["em"], first["recall"]) == ("live", 0, 1, 0.0, 0.5)
+    assert (first["system"], first["right"], first["k"], first["em"], first["recall"]) == (
+        "live",
+        0,
+        1,
+        0.0,
+        0.5,
+    )
     assert len({row["experiment_id"] for row in rows}) == 6
     assert rows == wide(run(world(LIVE)))
     assert first["date"].endswith("+00:00")
@@ -475,7 +616,11 @@ def test_a_row_holds_parameters_figures_and_where_and_when(world: Write):
 def test_figures_of_one_label_are_distinguished_by_what_differs():
     rows = [row("f1", 0.1) | {"k": 1}, row("f1", 0.2) | {"k": 2}, row("em", 0.3) | {"k": None}]
 
-    assert {name: each["mean"] for name, each in figures_of(rows).items()} == {"f1 (k=1)": 0.1, "f1 (k=2)": 0.2, "em": 0.3}
+    assert {name: each["mean"] for name, each in figures_of(rows).items()} == {
+        "f1 (k=1)": 0.1,
+        "f1 (k=2)": 0.2,
+        "em": 0.3,
+    }
 
 
 def test_a_parameter_with_the_name_of_a_figure_is_refused(world: Write, tmp_path: Path):
@@ -486,7 +631,9 @@ def test_a_parameter_with_the_name_of_a_figure_is_refused(world: Write, tmp_path
         wide(done)
 
 
-def chart_rows(series: int, values: tuple[Any, ...] = (1, 5), labels: Mapping[str, float] | None = None) -> list[dict[str, Any]]:
+def chart_rows(
+    series: int, values: tuple[Any, ...] = (1, 5), labels: Mapping[str, float] | None = None
+) -> list[dict[str, Any]]:
     labels = {"em": 0.1, "recall": 0.2} if labels is None else labels
     return [
         row(label, step + 0.01 * place * (place + number))
@@ -498,26 +645,40 @@ def chart_rows(series: int, values: tuple[Any, ...] = (1, 5), labels: Mapping[st
 
 
 def points(panel: dict[str, Any]) -> list[tuple[Any, ...]]:
-    return [(each["series"], each["value"], round(each["mean"], 6)) for each in panel["data"]["values"]]
+    return [
+        (each["series"], each["value"], round(each["mean"], 6)) for each in panel["data"]["values"]
+    ]
 
 
 def test_a_chart_has_a_panel_for_each_measure_that_moves_and_says_what_it_leaves_out():
-    rows = chart_rows(2) + [row("still", 0.5) | {"system": "s0", "series": "s0 p=0", "value": value} for value in (1, 5)]
+    rows = chart_rows(2) + [
+        row("still", 0.5) | {"system": "s0", "series": "s0 p=0", "value": value} for value in (1, 5)
+    ]
 
     spec = parameter_chart(rows, "k_reader")
 
     assert [panel["title"] for panel in spec["concat"]] == ["em", "recall"]
     assert "1 measure that no run moves is left out" in spec["title"]["subtitle"][0]
-    assert points(spec["concat"][0]) == [("s0 p=0", 1, 0.1), ("s0 p=0", 5, 0.11), ("s1 p=1", 1, 0.1), ("s1 p=1", 5, 0.12)]
+    assert points(spec["concat"][0]) == [
+        ("s0 p=0", 1, 0.1),
+        ("s0 p=0", 5, 0.11),
+        ("s1 p=1", 1, 0.1),
+        ("s1 p=1", 5, 0.12),
+    ]
     assert spec["concat"][0]["encoding"]["x"]["axis"]["values"] == [1, 5]
     assert len(parameter_chart(rows[-2:], "k_reader")["concat"]) == 1
 
 
 def test_many_series_become_points_around_the_median_of_their_system():
-    few, many = parameter_chart(chart_rows(MOST_LINES), "k"), parameter_chart(chart_rows(MOST_LINES + 1), "k")
+    few, many = (
+        parameter_chart(chart_rows(MOST_LINES), "k"),
+        parameter_chart(chart_rows(MOST_LINES + 1), "k"),
+    )
 
     def line(spec: dict[str, Any]) -> dict[str, Any]:
-        return next(layer for layer in spec["concat"][0]["layer"] if layer["mark"]["type"] == "line")
+        return next(
+            layer for layer in spec["concat"][0]["layer"] if layer["mark"]["type"] == "line"
+        )
 
     assert "aggregate" not in line(few)["encoding"]["y"]
     assert line(many)["encoding"]["y"]["aggregate"] == "median"
@@ -535,7 +696,9 @@ def test_many_series_become_points_around_the_median_of_their_system():
         ((1, "all"), "ordinal", None),
     ],
 )
-def test_numbers_stand_at_their_places_and_other_values_side_by_side(values: tuple[Any, ...], kind: str, scale: str | None):
+def test_numbers_stand_at_their_places_and_other_values_side_by_side(
+    values: tuple[Any, ...], kind: str, scale: str | None
+):
     spec = parameter_chart(chart_rows(2, values), "k")
     x = spec["concat"][0]["encoding"]["x"]
     picture = draw(spec)
@@ -581,34 +744,53 @@ def judged(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rankwell.tasks.answers.commands.answers_grid.evaluate_answers", evaluate)
 
 
-def test_the_command_writes_rows_charts_and_where_they_come_from(world: Write, judged: None, monkeypatch, capsys):
+def test_the_command_writes_rows_charts_and_where_they_come_from(
+    world: Write, judged: None, monkeypatch, capsys
+):
     path = world(LIVE)
 
     assert command(monkeypatch, str(path), "-o", "out") == 0
     out, err = capsys.readouterr()
-    rows, summary = (list(csv.DictReader(Path(f"out/{name}.csv").read_text().splitlines())) for name in ("results", "summary"))
+    rows, summary = (
+        list(csv.DictReader(Path(f"out/{name}.csv").read_text().splitlines()))
+        for name in ("results", "summary")
+    )
 
     assert "live right=1 k=5" in out
     assert err.count("one thing to say") == 1
     assert "6 of 6 runs: one thing to say" in err
     assert "exact names:\n  em = EM\n" in out
     assert [row["em"] for row in rows] == ["0.0", "0.0", "0.5", "0.5", "1.0", "1.0"]
-    assert {(row["run"], row["label"]) for row in summary} == {(row["run"], each) for row in rows for each in ("em", "recall")}
+    assert {(row["run"], row["label"]) for row in summary} == {
+        (row["run"], each) for row in rows for each in ("em", "recall")
+    }
     for name in ("right", "k"):
         assert Path(f"out/{name}.png").read_bytes().startswith(b"\x89PNG")
         assert Path(f"out/{name}.svg").read_text().startswith("<svg")
     manifest = json.loads(Path("out/manifest.json").read_text())
     assert manifest["runs"] == 6
     assert set(manifest["inputs"]) == {"grid", "gold"}
-    assert set(manifest["files"]) == {place.name for place in Path("out").glob("*.*")} - {"manifest.json"}
+    assert set(manifest["files"]) == {place.name for place in Path("out").glob("*.*")} - {
+        "manifest.json"
+    }
 
-    before = {place.name: place.read_bytes() for place in Path("out").glob("*.*") if place.name != "manifest.json"}
+    before = {
+        place.name: place.read_bytes()
+        for place in Path("out").glob("*.*")
+        if place.name != "manifest.json"
+    }
     assert command(monkeypatch, str(path), "-o", "out") == 0
     assert "6 of 6 runs were done before" in capsys.readouterr().err
-    assert before == {place.name: place.read_bytes() for place in Path("out").glob("*.*") if place.name != "manifest.json"}
+    assert before == {
+        place.name: place.read_bytes()
+        for place in Path("out").glob("*.*")
+        if place.name != "manifest.json"
+    }
 
 
-def test_the_command_shows_the_measures_that_the_grid_names(world: Write, judged: None, monkeypatch, capsys):
+def test_the_command_shows_the_measures_that_the_grid_names(
+    world: Write, judged: None, monkeypatch, capsys
+):
     path = world('[chart]\nmeasures = ["recall"]\n' + LIVE)
 
     assert command(monkeypatch, str(path), "-o", "out") == 0
@@ -619,13 +801,20 @@ def test_the_command_shows_the_measures_that_the_grid_names(world: Write, judged
     assert ">recall</text>" in Path("out/right.svg").read_text()
     assert ">em</text>" not in Path("out/right.svg").read_text()
 
-    assert command(monkeypatch, str(world('[chart]\nmeasures = ["recal"]\n' + LIVE)), "-o", "out") == 2
-    assert "chart.measures: unknown measure 'recal'; did you mean 'recall'?" in capsys.readouterr().err
+    assert (
+        command(monkeypatch, str(world('[chart]\nmeasures = ["recal"]\n' + LIVE)), "-o", "out") == 2
+    )
+    assert (
+        "chart.measures: unknown measure 'recal'; did you mean 'recall'?" in capsys.readouterr().err
+    )
 
 
 def test_intervals_are_drawn_for_few_series_only():
     def bars(series: int) -> int:
-        rows = [{**each, "ci_low": each["mean"] - 0.5, "ci_high": each["mean"] + 0.5} for each in chart_rows(series)]
+        rows = [
+            {**each, "ci_low": each["mean"] - 0.5, "ci_high": each["mean"] + 0.5}
+            for each in chart_rows(series)
+        ]
         spec = parameter_chart(rows, "k")
         domain = spec["concat"][0]["layer"][0]["encoding"]["y"]["scale"]["domain"]
         drawn = sum(layer["mark"]["type"] == "rule" for layer in spec["concat"][0]["layer"])
@@ -635,11 +824,15 @@ def test_intervals_are_drawn_for_few_series_only():
     assert [bars(series) for series in (1, 3, 4)] == [1, 1, 0]
 
 
-def test_a_system_alone_is_not_named_in_every_line_of_the_chart(world: Write, judged: None, monkeypatch, capsys):
+def test_a_system_alone_is_not_named_in_every_line_of_the_chart(
+    world: Write, judged: None, monkeypatch, capsys
+):
     assert command(monkeypatch, str(world(LIVE)), "-o", "out") == 0
     assert ">k=1</text>" in Path("out/right.svg").read_text()
 
-    more = LIVE + '[[system]]\nname = "other"\ncall = "./grid_engine.py:answer"\nparameters = { depth = 2 }\n'
+    more = LIVE + (
+        '[[system]]\nname = "other"\ncall = "./grid_engine.py:answer"\nparameters = { depth = 2 }\n'
+    )
     assert command(monkeypatch, str(world(more)), "-o", "out") == 0
     assert ">other k=1</text>" in Path("out/right.svg").read_text()
 
@@ -659,7 +852,9 @@ def odd(questions):
 """
 
 
-def test_a_callable_may_give_plain_mappings(world: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_callable_may_give_plain_mappings(
+    world: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     (tmp_path / "grid_plain.py").write_text(PLAIN)
     seen: list[tuple[Any, Any]] = []
 
@@ -667,12 +862,20 @@ def test_a_callable_may_give_plain_mappings(world: Write, tmp_path: Path, monkey
         seen.append((predictions, retrieved))
         return SimpleNamespace(summary=[row("em", 1.0)], notes=())
 
-    run(world('@$call = "./grid_plain.py:plain"\n[[system]]\nname = "b"\ncall = "./grid_plain.py:listed"\n'), keep)
+    run(
+        world(
+            '@$call = "./grid_plain.py:plain"\n[[system]]\nname = "b"\ncall = '
+            '"./grid_plain.py:listed"\n'
+        ),
+        keep,
+    )
     (first, found), (second, none) = seen
 
     assert (list(first.texts[1:]), list(second.texts), none) == (["x", None], ["blue", None], None)
     assert (list(found.items), found.scores.tolist()) == (["t#0", "t#1"], [2.0, 1.0])
-    with pytest.raises(BadInput, match=r"\./grid_plain\.py:odd answers the question 'q1' by an integer"):
+    with pytest.raises(
+        BadInput, match=r"\./grid_plain\.py:odd answers the question 'q1' by an integer"
+    ):
         run(world('@[[system]]\nname = "c"\ncall = "./grid_plain.py:odd"\n'), keep)
 
 
@@ -689,7 +892,9 @@ def test_fresh_runs_everything_again_and_answers_once(world: Write):
 
 def test_parameters_of_all_systems_stand_before_the_figures(world: Write, tmp_path: Path):
     (tmp_path / "p.json").write_text(json.dumps({"q1": "blue", "q2": "no"}))
-    live = '[[system]]\nname = "live"\ncall = "./grid_engine.py:answer"\nparameters = { right = 1 }\n'
+    live = (
+        '[[system]]\nname = "live"\ncall = "./grid_engine.py:answer"\nparameters = { right = 1 }\n'
+    )
     text = f'@[[system]]\nname = "old"\npredictions = "p.json"\n{live}'
 
     rows = wide(run(world(text)))
@@ -701,7 +906,12 @@ def test_parameters_of_all_systems_stand_before_the_figures(world: Write, tmp_pa
 
 
 def test_charts_show_measures_over_all_questions_and_no_thresholds(world: Write):
-    (done,) = run(world('@[[system]]\nname = "live"\ncall = "./grid_engine.py:answer"\nparameters = { right = 1 }\n'))
+    (done,) = run(
+        world(
+            '@[[system]]\nname = "live"\ncall = "./grid_engine.py:answer"\nparameters = { '
+            "right = 1 }\n"
+        )
+    )
     names = (
         "AnswerEM@1",
         "AnswerEM(population='answerable')@1",
@@ -715,7 +925,9 @@ def test_charts_show_measures_over_all_questions_and_no_thresholds(world: Write)
     assert main_figures([done._replace(rows=rows[2:])]) == ["figure2", "figure3", "figure4"]
 
 
-def test_a_folder_keeps_no_chart_of_an_earlier_grid(world: Write, judged: None, monkeypatch, capsys):
+def test_a_folder_keeps_no_chart_of_an_earlier_grid(
+    world: Write, judged: None, monkeypatch, capsys
+):
     command(monkeypatch, str(world(LIVE)), "-o", "out")
     Path("out/own.txt").write_text("mine")
     less = LIVE.replace("right = [0, 1, 2]", "right = [0]").replace("k = [1, 5]", "k = [1, 3]")
@@ -726,14 +938,20 @@ def test_a_folder_keeps_no_chart_of_an_earlier_grid(world: Write, judged: None, 
     assert Path("out/own.txt").read_text() == "mine"
 
 
-def test_the_grid_and_the_callable_of_the_documentation_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys):
+def test_the_grid_and_the_callable_of_the_documentation_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
+):
     text = (Path(__file__).parents[3] / "docs" / "answers.md").read_text(encoding="utf-8")
     toml = text.split('```toml title="grid.toml"\n')[1].partition("```")[0]
     monkeypatch.chdir(tmp_path)
-    Path("my_system.py").write_text(text.split('```python title="my_system.py"\n')[1].partition("```")[0])
+    Path("my_system.py").write_text(
+        text.split('```python title="my_system.py"\n')[1].partition("```")[0]
+    )
     Path("questions.json").write_text(json.dumps(GOLD))
     Path("grid.toml").write_text(
-        toml.partition("[chart]")[0].replace("k = [1, 5]\n", 'k = [1, 5]\nconvention = "piaf-article"\n')
+        toml.partition("[chart]")[0].replace(
+            "k = [1, 5]\n", 'k = [1, 5]\nconvention = "piaf-article"\n'
+        )
     )
 
     assert command(monkeypatch, "grid.toml") == 0
@@ -752,12 +970,24 @@ def test_the_folder_of_a_grid_is_one_of_tables_for_whoever_needs_values_of_queri
     from rankwell import cli
 
     (tmp_path / "n1.json").write_text(json.dumps({"q1": "The sky", "q2": "Moss"}))
-    path = world('@[[system]]\nname = "old"\npredictions = "n{right}.json"\nparameters = { right = [1] }\n')
+    path = world(
+        '@[[system]]\nname = "old"\npredictions = "n{right}.json"\nparameters = { right = [1] }\n'
+    )
     codes = list[int]()
 
-    for words in (["answers", "grid", str(path), "-o", "out"], ["report", "out"], ["power", "out"], ["compare", "out"]):
+    for words in (
+        ["answers", "grid", str(path), "-o", "out"],
+        ["report", "out"],
+        ["power", "out"],
+        ["compare", "out"],
+    ):
         monkeypatch.setattr("sys.argv", ["rankwell", *words])
         codes.append(cli.main())
 
     assert codes == [0, 2, 2, 2]
-    assert capsys.readouterr().err.count("out has tables, such as results.csv, and no values of single queries; name a") == 3
+    assert (
+        capsys.readouterr().err.count(
+            "out has tables, such as results.csv, and no values of single queries; name a"
+        )
+        == 3
+    )

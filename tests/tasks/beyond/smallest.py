@@ -19,7 +19,16 @@ h,noir,old
 """
 SEEN = {"u1": "abh", "u2": "ach", "u3": "bh", "u4": "ab", "u5": "a"}
 JUDGMENTS = "u1 0 c 1\nu1 0 d 2\nu2 0 e 1\nu3 0 f 1\n"
-VECTORS = {"a": (1, 0), "b": (1, 1), "c": (0, 1), "d": (-1, 0), "e": (1, 2), "f": (2, 1), "g": (0, -1), "h": (1, -1)}
+VECTORS = {
+    "a": (1, 0),
+    "b": (1, 1),
+    "c": (0, 1),
+    "d": (-1, 0),
+    "e": (1, 2),
+    "f": (2, 1),
+    "g": (0, -1),
+    "h": (1, -1),
+}
 
 
 def _run(lists: list[tuple[str, str]]) -> str:
@@ -30,7 +39,15 @@ def _run(lists: list[tuple[str, str]]) -> str:
 def write(folder: Path) -> None:
     """Writes the inputs."""
     seen = "".join(f"{user} 0 {item} 1\n" for user, items in SEEN.items() for item in items)
-    files = {"mine.run": _run(MINE), "popular.run": _run(POPULAR), "items.csv": ITEMS, "seen.txt": seen}
+    files = {
+        "mine.run": _run(MINE),
+        "popular.run": _run(POPULAR),
+        "items.csv": ITEMS,
+        "seen.txt": seen,
+    }
     np.save(folder / "vectors.npy", np.array(list(VECTORS.values()), dtype=np.float32))
-    for name, text in (files | {"qrels.txt": JUDGMENTS, "vectors.ids.txt": "".join(f"{item}\n" for item in VECTORS)}).items():
+    for name, text in (
+        files
+        | {"qrels.txt": JUDGMENTS, "vectors.ids.txt": "".join(f"{item}\n" for item in VECTORS)}
+    ).items():
         (folder / name).write_text(text, encoding="utf-8")

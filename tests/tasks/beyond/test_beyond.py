@@ -16,7 +16,9 @@ from rankwell.io.reader import lists
 from rankwell.tasks.beyond import attributes, reading, streaming
 from tasks.beyond import smallest
 
-PEERS = json.loads((Path(__file__).parents[2] / "golden" / "beyond.json").read_text(encoding="utf-8"))["cases"]
+PEERS = json.loads(
+    (Path(__file__).parents[2] / "golden" / "beyond.json").read_text(encoding="utf-8")
+)["cases"]
 RUN = {"u1": ["a", "b", "c"], "u2": ["a", "c", "d"]}
 
 
@@ -24,11 +26,14 @@ def given(case: dict[str, Any]) -> dict[str, Any]:
     """The inputs of a case of peers."""
     return {
         "catalogue": case["items"],
-        "interactions": {user: dict.fromkeys(items, 1) for user, items in case["interactions"].items()},
+        "interactions": {
+            user: dict.fromkeys(items, 1) for user, items in case["interactions"].items()
+        },
     }
 
 
-# ---- peers ----------------------------------------------------------------------------------------------------------------
+# ---- peers
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("case", PEERS, ids=lambda case: f"{len(case['lists'])} lists")
@@ -47,16 +52,21 @@ def test_novelty_and_diversity_are_those_of_recmetrics(case: dict[str, Any], tmp
     expected = case["figures"]["recmetrics"]
     names = ["Novelty@5", "ILD(by='embeddings')@5"]
 
-    result = rw.evaluate_beyond(case["lists"], names, embeddings=tmp_path / "vectors.npy", **given(case))
+    result = rw.evaluate_beyond(
+        case["lists"], names, embeddings=tmp_path / "vectors.npy", **given(case)
+    )
 
     assert result[names[0]] == pytest.approx(expected["novelty"])
     assert 1 - result[names[1]] == pytest.approx(expected["intra_list_similarity"])
 
 
-# ---- what is read ---------------------------------------------------------------------------------------------------------
+# ---- what is read
+# --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("runs", [{}, {"full": {"u": ["a"]}, "run": {}}], ids=["alone", "beside another"])
+@pytest.mark.parametrize(
+    "runs", [{}, {"full": {"u": ["a"]}, "run": {}}], ids=["alone", "beside another"]
+)
 def test_a_run_without_queries_is_named(runs: dict[str, Any]):
     with pytest.raises(NothingToEvaluate, match=r"^run has no queries\.$"):
         rw.evaluate_beyond(runs, "Entropy")
@@ -66,28 +76,40 @@ def test_without_names_the_inputs_decide_what_is_measured(tmp_path: Path):
     smallest.write(tmp_path)
 
     def labels(**options: Any) -> set[str]:
-        return {row.label.partition("@")[0] for row in rw.evaluate_beyond(tmp_path / "mine.run", k=3, **options).summary}
+        return {
+            row.label.partition("@")[0]
+            for row in rw.evaluate_beyond(tmp_path / "mine.run", k=3, **options).summary
+        }
 
     items = f"{tmp_path}/items.csv"
     assert labels() == {"Entropy"}
     assert labels(catalogue=f"{items}:id") == {"Entropy", "ItemCoverage", "Gini"}
     assert labels(categories=f"{items}:genres") == {"Entropy", "ILD"}
     assert labels(catalogue=f"{items}:id", groups=f"{items}:artist") >= {"AWRF", "EED"}
-    assert labels(catalogue=f"{items}:id", interactions=tmp_path / "seen.txt", judgments=tmp_path / "qrels.txt") >= {
-        "Novelty",
-        "Popularity",
-        "Serendipity",
-    }
+    assert labels(
+        catalogue=f"{items}:id",
+        interactions=tmp_path / "seen.txt",
+        judgments=tmp_path / "qrels.txt",
+    ) >= {"Novelty", "Popularity", "Serendipity"}
 
 
 def test_figures_of_all_lists_have_no_value_of_a_query_and_are_not_compared(tmp_path: Path):
-    runs = {"one": {f"u{n}": ["a", "b"] for n in range(12)}, "two": {f"u{n}": ["c", "a"] for n in range(12)}}
+    runs = {
+        "one": {f"u{n}": ["a", "b"] for n in range(12)},
+        "two": {f"u{n}": ["c", "a"] for n in range(12)},
+    }
 
     names = ["Gini@2", "EED(by='items')@2", "Popularity@1"]
-    result = rw.evaluate_beyond(runs, names, catalogue=list("abcd"), interactions={"u1": ["a", "c"]})
+    result = rw.evaluate_beyond(
+        runs, names, catalogue=list("abcd"), interactions={"u1": ["a", "c"]}
+    )
 
     assert {row["value"] for row in result.per_query() if row["measure"] == "Gini@2"} == {None}
-    assert [(row.label, row.n, row.ci_low) for row in result.summary if row.run == "one"][-1] == ("Gini@2", 12, None)
+    assert [(row.label, row.n, row.ci_low) for row in result.summary if row.run == "one"][-1] == (
+        "Gini@2",
+        12,
+        None,
+    )
     compared = result.compare()
     assert not any("Gini" in row["measure"] for row in compared.summary)
     assert any("Gini@2" in note for note in compared.notes)
@@ -109,9 +131,17 @@ def test_the_order_of_rows_has_no_effect_and_ties_are_broken_by_id():
     runs = []
     for seed in range(3):
         some = random.Random(seed).sample(rows, len(rows))
-        runs.append({user: {item: score for name, item, score in some if name == user} for user in ("u1", "u2")})
+        runs.append(
+            {
+                user: {item: score for name, item, score in some if name == user}
+                for user in ("u1", "u2")
+            }
+        )
 
-    values = [rw.evaluate_beyond(run, "ItemCoverage@1", catalogue=["a", "b"])["ItemCoverage@1"] for run in runs]
+    values = [
+        rw.evaluate_beyond(run, "ItemCoverage@1", catalogue=["a", "b"])["ItemCoverage@1"]
+        for run in runs
+    ]
 
     assert values == [0.5, 0.5, 0.5]
 
@@ -122,14 +152,20 @@ def test_judgments_decide_which_queries_count():
     result = rw.evaluate_beyond(RUN, "Serendipity@3", judgments={"u1": ["c"], "u9": ["d"]}, **known)
 
     assert result.to_dict()["run"] == {"u1": {"Serendipity@3": 0.0}, "u9": {"Serendipity@3": 0.0}}
-    assert result.counts["run"] == {"queries_counted": 2, "queries_missing": 1, "queries_unknown": 1}
+    assert result.counts["run"] == {
+        "queries_counted": 2,
+        "queries_missing": 1,
+        "queries_unknown": 1,
+    }
     assert len(result.notes) == 2
     head = "Serendipity(head=1)@3"
     assert rw.evaluate_beyond(RUN, head, judgments={"u1": ["c"]}, **known)[head] == 1 / 3
 
 
 def test_an_item_without_interactions_counts_as_having_one_and_is_noted():
-    result = rw.evaluate_beyond({"u": ["b"]}, "Novelty", interactions={"x": ["a"], "y": ["a"]}, catalogue=["a", "b"])
+    result = rw.evaluate_beyond(
+        {"u": ["b"]}, "Novelty", interactions={"x": ["a"], "y": ["a"]}, catalogue=["a", "b"]
+    )
 
     assert result["Novelty"] == 1.0
     assert any("'b'" in note for note in result.notes)
@@ -145,7 +181,8 @@ def test_items_may_have_an_empty_group_and_without_any_grouped_item_there_is_no_
         assert (result.summary[0].mean, result.summary[0].n) == (None, 0)
 
 
-# ---- what is refused ------------------------------------------------------------------------------------------------------
+# ---- what is refused
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -171,7 +208,9 @@ def test_items_that_inputs_lack_are_named(tmp_path: Path):
         rw.evaluate_beyond(RUN, "Gini@3", catalogue=["a", "b", "c"])
     with pytest.raises(BadInput, match="'u1' lists 'b', which categories lacks"):
         rw.evaluate_beyond(RUN, "ILD@3", categories={"a": "x", "c": ["x", "y"], "d": []})
-    with pytest.raises(BadInput, match="'u1' lists 'b', which groups lacks; add a row, with an empty group"):
+    with pytest.raises(
+        BadInput, match="'u1' lists 'b', which groups lacks; add a row, with an empty group"
+    ):
         rw.evaluate_beyond(RUN, "EED@3", groups={"a": "x", "c": "y", "d": "x"})
     np.save(tmp_path / "v.npy", np.zeros((2, 2)))
     with pytest.raises(BadInput, match="no ids"):
@@ -200,50 +239,73 @@ def test_bad_tables_name_file_row_and_what_to_do(tmp_path: Path):
         rw.evaluate_beyond(RUN, "Entropy@3", k=3)
 
 
-# ---- blocks ---------------------------------------------------------------------------------------------------------------
+# ---- blocks
+# --------------------------------------------------------------------------------------------------
 
 
 def drawn_rows(rng: random.Random) -> list[tuple[str, str, float]]:
     lists = {f"u{number}": rng.sample("abcdefgh", rng.randint(1, 6)) for number in range(40)}
-    return [(user, item, 9.5 - rank) for user, items in lists.items() for rank, item in enumerate(items)]
+    return [
+        (user, item, 9.5 - rank) for user, items in lists.items() for rank, item in enumerate(items)
+    ]
 
 
 def write_form(form: str, rows: list[tuple[str, str, float]], folder: Path) -> Any:
     """The rows of a run in a file or a folder of this form, or in memory."""
     place = folder / f"mine.{form}"
     if form == "memory":
-        return {user: [item for _, item, _ in own] for user, own in groupby(rows, lambda row: row[0])}
+        return {
+            user: [item for _, item, _ in own] for user, own in groupby(rows, lambda row: row[0])
+        }
     lines = [f"{user} Q0 {item} 1 {score} tag\n" for user, item, score in rows]
     if form == "csv":
-        place.write_text("query,item,score\n" + "".join(f"{user},{item},{score}\n" for user, item, score in rows))
+        place.write_text(
+            "query,item,score\n" + "".join(f"{user},{item},{score}\n" for user, item, score in rows)
+        )
     elif form == "folder":
         place.mkdir()
-        cut = next(row for row in range(len(rows) // 2, len(rows)) if rows[row][0] != rows[row - 1][0])
+        cut = next(
+            row for row in range(len(rows) // 2, len(rows)) if rows[row][0] != rows[row - 1][0]
+        )
         (place / "1.run").write_text("".join(lines[:cut]))
         (place / "2.run").write_text("".join(lines[cut:]))
     else:
-        place.write_bytes(gzip.compress("".join(lines).encode()) if form == "gz" else "".join(lines).encode())
+        place.write_bytes(
+            gzip.compress("".join(lines).encode()) if form == "gz" else "".join(lines).encode()
+        )
     return place
 
 
 def all_inputs(folder: Path) -> dict[str, Any]:
     smallest.write(folder)
     items = f"{folder}/items.csv"
-    inputs = {"catalogue": f"{items}:id", "categories": f"{items}:genres", "groups": f"{items}:artist"}
+    inputs = {
+        "catalogue": f"{items}:id",
+        "categories": f"{items}:genres",
+        "groups": f"{items}:artist",
+    }
     return inputs | {"interactions": folder / "seen.txt", "judgments": folder / "qrels.txt"}
 
 
-MEASURES = "Gini(discount='log')@4 Gini Entropy ItemCoverage@1 ILD@5 Novelty Serendipity@3 Miscalibration AWRF EED EER EEL"
+MEASURES = (
+    "Gini(discount='log')@4 Gini Entropy ItemCoverage@1 ILD@5 Novelty Serendipity@3 "
+    "Miscalibration AWRF EED EER EEL"
+)
 
 
 def results(place: Any, given: dict[str, Any]) -> list[tuple[Any, ...]]:
     """Everything that decides a byte of the outputs, with all inputs and with none."""
     found = [rw.evaluate_beyond(place, MEASURES, **given), rw.evaluate_beyond(place)]
-    return [(*(each.values.tobytes() for each in one.values), one.summary, one.notes, one.rules) for one in found]
+    return [
+        (*(each.values.tobytes() for each in one.values), one.summary, one.notes, one.rules)
+        for one in found
+    ]
 
 
 @pytest.mark.parametrize("form", ["run", "scattered", "gz", "memory", "csv", "folder"])
-def test_results_do_not_depend_on_how_a_run_is_divided(form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_results_do_not_depend_on_how_a_run_is_divided(
+    form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     rng = random.Random(form)
     rows, given = drawn_rows(rng), all_inputs(tmp_path)
     if form == "scattered":
@@ -294,7 +356,9 @@ def test_a_run_without_a_line_and_a_folder_with_such_a_file_are_refused(tmp_path
             rw.evaluate_beyond(place)
 
 
-def test_no_block_of_queries_takes_time_by_the_whole_catalogue(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_no_block_of_queries_takes_time_by_the_whole_catalogue(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
     rows, given = drawn_rows(random.Random(1)), all_inputs(tmp_path)
     place, sizes = write_form("run", rows, tmp_path), list[int]()
     of_all = attributes.ItemLabels.cells
@@ -319,7 +383,10 @@ def test_lists_for_which_a_measure_is_undefined_are_counted_and_named():
 
     found = rw.evaluate_beyond(run, ["ILD@2"], categories={"a": ["x"], "b": ["y"]})
 
-    assert "run: ILD@2 is undefined for 2 of 3 lists, such as that of 'u2'; its mean leaves them out" in found.notes
+    assert (
+        "run: ILD@2 is undefined for 2 of 3 lists, such as that of 'u2'; its mean leaves them out"
+        in found.notes
+    )
     assert found.summary[0].n == 1
 
 
@@ -327,21 +394,30 @@ def test_items_of_the_catalogue_without_a_group_are_noted_where_a_target_lacks_t
     groups, catalogue = {"a": ["x"], "b": ["y"], "c": ["x"], "d": ["y"], "e": []}, list("abcdef")
 
     aimed = rw.evaluate_beyond(RUN, ["AWRF@3", "EED@3"], groups=groups, catalogue=catalogue).notes
-    equal = rw.evaluate_beyond(RUN, ["AWRF(target='equal')@3", "EED@3"], groups=groups, catalogue=catalogue).notes
+    equal = rw.evaluate_beyond(
+        RUN, ["AWRF(target='equal')@3", "EED@3"], groups=groups, catalogue=catalogue
+    ).notes
 
-    what = "2 of 6 items of the catalogue have no group, for example 'e'; no group's target has their share (AWRF@3)"
+    what = (
+        "2 of 6 items of the catalogue have no group, for example 'e'; no group's target has "
+        "their share (AWRF@3)"
+    )
     assert what in aimed
     assert not [note for note in equal if "have no group" in note]
 
 
 @pytest.mark.parametrize("names", [{"a": 1.5}, {"a": ["war", float("nan")]}, {"a": True}])
 def test_a_category_that_is_not_a_name_is_refused(names: dict[str, Any]):
-    with pytest.raises(BadInput, match=r"categories: item 'a' has .*expected a name, or a list of names"):
+    with pytest.raises(
+        BadInput, match=r"categories: item 'a' has .*expected a name, or a list of names"
+    ):
         rw.evaluate_beyond({"u": {"a": 1.0}}, ["ILD@2"], categories=names)
 
 
 def test_names_of_categories_may_be_integers():
-    found = rw.evaluate_beyond({"u": {"a": 2.0, "b": 1.0}}, ["ILD@2"], categories={"a": 1, "b": [1, 2]}, intervals="none")
+    found = rw.evaluate_beyond(
+        {"u": {"a": 2.0, "b": 1.0}}, ["ILD@2"], categories={"a": 1, "b": [1, 2]}, intervals="none"
+    )
 
     assert found["ILD@2"] == 0.5
 

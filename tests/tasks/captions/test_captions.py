@@ -1,4 +1,6 @@
-"""`rankwell captions`: where the right videos of captions stand, and the right captions of videos."""
+"""`rankwell captions`: where the right videos of captions stand, and the right captions of
+videos.
+"""
 
 import json
 import math
@@ -16,30 +18,53 @@ from rankwell import captions, cli, eval_q2m
 from rankwell.core.kernels import matrix_counts
 from rankwell.core.kernels.products import Groups
 from rankwell.core.kernels.resamples import over_resamples
-from rankwell.errors import BadInput, BadScore, BadUsage, DuplicateItem, NothingToEvaluate, UnknownName
+from rankwell.errors import (
+    BadInput,
+    BadScore,
+    BadUsage,
+    DuplicateItem,
+    NothingToEvaluate,
+    UnknownName,
+)
 from rankwell.tasks.captions.aggregates import aggregate_interval
 
 FIVE = ["Success@1", "Success@5", "Success@10", "MedR", "MnR"]
 
 
 def means(result: rankwell.Results, direction: str) -> list[Any]:
-    return [row["mean"] for row in result.summary if row["direction"] == direction and row["measure"] in FIVE]
+    return [
+        row["mean"]
+        for row in result.summary
+        if row["direction"] == direction and row["measure"] in FIVE
+    ]
 
 
 def figure(result: rankwell.Results, measure: str, direction: str, column: str = "mean") -> Any:
-    (row,) = [row for row in result.summary if (row["measure"], row["direction"]) == (measure, direction)]
+    (row,) = [
+        row for row in result.summary if (row["measure"], row["direction"]) == (measure, direction)
+    ]
     return row[column]
 
 
 def ranks(result: rankwell.Results, direction: str) -> dict[str, float | None]:
-    rows = [row for row in result.per_query() if row["measure"] == "MedR" and row["direction"] == direction]
+    rows = [
+        row
+        for row in result.per_query()
+        if row["measure"] == "MedR" and row["direction"] == direction
+    ]
     return {row["query"]: row["value"] for row in rows}
 
 
-def world(seed: int, queries: int, items: int, most: int, empty: int = 0) -> tuple[np.ndarray, list[list[int]]]:
-    """Scores that are all different, and up to `most` positives per query; every so many queries have none."""
+def world(
+    seed: int, queries: int, items: int, most: int, empty: int = 0
+) -> tuple[np.ndarray, list[list[int]]]:
+    """Scores that are all different, and up to `most` positives per query; every so many queries
+    have none.
+    """
     random = Random(seed)
-    scores = np.array(random.sample(range(queries * items), queries * items), dtype=np.float32).reshape(queries, items)
+    scores = np.array(
+        random.sample(range(queries * items), queries * items), dtype=np.float32
+    ).reshape(queries, items)
     lists = [sorted(random.sample(range(items), random.randint(1, most))) for _ in range(queries)]
     return scores, [[] if empty and row % empty == 0 else each for row, each in enumerate(lists)]
 
@@ -49,12 +74,15 @@ def run(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> int:
     return cli.main()
 
 
-# ---- against the source's algorithm --------------------------------------------------------------------------------------
+# ---- against the source's algorithm
+# --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("most", "empty"), [(1, 0), (20, 0), (20, 4), (3, 2)])
 @pytest.mark.parametrize("shape", [(90, 70), (31, 200)])
-def test_the_five_numbers_are_those_of_the_source_in_both_directions(shape: tuple[int, int], most: int, empty: int):
+def test_the_five_numbers_are_those_of_the_source_in_both_directions(
+    shape: tuple[int, int], most: int, empty: int
+):
     scores, positives = world(most + empty, *shape, most, empty)
     columns, turned = transposed(scores.tolist(), positives)
 
@@ -75,20 +103,36 @@ def test_the_drop_in_takes_tensors_and_positives_that_are_named_twice():
     torch = pytest.importorskip("torch")
     scores, positives = world(6, 20, 30, 4)
 
-    assert eval_q2m(torch.tensor(scores), [each + each for each in positives]) == eval_q2m(scores, positives)
+    assert eval_q2m(torch.tensor(scores), [each + each for each in positives]) == eval_q2m(
+        scores, positives
+    )
 
 
 @pytest.mark.parametrize(("convention", "r5"), [("hgr", 100.0), ("lavis", 50.0)])
-def test_a_query_without_positives_ranks_after_all_items_and_hits_beyond_them_as_in_hgr_alone(convention: str, r5: float):
+def test_a_query_without_positives_ranks_after_all_items_and_hits_beyond_them_as_in_hgr_alone(
+    convention: str, r5: float
+):
     scores, positives = [[3.0, 1.0, 2.0], [1.0, 2.0, 3.0]], [[0], []]
 
-    result = captions(scores, positives, direction="t2v", k=[1, 3, 5], measures=["R", "MedR"], convention=convention)
+    result = captions(
+        scores,
+        positives,
+        direction="t2v",
+        k=[1, 3, 5],
+        measures=["R", "MedR"],
+        convention=convention,
+    )
 
     assert ranks(result, "t2v") == {"0": 1.0, "1": 4.0}
     assert [figure(result, f"Success@{k}", "t2v") for k in (1, 3, 5)] == [50.0, 50.0, r5]
-    assert [figure(result, "Success@5", "t2v", level) for level in ("ceiling", "chance")] == [r5, r5]
+    assert [figure(result, "Success@5", "t2v", level) for level in ("ceiling", "chance")] == [
+        r5,
+        r5,
+    ]
     assert result.rules["counts"]["t2v"]["queries_without_relevant"] == 1
-    assert any("1 query without positives counts as a hit in R@5" in note for note in result.notes) == (r5 == 100)
+    assert any(
+        "1 query without positives counts as a hit in R@5" in note for note in result.notes
+    ) == (r5 == 100)
 
 
 def test_queries_without_positives_are_left_out_counted_or_refused_as_the_user_says():
@@ -118,7 +162,10 @@ def test_queries_of_which_none_has_a_positive_have_the_ranks_of_the_source_with_
     result = captions(scores, [[], []], direction="t2v", convention="hgr")
 
     assert tuple(means(result, "t2v")) == eval_q2m(scores, [[], []]) == (0.0, 0.0, 100.0, 9.0, 9.0)
-    assert any("none of the queries has a positive, so that each has the rank 9" in note for note in result.notes)
+    assert any(
+        "none of the queries has a positive, so that each has the rank 9" in note
+        for note in result.notes
+    )
 
 
 @pytest.mark.parametrize(
@@ -130,7 +177,9 @@ def test_queries_of_which_none_has_a_positive_have_the_ranks_of_the_source_with_
         ("spedtest_densevlad", 72.82, 86.49, 90.44, 11.15),
     ],
 )
-def test_published_score_matrices_give_the_known_figures(shared: Path, matrix: str, r1: float, r5: float, r10: float, mnr: float):
+def test_published_score_matrices_give_the_known_figures(
+    shared: Path, matrix: str, r1: float, r5: float, r10: float, mnr: float
+):
     folder = shared / "vpr"
     positives = folder / f"{matrix.partition('_')[0]}_positives.json"
 
@@ -140,21 +189,30 @@ def test_published_score_matrices_give_the_known_figures(shared: Path, matrix: s
 
 
 @pytest.mark.parametrize(("matrix", "total"), [("netvlad", 474.46), ("densevlad", 502.97)])
-def test_published_score_matrices_give_the_known_sum_of_both_directions(shared: Path, matrix: str, total: float):
+def test_published_score_matrices_give_the_known_sum_of_both_directions(
+    shared: Path, matrix: str, total: float
+):
     folder = shared / "vpr"
 
     result = captions(folder / f"spedtest_{matrix}_scores.npy", folder / "spedtest_positives.json")
 
     assert figure(result, "rsum", "t2v+v2t") == pytest.approx(total, abs=0.005)
-    assert figure(result, "rsum", "t2v+v2t", "ci_low") < total < figure(result, "rsum", "t2v+v2t", "ci_high")
+    assert (
+        figure(result, "rsum", "t2v+v2t", "ci_low")
+        < total
+        < figure(result, "rsum", "t2v+v2t", "ci_high")
+    )
 
 
-# ---- how it is counted ---------------------------------------------------------------------------------------------------
+# ---- how it is counted
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("cells", [1, 300, 1 << 20])
 @pytest.mark.parametrize("most", [1, 3, 20])
-def test_ranks_do_not_depend_on_the_size_of_blocks_or_the_order_in_memory(cells: int, most: int, monkeypatch):
+def test_ranks_do_not_depend_on_the_size_of_blocks_or_the_order_in_memory(
+    cells: int, most: int, monkeypatch
+):
     scores, positives = world(7, 50, 60, most, empty=9)
     measures = ["MedR", "AP", "R@5"]
     whole = captions(scores, positives, measures=measures, intervals="none")
@@ -169,30 +227,59 @@ def test_measures_of_the_best_positive_are_the_same_when_every_positive_is_count
     random = np.random.default_rng(3)
     scores = random.integers(0, 9, (40, 50))
     _, positives = world(3, 40, 50, 12)
-    for ties in ("input", "input-desc", "expected", "optimistic", "pessimistic", "id-asc", "averaged"):
-        alone = captions(scores, positives, measures=["R@5", "MedR", "MnR"], ties=ties, intervals="none")
-        among = captions(scores, positives, measures=["R@5", "MedR", "MnR", "MnR(of='all')"], ties=ties, intervals="none")
+    for ties in (
+        "input",
+        "input-desc",
+        "expected",
+        "optimistic",
+        "pessimistic",
+        "id-asc",
+        "averaged",
+    ):
+        alone = captions(
+            scores, positives, measures=["R@5", "MedR", "MnR"], ties=ties, intervals="none"
+        )
+        among = captions(
+            scores,
+            positives,
+            measures=["R@5", "MedR", "MnR", "MnR(of='all')"],
+            ties=ties,
+            intervals="none",
+        )
 
-        assert list(alone.per_query()) == [row for row in among.per_query() if row["measure"] != "MnR(of='all')"], ties
+        assert list(alone.per_query()) == [
+            row for row in among.per_query() if row["measure"] != "MnR(of='all')"
+        ], ties
 
 
 def test_embeddings_give_the_ranks_of_the_matrix_that_is_never_made():
     random = np.random.default_rng(1)
-    queries, gallery = random.integers(-3, 4, (60, 6)).astype(np.float32), random.integers(-3, 4, (25, 6)).astype(np.float32)
+    queries, gallery = (
+        random.integers(-3, 4, (60, 6)).astype(np.float32),
+        random.integers(-3, 4, (25, 6)).astype(np.float32),
+    )
     positives = [[int(item)] for item in random.integers(0, 25, 60)]
     exact = [[int(one @ other) for other in gallery] for one in queries.astype(int)]
     for ties in ("input", "input-desc", "id-desc", "expected"):
         for measures in (["MedR", "R@5"], ["AP", "R@5"]):
-            options: dict[str, Any] = {"protocol": "both", "measures": measures, "ties": ties, "intervals": "none"}
+            options: dict[str, Any] = {
+                "protocol": "both",
+                "measures": measures,
+                "ties": ties,
+                "intervals": "none",
+            }
             matrix = captions(exact, positives, **options)
 
-            streamed = captions(None, positives, queries=queries, gallery=gallery, metric="dot", **options)
+            streamed = captions(
+                None, positives, queries=queries, gallery=gallery, metric="dot", **options
+            )
 
             seen = [{**row, "run": ""} for row in streamed.per_query()]
             assert seen == [{**row, "run": ""} for row in matrix.per_query()]
 
 
-# ---- two ways from video to text -----------------------------------------------------------------------------------------
+# ---- two ways from video to text
+# -----------------------------------------------------------------------------------------
 
 
 def test_both_protocols_from_video_to_text_agree_at_one_and_only_there():
@@ -208,13 +295,18 @@ def test_both_protocols_from_video_to_text_agree_at_one_and_only_there():
     assert list(ranks(result, "v2t-videos").values()) == collapsed
     assert figure(result, "Success@1", "v2t") == figure(result, "Success@1", "v2t-videos")
     assert figure(result, "MnR", "v2t") > figure(result, "MnR", "v2t-videos")
-    assert {row["direction"] for row in result.summary if row["measure"] == "rsum"} == {"t2v+v2t", "t2v+v2t-videos"}
+    assert {row["direction"] for row in result.summary if row["measure"] == "rsum"} == {
+        "t2v+v2t",
+        "t2v+v2t-videos",
+    }
 
 
 def test_a_video_without_captions_takes_no_part_among_videos():
     scores = [[5.0, 1.0, 9.0], [1.0, 4.0, 9.0]]
 
-    result = captions(scores, [[0], [1]], direction="v2t", protocol="among-videos", no_relevant="skip")
+    result = captions(
+        scores, [[0], [1]], direction="v2t", protocol="among-videos", no_relevant="skip"
+    )
 
     assert ranks(result, "v2t-videos") == {"0": 1.0, "1": 1.0, "2": None}
     assert result.rules["counts"]["v2t-videos"]["queries_without_relevant"] == 1
@@ -222,7 +314,9 @@ def test_a_video_without_captions_takes_no_part_among_videos():
 
 def test_a_convention_fixes_the_protocol_the_medians_and_the_ties_of_each_direction():
     scores, positives = world(2, 40, 10, 1)
-    multi = captions(scores, [[row // 4] for row in range(40)], convention="clip4clip-multi", intervals="none")
+    multi = captions(
+        scores, [[row // 4] for row in range(40)], convention="clip4clip-multi", intervals="none"
+    )
     frozen = captions(scores, positives, convention="frozen", intervals="none")
 
     assert {row["direction"] for row in multi.summary} == {"t2v", "v2t-videos", "t2v+v2t-videos"}
@@ -234,7 +328,8 @@ def test_a_convention_fixes_the_protocol_the_medians_and_the_ties_of_each_direct
     assert "Success@50" in {row["measure"] for row in frozen.summary}
 
 
-# ---- masks, positives, transforms ----------------------------------------------------------------------------------------
+# ---- masks, positives, transforms
+# ----------------------------------------------------------------------------------------
 
 
 def test_a_mask_leaves_captions_out_as_if_their_rows_were_not_there():
@@ -243,8 +338,12 @@ def test_a_mask_leaves_captions_out_as_if_their_rows_were_not_there():
     scores[mask == 0] = np.nan
     kept = np.flatnonzero(mask)
 
-    result = captions(scores, positives, mask=mask.reshape(10, 3), protocol="both", intervals="none")
-    rest = captions(scores[kept], [positives[row] for row in kept], protocol="both", intervals="none")
+    result = captions(
+        scores, positives, mask=mask.reshape(10, 3), protocol="both", intervals="none"
+    )
+    rest = captions(
+        scores[kept], [positives[row] for row in kept], protocol="both", intervals="none"
+    )
 
     for direction in ("t2v", "v2t", "v2t-videos"):
         assert list(ranks(result, direction).values()) == list(ranks(rest, direction).values())
@@ -257,19 +356,32 @@ def test_every_form_of_positives_says_the_same(tmp_path: Path):
     np.save(tmp_path / "scores.npy", scores)
     lists = [[0], [0], [1], [1], [1], [2]]
     (tmp_path / "lists.json").write_text(json.dumps(lists))
-    (tmp_path / "object.json").write_text(json.dumps({str(row): each for row, each in enumerate(lists)}))
+    (tmp_path / "object.json").write_text(
+        json.dumps({str(row): each for row, each in enumerate(lists)})
+    )
     (tmp_path / "counts.txt").write_text("2\n3\n1\n")
     (tmp_path / "labels.txt").write_text("a\na\nb\nb\nb\nc\n")
     (tmp_path / "videos.txt").write_text("a\nb\nc\n")
-    (tmp_path / "pairs.csv").write_text("query,item,grade\n" + "".join(f"{row},{each[0]},1\n" for row, each in enumerate(lists)))
-    (tmp_path / "grades.json").write_text(json.dumps({str(row): {str(each[0]): 1} for row, each in enumerate(lists)}))
-    forms: list[Any] = [tmp_path / name for name in ("lists.json", "object.json", "pairs.csv", "grades.json")]
-    forms += [f"counts:{tmp_path / 'counts.txt'}", f"groups:{tmp_path / 'labels.txt'},{tmp_path / 'videos.txt'}"]
+    (tmp_path / "pairs.csv").write_text(
+        "query,item,grade\n" + "".join(f"{row},{each[0]},1\n" for row, each in enumerate(lists))
+    )
+    (tmp_path / "grades.json").write_text(
+        json.dumps({str(row): {str(each[0]): 1} for row, each in enumerate(lists)})
+    )
+    forms: list[Any] = [
+        tmp_path / name for name in ("lists.json", "object.json", "pairs.csv", "grades.json")
+    ]
+    forms += [
+        f"counts:{tmp_path / 'counts.txt'}",
+        f"groups:{tmp_path / 'labels.txt'},{tmp_path / 'videos.txt'}",
+    ]
     forms += [dict(enumerate(lists)), [2, 3, 1], Groups("aabbbc", "abc"), np.array(lists)]
     expected = list(captions(tmp_path / "scores.npy", lists, intervals="none").per_query())
 
     for form in forms:
-        assert list(captions(tmp_path / "scores.npy", form, intervals="none").per_query()) == expected, form
+        assert (
+            list(captions(tmp_path / "scores.npy", form, intervals="none").per_query()) == expected
+        ), form
 
 
 def test_one_number_of_captions_for_every_video_and_the_diagonal():
@@ -278,8 +390,12 @@ def test_one_number_of_captions_for_every_video_and_the_diagonal():
     twice = captions(scores, "counts:2", intervals="none")
     square = captions(scores[:3], intervals="none")
 
-    assert list(ranks(twice, "t2v").values()) == [best_rank(list(row), [at // 2]) for at, row in enumerate(scores)]
-    assert list(ranks(square, "t2v").values()) == [best_rank(list(row), [at]) for at, row in enumerate(scores[:3])]
+    assert list(ranks(twice, "t2v").values()) == [
+        best_rank(list(row), [at // 2]) for at, row in enumerate(scores)
+    ]
+    assert list(ranks(square, "t2v").values()) == [
+        best_rank(list(row), [at]) for at, row in enumerate(scores[:3])
+    ]
 
 
 def test_ids_name_rows_and_columns_and_decide_the_order_of_queries(tmp_path: Path):
@@ -290,7 +406,9 @@ def test_ids_name_rows_and_columns_and_decide_the_order_of_queries(tmp_path: Pat
     order = Random(0).sample(range(12), 12)
 
     result = captions(scores, positives, query_ids=tmp_path / "captions.txt", item_ids=videos)
-    other = captions(scores[order], positives, query_ids=[f"c{row}" for row in order], item_ids=videos)
+    other = captions(
+        scores[order], positives, query_ids=[f"c{row}" for row in order], item_ids=videos
+    )
 
     assert list(ranks(result, "t2v")) == sorted(positives)
     assert ranks(result, "t2v")["c5"] == best_rank(list(scores[5]), [8])
@@ -301,13 +419,23 @@ def test_dual_softmax_is_applied_in_each_direction_and_named_as_transductive():
     random = np.random.default_rng(0)
     scores = random.random((9, 9))
     prior = [[math.exp(scores[row, column] / 0.1) for column in range(9)] for row in range(9)]
-    forward = [[scores[r, c] * prior[r][c] / sum(prior[i][c] for i in range(9)) for c in range(9)] for r in range(9)]
-    backward = [[scores[r, c] * prior[r][c] / sum(prior[r][j] for j in range(9)) for r in range(9)] for c in range(9)]
+    forward = [
+        [scores[r, c] * prior[r][c] / sum(prior[i][c] for i in range(9)) for c in range(9)]
+        for r in range(9)
+    ]
+    backward = [
+        [scores[r, c] * prior[r][c] / sum(prior[r][j] for j in range(9)) for r in range(9)]
+        for c in range(9)
+    ]
 
     result = captions(scores, transform="dual-softmax(temperature=0.1)", intervals="none")
 
-    assert list(ranks(result, "t2v").values()) == [best_rank(row, [at]) for at, row in enumerate(forward)]
-    assert list(ranks(result, "v2t").values()) == [best_rank(row, [at]) for at, row in enumerate(backward)]
+    assert list(ranks(result, "t2v").values()) == [
+        best_rank(row, [at]) for at, row in enumerate(forward)
+    ]
+    assert list(ranks(result, "v2t").values()) == [
+        best_rank(row, [at]) for at, row in enumerate(backward)
+    ]
     assert result.rules["transductive"] == "queries"
     assert result.rules["transform"] == "dual-softmax(temperature=0.1)"
 
@@ -316,7 +444,9 @@ def test_a_querybank_is_of_one_direction_and_needs_scores():
     scores = np.array([[0.5, 0.4], [0.1, 0.9]])
     bank = np.array([[0.9, 0.1], [0.8, 0.2]])
 
-    held_down = captions(scores, transform="querybank", bank=bank, direction="t2v", intervals="none")
+    held_down = captions(
+        scores, transform="querybank", bank=bank, direction="t2v", intervals="none"
+    )
 
     assert ranks(captions(scores, direction="t2v"), "t2v") == {"0": 1.0, "1": 1.0}
     assert ranks(held_down, "t2v") == {"0": 2.0, "1": 1.0}
@@ -328,15 +458,20 @@ def test_a_querybank_is_of_one_direction_and_needs_scores():
         captions(scores, bank=bank)
 
 
-# ---- figures of several recalls, ceilings, chance ------------------------------------------------------------------------
+# ---- figures of several recalls, ceilings, chance
+# ------------------------------------------------------------------------
 
 
 def test_rsum_and_its_kin_are_made_of_the_six_recalls():
     scores, positives = world(12, 40, 40, 2)
 
-    result = captions(scores, positives, measures="R@1 R@5 R@10 rsum gmean r_mean", intervals="none")
+    result = captions(
+        scores, positives, measures="R@1 R@5 R@10 rsum gmean r_mean", intervals="none"
+    )
 
-    recalls = {way: [figure(result, f"Success@{k}", way) for k in (1, 5, 10)] for way in ("t2v", "v2t")}
+    recalls = {
+        way: [figure(result, f"Success@{k}", way) for k in (1, 5, 10)] for way in ("t2v", "v2t")
+    }
     both = recalls["t2v"] + recalls["v2t"]
     assert figure(result, "rsum", "t2v+v2t") == pytest.approx(sum(both))
     assert figure(result, "r_mean", "t2v+v2t") == pytest.approx(mean(both))
@@ -354,15 +489,21 @@ def test_rsum_is_not_made_of_less_than_all_six():
     assert "rsum" not in {row["measure"] for row in [*few.summary, *one_way.summary]}
     assert any("request all three" in note for note in few.notes)
     assert not any("rsum" in note for note in one_way.notes)
-    with pytest.raises(BadUsage, match="rsum is the sum over both directions, and only t2v is requested"):
+    with pytest.raises(
+        BadUsage, match="rsum is the sum over both directions, and only t2v is requested"
+    ):
         captions(scores, positives, direction="t2v", measures=["rsum"])
 
 
 def test_the_interval_of_a_sum_draws_pairs_together_and_unequal_sets_apart():
     random = np.random.default_rng(4)
     one, other, wide = random.random((12, 2)), random.random((12, 1)), random.random((20, 1))
-    drawn = [np.vstack(over_resamples(n, 500, np.copy, seed=seed)) for n, seed in ((12, 3), (20, 4))]
-    sums = (drawn[0] @ np.hstack([one, other]) / 12).sum(axis=1) + (drawn[1] @ wide / 20).sum(axis=1)
+    drawn = [
+        np.vstack(over_resamples(n, 500, np.copy, seed=seed)) for n, seed in ((12, 3), (20, 4))
+    ]
+    sums = (drawn[0] @ np.hstack([one, other]) / 12).sum(axis=1) + (drawn[1] @ wide / 20).sum(
+        axis=1
+    )
 
     found = aggregate_interval([one, other, wide], sum, resamples=500, seed=3)
 
@@ -379,7 +520,9 @@ def test_captions_of_the_same_words_hold_the_ceiling_down():
     assert figure(result, "Success@1", "t2v", "ceiling") == 50.0  # one of three dogs, and the cat
     assert figure(result, "Success@2", "t2v", "ceiling") == 75.0
     assert figure(result, "MnR", "t2v", "ceiling") == (1 + 2 + 3 + 1) / 4
-    assert figure(result, "Success@1", "v2t", "ceiling") == pytest.approx(100 * (1 / 3 + 1 / 3 + 1 / 3 + 1) / 4)
+    assert figure(result, "Success@1", "v2t", "ceiling") == pytest.approx(
+        100 * (1 / 3 + 1 / 3 + 1 / 3 + 1) / 4
+    )
     assert any("3 of 4 captions are the same as another" in note for note in result.notes)
 
 
@@ -399,7 +542,10 @@ def test_equal_rows_and_columns_are_found_without_texts():
 def test_chance_is_what_random_scores_come_to():
     _, positives = world(14, 20, 15, 6)
     random = np.random.default_rng(14)
-    drawn = [captions(random.random((20, 15)), positives, direction="t2v", intervals="none", k=[5]) for _ in range(60)]
+    drawn = [
+        captions(random.random((20, 15)), positives, direction="t2v", intervals="none", k=[5])
+        for _ in range(60)
+    ]
 
     for measure in ("Success@5", "MnR"):
         found = [figure(each, measure, "t2v") for each in drawn]
@@ -428,30 +574,51 @@ def test_several_matrices_are_compared_in_one_table(tmp_path: Path):
         captions({"a": np.eye(3), "b": np.eye(4)})
 
 
-# ---- the command ---------------------------------------------------------------------------------------------------------
+# ---- the command
+# --------------------------------------------------------------------------------------------------
 
 
-def test_the_command_prints_both_directions_and_writes_what_pages_need(tmp_path: Path, monkeypatch, capsys):
+def test_the_command_prints_both_directions_and_writes_what_pages_need(
+    tmp_path: Path, monkeypatch, capsys
+):
     duckdb = pytest.importorskip("duckdb")
     np.save(tmp_path / "scores.npy", world(16, 30, 30, 1)[0])
     (tmp_path / "texts.txt").write_text("".join(f"caption {row}\n" for row in range(30)))
 
-    code = run(monkeypatch, "captions", tmp_path / "scores.npy", "--texts", tmp_path / "texts.txt", "-o", tmp_path / "out", "-q")
+    code = run(
+        monkeypatch,
+        "captions",
+        tmp_path / "scores.npy",
+        "--texts",
+        tmp_path / "texts.txt",
+        "-o",
+        tmp_path / "out",
+        "-q",
+    )
     out, err = capsys.readouterr()
 
     assert code == 0
     assert "t2v+v2t" in out
     assert "30 queries counted, 0 with no relevant item" in out
-    single = duckdb.sql(f"from '{tmp_path}/out/per_query.parquet' select distinct direction order by 1").fetchall()
+    single = duckdb.sql(
+        f"from '{tmp_path}/out/per_query.parquet' select distinct direction order by 1"
+    ).fetchall()
     assert single == [("t2v",), ("v2t",)]
     rows = duckdb.sql(f"from '{tmp_path}/out/details.parquet' where state = 'relevant'").fetchall()
     assert len(rows) == 60
-    assert duckdb.sql(f"select text from '{tmp_path}/out/queries.parquet'").fetchall()[4] == ("caption 4",)
-    assert set(json.loads((tmp_path / "out" / "manifest.json").read_text())["inputs"]) == {"scores", "texts"}
+    assert duckdb.sql(f"select text from '{tmp_path}/out/queries.parquet'").fetchall()[4] == (
+        "caption 4",
+    )
+    assert set(json.loads((tmp_path / "out" / "manifest.json").read_text())["inputs"]) == {
+        "scores",
+        "texts",
+    }
     assert "wrote" in err
 
 
-def test_the_manifest_names_a_folder_of_vectors_and_a_file_called_as_an_option(tmp_path: Path, monkeypatch):
+def test_the_manifest_names_a_folder_of_vectors_and_a_file_called_as_an_option(
+    tmp_path: Path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
     for side in ("texts", "videos"):
         Path(side).mkdir()
@@ -459,15 +626,35 @@ def test_the_manifest_names_a_folder_of_vectors_and_a_file_called_as_an_option(t
     np.save("positives.npy", np.eye(3))
     Path("positives.json").write_text("[[0], [1], [2]]")
 
-    assert run(monkeypatch, "captions", "--queries", "texts", "--gallery", "videos", "-o", "vectors") == 0
-    assert run(monkeypatch, "captions", "positives.npy", "--positives", "positives.json", "-o", "scores") == 0
+    assert (
+        run(monkeypatch, "captions", "--queries", "texts", "--gallery", "videos", "-o", "vectors")
+        == 0
+    )
+    assert (
+        run(
+            monkeypatch,
+            "captions",
+            "positives.npy",
+            "--positives",
+            "positives.json",
+            "-o",
+            "scores",
+        )
+        == 0
+    )
 
-    inputs = [json.loads(Path(out, "manifest.json").read_text())["inputs"] for out in ("vectors", "scores")]
+    inputs = [
+        json.loads(Path(out, "manifest.json").read_text())["inputs"]
+        for out in ("vectors", "scores")
+    ]
     assert {name: each["file"] for name, each in inputs[0].items()} == {
         "queries": "texts/vectors.npy",
         "gallery": "videos/vectors.npy",
     }
-    assert sorted(each["file"] for each in inputs[1].values()) == ["positives.json", "positives.npy"]
+    assert sorted(each["file"] for each in inputs[1].values()) == [
+        "positives.json",
+        "positives.npy",
+    ]
 
 
 def test_details_hold_the_first_items_and_every_positive_with_its_rank():
@@ -477,52 +664,102 @@ def test_details_hold_the_first_items_and_every_positive_with_its_rank():
     result = captions(scores, positives, direction="t2v", details=True)
 
     assert result.details is not None
-    rows = list(zip(*(result.details[name] for name in ("query", "item", "rank", "state")), strict=True))
+    rows = list(
+        zip(*(result.details[name] for name in ("query", "item", "rank", "state")), strict=True)
+    )
     order = sorted(range(40), key=lambda item: -scores[1, item])
     assert [int(item) for query, item, _, _ in rows if query == "1"][:20] == order[:20]
-    right = {item: rank for query, item, rank, state in rows if query == "0" and state == "relevant"}
+    right = {
+        item: rank for query, item, rank, state in rows if query == "0" and state == "relevant"
+    }
     place = sorted(range(40), key=lambda item: -scores[0, item])
     assert right == {"0": place.index(0) + 1, "5": place.index(5) + 1}
 
 
-def test_a_printed_figure_is_checked_against_the_number_of_queries(tmp_path: Path, monkeypatch, capsys):
+def test_a_printed_figure_is_checked_against_the_number_of_queries(
+    tmp_path: Path, monkeypatch, capsys
+):
     np.save(tmp_path / "scores.npy", np.eye(165))
 
-    assert run(monkeypatch, "captions", tmp_path / "scores.npy", "--check", "70.08", "--check", "64.24") == 0
+    assert (
+        run(
+            monkeypatch, "captions", tmp_path / "scores.npy", "--check", "70.08", "--check", "64.24"
+        )
+        == 0
+    )
 
     err = capsys.readouterr().err
-    assert "t2v: 70.08 is not possible with n = 165: 115 of 165 is 69.70 and 116 of 165 is 70.30" in err
+    assert (
+        "t2v: 70.08 is not possible with n = 165: 115 of 165 is 69.70 and 116 of 165 is 70.30"
+        in err
+    )
     assert "v2t: 64.24 is possible with n = 165: 106 of 165" in err
 
 
-def test_embeddings_on_the_command_line_have_a_progress_and_no_matrix(tmp_path: Path, monkeypatch, capsys):
+def test_embeddings_on_the_command_line_have_a_progress_and_no_matrix(
+    tmp_path: Path, monkeypatch, capsys
+):
     random = np.random.default_rng(2)
     for name in ("a", "b"):
         np.save(tmp_path / f"{name}.npy", random.random((20, 4), dtype=np.float32))
     told: list[tuple[int, int]] = []
     both = captions(
-        queries=tmp_path / "a.npy", gallery=tmp_path / "b.npy", progress=lambda _, done, total: told.append((done, total))
+        queries=tmp_path / "a.npy",
+        gallery=tmp_path / "b.npy",
+        progress=lambda _, done, total: told.append((done, total)),
     )
 
-    assert run(monkeypatch, "captions", "--queries", tmp_path / "a.npy", "--gallery", tmp_path / "b.npy", "-f", "json") == 0
+    assert (
+        run(
+            monkeypatch,
+            "captions",
+            "--queries",
+            tmp_path / "a.npy",
+            "--gallery",
+            tmp_path / "b.npy",
+            "-f",
+            "json",
+        )
+        == 0
+    )
     rows = json.loads(capsys.readouterr().out)["rows"]
     assert [row["mean"] for row in rows] == [row["mean"] for row in both.summary]
     assert told[-1][0] == told[-1][1]
 
 
 BAD: dict[str, tuple[Any, Any, str]] = {
-    "a positive outside the gallery": ([[1.0, 2.0]], [[5]], r"row 0: the item 5 is not a column of the scores, which has 2"),
+    "a positive outside the gallery": (
+        [[1.0, 2.0]],
+        [[5]],
+        r"row 0: the item 5 is not a column of the scores, which has 2",
+    ),
     "a negative position": ([[1.0, 2.0]], [[-1]], r"row 0: the item -1 is not a column"),
-    "not a number": ([[1.0, 2.0], [math.nan, 1.0]], [[0], [1]], r"row 1, column 0: the score is nan"),
+    "not a number": (
+        [[1.0, 2.0], [math.nan, 1.0]],
+        [[0], [1]],
+        r"row 1, column 0: the score is nan",
+    ),
     "infinity": ([[1.0, 2.0], [0.0, -math.inf]], [[0], [1]], r"row 1, column 1: the score is -inf"),
-    "a transposed matrix": (np.ones((2, 3)), [[0], [1], [1]], r"3 lists .* 2 rows .* 3 columns .*transposed"),
+    "a transposed matrix": (
+        np.ones((2, 3)),
+        [[0], [1], [1]],
+        r"3 lists .* 2 rows .* 3 columns .*transposed",
+    ),
     "no diagonal": (np.ones((2, 3)), "diagonal", r"2 rows .* 3 columns .* no diagonal"),
     "ragged rows": ([[1.0, 2.0], [1.0]], [[0], [1]], r"row 1 has 1 scores, row 0 has 2"),
-    "an empty gallery": (np.ones((2, 0)), [[], []], r"shape \(2, 0\): an empty gallery \(no column\)"),
+    "an empty gallery": (
+        np.ones((2, 0)),
+        [[], []],
+        r"shape \(2, 0\): an empty gallery \(no column\)",
+    ),
     "no queries": (np.ones((0, 2)), [], r"no query \(no row\)"),
     "one dimension": (np.ones(3), [[0]], r"shape \(3,\); expected a table"),
     "text": (np.array([["a"]]), [[0]], r"of type <U1; expected real numbers"),
-    "a query that is not there": ([[1.0, 2.0]], {"7": [0]}, r"the positives: the query '7' is not a row"),
+    "a query that is not there": (
+        [[1.0, 2.0]],
+        {"7": [0]},
+        r"the positives: the query '7' is not a row",
+    ),
     "a truth value": ([[1.0, 2.0]], [[True]], r"row 0: True names no item"),
     "counts that do not add up": (np.ones((4, 2)), [2, 3], r"2 counts with the sum 5 .* 4 rows"),
 }
@@ -536,13 +773,19 @@ def test_bad_input_is_refused_by_row_and_column(what: str):
         captions(scores, positives)
 
 
-@pytest.mark.parametrize("what", ["not a number", "infinity", "a positive outside the gallery", "a transposed matrix"])
-def test_bad_input_ends_the_command_with_one_line_and_code_2(what: str, tmp_path: Path, monkeypatch, capsys):
+@pytest.mark.parametrize(
+    "what", ["not a number", "infinity", "a positive outside the gallery", "a transposed matrix"]
+)
+def test_bad_input_ends_the_command_with_one_line_and_code_2(
+    what: str, tmp_path: Path, monkeypatch, capsys
+):
     scores, positives, _ = BAD[what]
     np.save(tmp_path / "scores.npy", np.array(scores))
     (tmp_path / "right.json").write_text(json.dumps(positives))
 
-    code = run(monkeypatch, "captions", tmp_path / "scores.npy", "--positives", tmp_path / "right.json")
+    code = run(
+        monkeypatch, "captions", tmp_path / "scores.npy", "--positives", tmp_path / "right.json"
+    )
 
     err = capsys.readouterr().err
     assert code == 2
@@ -558,7 +801,9 @@ def test_an_infinite_score_is_named_by_its_ids_whichever_way_it_is_read(most: in
     ids = [f"v{column}" for column in range(30)]
 
     with pytest.raises(BadScore, match=r"row 21, column 4 \('v4'\)"):
-        captions(scores, positives, direction="v2t", protocol=protocol, measures=["AP"], item_ids=ids)
+        captions(
+            scores, positives, direction="v2t", protocol=protocol, measures=["AP"], item_ids=ids
+        )
 
 
 def test_positives_are_refused_where_they_are_named_twice_or_unknown():
@@ -587,6 +832,8 @@ def test_positives_are_refused_where_they_are_named_twice_or_unknown():
         ({"seed": -1}, BadUsage, "seed"),
     ],
 )
-def test_what_does_not_exist_or_fit_is_refused(options: dict[str, Any], error: type[Exception], message: str):
+def test_what_does_not_exist_or_fit_is_refused(
+    options: dict[str, Any], error: type[Exception], message: str
+):
     with pytest.raises(error, match=message):
         captions(np.eye(3), **options)

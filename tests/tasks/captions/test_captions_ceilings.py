@@ -1,4 +1,6 @@
-"""Ceilings: no matrix of scores passes them, and some matrix reaches them, tried with every matrix of a small world."""
+"""Ceilings: no matrix of scores passes them, and some matrix reaches them, tried with every matrix
+of a small world.
+"""
 
 import math
 from functools import cache
@@ -23,25 +25,39 @@ Query = tuple[list[int], list[int]]
 def worlds() -> list[list[list[int]]]:
     """Every matrix in which captions of equal words have equal scores."""
     rows = list(product(LEVELS, repeat=VIDEOS))
-    return [[list(one if text == "x" else other) for text in TEXTS] for one, other in product(rows, rows)]
+    return [
+        [list(one if text == "x" else other) for text in TEXTS]
+        for one, other in product(rows, rows)
+    ]
 
 
 def queries(scores: list[list[int]], direction: str) -> list[Query]:
     """What is asked in a direction, from a matrix."""
     if direction == "t2v":
         return list(zip(scores, POSITIVES, strict=True))
-    captions_of = [[row for row, right in enumerate(POSITIVES) if video in right] for video in range(VIDEOS)]
+    captions_of = [
+        [row for row, right in enumerate(POSITIVES) if video in right] for video in range(VIDEOS)
+    ]
     columns = [[row[video] for row in scores] for video in range(VIDEOS)]
     if direction == "v2t":
         return list(zip(columns, captions_of, strict=True))
-    return [([max(column[row] for row in rows) for rows in captions_of], [at]) for at, column in enumerate(columns)]
+    return [
+        ([max(column[row] for row in rows) for rows in captions_of], [at])
+        for at, column in enumerate(columns)
+    ]
 
 
 def standing(query: Query) -> tuple[int, int, int]:
-    """How many items score above the best right one, how many the same, how many of those are right."""
+    """How many items score above the best right one, how many the same, how many of those are
+    right.
+    """
     scores, right = query
     best = max(scores[item] for item in right)
-    return sum(s > best for s in scores), sum(s == best for s in scores), sum(scores[item] == best for item in right)
+    return (
+        sum(s > best for s in scores),
+        sum(s == best for s in scores),
+        sum(scores[item] == best for item in right),
+    )
 
 
 def rank(query: Query, ties: str) -> float:
@@ -77,7 +93,10 @@ def hit(query: Query, ties: str, k: int) -> float:
 def best(ties: str, direction: str) -> dict[str, float]:
     """The best figures over all matrices."""
     asked = [queries(scores, direction) for scores in worlds()]
-    means = {f"Success@{k}": max(100 * sum(hit(q, ties, k) for q in each) / len(each) for each in asked) for k in (1, 2)}
+    means = {
+        f"Success@{k}": max(100 * sum(hit(q, ties, k) for q in each) / len(each) for each in asked)
+        for k in (1, 2)
+    }
     means["MnR"] = min(sum(rank(q, ties) for q in each) / len(each) for each in asked)
     means["MedR"] = min(median(rank(q, ties) for q in each) for each in asked)
     return means
@@ -85,18 +104,23 @@ def best(ties: str, direction: str) -> dict[str, float]:
 
 @pytest.mark.parametrize("direction", ["t2v", "v2t", "v2t-videos"])
 @pytest.mark.parametrize("ties", RULES)
-def test_the_ceiling_is_the_best_that_any_matrix_reaches_under_the_rule_for_ties(ties: str, direction: str):
+def test_the_ceiling_is_the_best_that_any_matrix_reaches_under_the_rule_for_ties(
+    ties: str, direction: str
+):
     scores = np.array(worlds()[345], dtype=float)
 
-    result = captions(scores, POSITIVES, texts=TEXTS, protocol="both", ties=ties, k=[1, 2], intervals="none")
+    result = captions(
+        scores, POSITIVES, texts=TEXTS, protocol="both", ties=ties, k=[1, 2], intervals="none"
+    )
 
     for measure, reached in best(ties, direction).items():
         ceiling = figure(result, measure, direction, "ceiling")
         if ceiling is None:
-            # Medians fall by ties of their own, and the second video has its captions in two sets of equal ones.
-            assert (direction == "t2v" and measure == "MedR" and ties in ("expected", "averaged")) or (
-                direction == "v2t" and measure != "Success@1" and ties == "expected"
-            )
+            # Medians fall by ties of their own, and the second video has its captions in two sets
+            # of equal ones.
+            assert (
+                direction == "t2v" and measure == "MedR" and ties in ("expected", "averaged")
+            ) or (direction == "v2t" and measure != "Success@1" and ties == "expected")
             assert any(note.startswith(f"{direction}: no ceiling of ") for note in result.notes)
         else:
             assert ceiling == pytest.approx(reached), measure
@@ -108,22 +132,37 @@ def test_where_a_query_counts_more_often_by_ties_no_ceiling_is_named_and_the_rea
     result = captions(scores, POSITIVES, texts=TEXTS, ties="multiplied", intervals="none")
 
     assert {row["ceiling"] for row in result.summary} == {None}
-    assert any("no ceiling of R@1, R@5, R@10, MedR, MnR: under the tie rule multiplied" in note for note in result.notes)
+    assert any(
+        "no ceiling of R@1, R@5, R@10, MedR, MnR: under the tie rule multiplied" in note
+        for note in result.notes
+    )
 
 
-def test_measures_of_all_positives_have_no_ceiling_where_captions_are_the_same_and_the_reason_is_said():
+def test_measures_of_all_positives_have_no_ceiling_where_captions_are_the_same_and_the_reason_is_said():  # noqa: E501
     scores = np.array(worlds()[345], dtype=float)
 
-    result = captions(scores, POSITIVES, texts=TEXTS, direction="v2t", measures=["AP"], intervals="none")
+    result = captions(
+        scores, POSITIVES, texts=TEXTS, direction="v2t", measures=["AP"], intervals="none"
+    )
 
     assert figure(result, "AP", "v2t", "ceiling") is None
-    assert any("v2t: no ceiling of AP: what measures of all positives can reach" in note for note in result.notes)
+    assert any(
+        "v2t: no ceiling of AP: what measures of all positives can reach" in note
+        for note in result.notes
+    )
 
 
 def test_captions_of_equal_words_whose_positives_overlap_in_part_have_a_ceiling_at_one_alone():
     texts, positives = ["a", "a", "a"], [[0, 1], [1, 2], [2]]
 
-    result = captions(np.tile([1.0, 2.0, 3.0], (3, 1)), positives, texts=texts, direction="t2v", k=[1, 2], intervals="none")
+    result = captions(
+        np.tile([1.0, 2.0, 3.0], (3, 1)),
+        positives,
+        texts=texts,
+        direction="t2v",
+        k=[1, 2],
+        intervals="none",
+    )
 
     assert figure(result, "Success@1", "t2v", "ceiling") == pytest.approx(200 / 3)
     assert figure(result, "Success@2", "t2v", "ceiling") is None
@@ -138,5 +177,8 @@ def test_scores_that_distinguish_captions_of_equal_words_are_noted(vectors: bool
     result = captions(positives=POSITIVES, texts=TEXTS, intervals="none", **given)
     alike = captions(np.array(worlds()[345], dtype=float), POSITIVES, texts=TEXTS, intervals="none")
 
-    assert any("3 captions have the words of an earlier one and other scores" in note for note in result.notes)
+    assert any(
+        "3 captions have the words of an earlier one and other scores" in note
+        for note in result.notes
+    )
     assert not any("other scores" in note for note in alike.notes)

@@ -1,4 +1,6 @@
-"""Conventions of text-video and image-caption retrieval: what their words mean in each direction, and how they differ."""
+"""Conventions of text-video and image-caption retrieval: what their words mean in each direction,
+and how they differ.
+"""
 
 from collections.abc import Mapping
 from typing import get_args
@@ -32,9 +34,14 @@ def test_all_seven_sources_are_there() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_source_has_rules_for_both_directions_and_reports_hits_of_the_best_positive_in_percent(name: str) -> None:
+def test_a_source_has_rules_for_both_directions_and_reports_hits_of_the_best_positive_in_percent(
+    name: str,
+) -> None:
     entry: Convention = CONVENTIONS[name]
-    rules = {*TIE_RULES, *(rule for each in get_args(MatrixTies) for rule in get_args(each) or (each,))}
+    rules = {
+        *TIE_RULES,
+        *(rule for each in get_args(MatrixTies) for rule in get_args(each) or (each,)),
+    }
 
     for side in DIRECTIONS:
         assert getattr(options_of(name), side) in rules
@@ -60,8 +67,13 @@ def test_the_labels_are_those_that_papers_print(name: str) -> None:
 def test_medians_differ_by_source_and_direction() -> None:
     medians = {(name, side): meaning(name, side, "MedR") for name in NAMES for side in DIRECTIONS}
 
-    assert {key for key, measure in medians.items() if measure == "MedRFloor"} == {("vse", "t2v"), ("vse", "v2t")}
-    assert {key for key, measure in medians.items() if measure == "MedRLow"} == {("clip4clip-multi", "t2v")}
+    assert {key for key, measure in medians.items() if measure == "MedRFloor"} == {
+        ("vse", "t2v"),
+        ("vse", "v2t"),
+    }
+    assert {key for key, measure in medians.items() if measure == "MedRLow"} == {
+        ("clip4clip-multi", "t2v")
+    }
     assert set(medians.values()) == {"MedR", "MedRFloor", "MedRLow"}
 
 
@@ -89,7 +101,11 @@ def test_a_query_without_positives_counts_as_a_miss_where_the_source_has_it_so()
     policies = {name: CONVENTIONS[name].no_relevant for name in NAMES}
 
     assert {name for name, rule in policies.items() if rule == "empty"} == {"hgr", "lavis"}
-    assert {name for name, rule in policies.items() if rule == "skip"} == {"mmt", "frozen", "clip4clip-multi"}
+    assert {name for name, rule in policies.items() if rule == "skip"} == {
+        "mmt",
+        "frozen",
+        "clip4clip-multi",
+    }
     assert {name for name, rule in policies.items() if rule == "error"} == {"clip4clip", "vse"}
 
 

@@ -33,7 +33,11 @@ def test_figures_are_those_that_the_code_of_vse_prints() -> None:
     found = summary_of(rankwell.captions(scores, "counts:5", convention="vse", folds=FOLDS))
 
     right = vse_folds(scores.tolist(), FOLDS)
-    labels = [(direction, label) for direction in ("v2t", "t2v") for label in ("R@1", "R@5", "R@10", "MedR", "MnR")]
+    labels = [
+        (direction, label)
+        for direction in ("v2t", "t2v")
+        for label in ("R@1", "R@5", "R@10", "MedR", "MnR")
+    ]
     assert [found[each] for each in labels] == pytest.approx(right, rel=1e-12)
     assert found["t2v+v2t", "rsum"] == pytest.approx(sum(right[:3]) + sum(right[5:8]), rel=1e-12)
     assert found["t2v", "r_mean"] == pytest.approx(sum(right[5:8]) / 3, rel=1e-12)
@@ -42,9 +46,14 @@ def test_figures_are_those_that_the_code_of_vse_prints() -> None:
 def test_ranks_among_all_images_are_worse_than_in_folds() -> None:
     scores = coco(2)
 
-    whole, folded = (summary_of(rankwell.captions(scores, "counts:5", convention="vse", folds=each)) for each in (None, FOLDS))
+    whole, folded = (
+        summary_of(rankwell.captions(scores, "counts:5", convention="vse", folds=each))
+        for each in (None, FOLDS)
+    )
 
-    assert all(whole[each] < folded[each] for each in whole if each[1] in ("R@1", "R@5", "R@10", "rsum"))
+    assert all(
+        whole[each] < folded[each] for each in whole if each[1] in ("R@1", "R@5", "R@10", "rsum")
+    )
     assert all(whole[each] > folded[each] for each in whole if each[1] == "MnR")
 
 
@@ -59,17 +68,25 @@ def uneven(seed: int) -> tuple[np.ndarray, list[list[int]]]:
 def test_every_fold_has_the_same_weight_whatever_its_captions(measure: str) -> None:
     scores, positives = uneven(3)
 
-    folded = rankwell.captions(scores, positives, measures=measure, folds=3, direction="t2v", ties="input")
+    folded = rankwell.captions(
+        scores, positives, measures=measure, folds=3, direction="t2v", ties="input"
+    )
 
     alone = []
     for start in (0, 4, 8):
         rows = [row for row, (video,) in enumerate(positives) if start <= video < start + 4]
         part = [[positives[row][0] - start] for row in rows]
         own = scores[rows, start : start + 4]
-        alone.append(rankwell.captions(own, part, measures=measure, direction="t2v", ties="input").summary[0])
+        alone.append(
+            rankwell.captions(own, part, measures=measure, direction="t2v", ties="input").summary[0]
+        )
     row = folded.summary[0]
     assert row["mean"] == pytest.approx(mean(each["mean"] for each in alone), rel=1e-12)
-    assert row["chance"] == (None if alone[0]["chance"] is None else pytest.approx(mean(each["chance"] for each in alone)))
+    assert row["chance"] == (
+        None
+        if alone[0]["chance"] is None
+        else pytest.approx(mean(each["chance"] for each in alone))
+    )
     assert row["n"] == len(scores)
     assert (row["ci_low"] is None) == (measure == "MedR")
 
@@ -77,17 +94,24 @@ def test_every_fold_has_the_same_weight_whatever_its_captions(measure: str) -> N
 def test_both_directions_follow_the_plain_definition() -> None:
     scores, positives = uneven(4)
 
-    found = summary_of(rankwell.captions(scores, positives, k=[1, 5, 10], folds=2, convention="hgr", ties="input"))
+    found = summary_of(
+        rankwell.captions(scores, positives, k=[1, 5, 10], folds=2, convention="hgr", ties="input")
+    )
 
     figures: dict[str, list[tuple[float, ...]]] = {"t2v": [], "v2t": []}
     for start in (0, 6):
         rows = [row for row, (video,) in enumerate(positives) if start <= video < start + 6]
-        part, right = scores[rows, start : start + 6].tolist(), [[positives[row][0] - start] for row in rows]
+        part, right = (
+            scores[rows, start : start + 6].tolist(),
+            [[positives[row][0] - start] for row in rows],
+        )
         figures["t2v"].append(q2m(part, right))
         figures["v2t"].append(q2m(*transposed(part, right)))
     for direction, values in figures.items():
         means = [mean(each) for each in zip(*values, strict=True)]
-        assert [found[direction, label] for label in ("R@1", "R@5", "R@10", "MedR", "MnR")] == pytest.approx(means, rel=1e-12)
+        assert [
+            found[direction, label] for label in ("R@1", "R@5", "R@10", "MedR", "MnR")
+        ] == pytest.approx(means, rel=1e-12)
 
 
 def test_embeddings_ids_and_masks_give_what_scores_give() -> None:
@@ -101,7 +125,11 @@ def test_embeddings_ids_and_masks_give_what_scores_give() -> None:
     vectors = rankwell.captions(queries=queries, gallery=gallery, positives="counts:3", **given)
     scores = rankwell.captions(unit[0] @ unit[1].T, "counts:3", **given)
     named = rankwell.captions(
-        unit[0] @ unit[1].T, "counts:3", query_ids=[f"c{n}" for n in range(30)], item_ids=[f"v{n}" for n in range(10)], **given
+        unit[0] @ unit[1].T,
+        "counts:3",
+        query_ids=[f"c{n}" for n in range(30)],
+        item_ids=[f"v{n}" for n in range(10)],
+        **given,
     )
 
     assert summary_of(vectors) == pytest.approx(summary_of(scores))
@@ -109,8 +137,12 @@ def test_embeddings_ids_and_masks_give_what_scores_give() -> None:
     assert scores.counts["t2v"]["queries_masked"] == 3
     assert scores.counts["t2v"]["queries_counted"] == 27
     assert scores.counts["v2t"]["queries_counted"] == 10
-    assert {row["query"] for row in scores.per_query() if row["direction"] == "v2t"} == {str(n) for n in range(10)}
-    assert {row["query"] for row in named.per_query() if row["direction"] == "v2t"} == {f"v{n}" for n in range(10)}
+    assert {row["query"] for row in scores.per_query() if row["direction"] == "v2t"} == {
+        str(n) for n in range(10)
+    }
+    assert {row["query"] for row in named.per_query() if row["direction"] == "v2t"} == {
+        f"v{n}" for n in range(10)
+    }
 
 
 def test_a_result_folder_has_every_query_with_its_first_items(tmp_path: Any) -> None:
@@ -134,7 +166,10 @@ def test_transforms_see_one_fold_alone() -> None:
     folded = rankwell.captions(scores, positives, folds=2, **given).summary[0]["mean"]
 
     parts = [
-        rankwell.captions(scores[25 * n : 25 * n + 25, 5 * n : 5 * n + 5], positives, **given).summary[0]["mean"] for n in (0, 1)
+        rankwell.captions(
+            scores[25 * n : 25 * n + 25, 5 * n : 5 * n + 5], positives, **given
+        ).summary[0]["mean"]
+        for n in (0, 1)
     ]
     assert folded == pytest.approx(mean(parts))
 
@@ -145,12 +180,31 @@ def test_transforms_see_one_fold_alone() -> None:
         ({"folds": 3}, BadUsage, "4 videos cannot be cut into so many equal parts"),
         ({"folds": 1}, BadUsage, "two or more"),
         ({"folds": 2, "positives": [[0], [1], [2], []]}, BadInput, "caption '3' has no positive"),
-        ({"folds": 2, "positives": [[0], [1, 2], [2], [3]]}, BadInput, "caption '1' has positives in folds 1 and 2"),
-        ({"folds": 2, "positives": [[0], [1], [1], [0]]}, BadInput, "fold 2 of 2, videos 2 to 3, has no caption"),
-        ({"folds": 2, "transform": "querybank(beta=20)", "bank": [[1.0] * 4], "direction": "t2v"}, BadUsage, "bank"),
+        (
+            {"folds": 2, "positives": [[0], [1, 2], [2], [3]]},
+            BadInput,
+            "caption '1' has positives in folds 1 and 2",
+        ),
+        (
+            {"folds": 2, "positives": [[0], [1], [1], [0]]},
+            BadInput,
+            "fold 2 of 2, videos 2 to 3, has no caption",
+        ),
+        (
+            {
+                "folds": 2,
+                "transform": "querybank(beta=20)",
+                "bank": [[1.0] * 4],
+                "direction": "t2v",
+            },
+            BadUsage,
+            "bank",
+        ),
     ],
 )
-def test_folds_that_make_no_sense_are_refused(given: dict[str, Any], error: type[Exception], said: str) -> None:
+def test_folds_that_make_no_sense_are_refused(
+    given: dict[str, Any], error: type[Exception], said: str
+) -> None:
     scores = np.arange(16.0).reshape(4, 4)
 
     with pytest.raises(error, match=said):
@@ -161,7 +215,9 @@ def test_parts_of_work_are_refused(tmp_path: Any) -> None:
     vectors = np.eye(4, dtype=np.float32)
 
     with pytest.raises(BadUsage, match="compared in one piece"):
-        rankwell.captions(queries=vectors, gallery=vectors, folds=2, executor="here", work=str(tmp_path / "work"))
+        rankwell.captions(
+            queries=vectors, gallery=vectors, folds=2, executor="here", work=str(tmp_path / "work")
+        )
 
 
 def test_a_score_that_is_not_finite_is_named_by_its_place_in_the_whole_table() -> None:
@@ -175,10 +231,16 @@ def test_a_score_that_is_not_finite_is_named_by_its_place_in_the_whole_table() -
 def test_the_mean_of_medians_is_not_the_median_of_all() -> None:
     scores, positives = uneven(9)
 
-    folded = summary_of(rankwell.captions(scores, positives, folds=3, direction="t2v", measures="MedR", ties="input"))
+    folded = summary_of(
+        rankwell.captions(
+            scores, positives, folds=3, direction="t2v", measures="MedR", ties="input"
+        )
+    )
     ranks = [
         row["value"]
-        for row in rankwell.captions(scores, positives, folds=3, direction="t2v", measures="MnR", ties="input").per_query()
+        for row in rankwell.captions(
+            scores, positives, folds=3, direction="t2v", measures="MnR", ties="input"
+        ).per_query()
     ]
 
     assert folded["t2v", "MedR"] != median(ranks)

@@ -1,4 +1,6 @@
-"""`rankwell captions`: what options, words and notes say is what holds, and every form of input that is promised is read."""
+"""`rankwell captions`: what options, words and notes say is what holds, and every form of input
+that is promised is read.
+"""
 
 import csv
 import json
@@ -19,29 +21,47 @@ def values(result: Any) -> list[Any]:
     return [row["value"] for row in result.per_query()]
 
 
-# ---- what is given -------------------------------------------------------------------------------------------------------
+# ---- what is given
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("shapes", [((20, 16), (20, 8)), ((20, 8), (20, 16))])
 @pytest.mark.parametrize("protocol", ["among-captions", "among-videos"])
-def test_embeddings_of_different_dimensions_are_refused_before_any_is_read(shapes, protocol: str, monkeypatch, tmp_path, capsys):
+def test_embeddings_of_different_dimensions_are_refused_before_any_is_read(
+    shapes, protocol: str, monkeypatch, tmp_path, capsys
+):
     one, other = (np.random.default_rng(0).random(shape, dtype=np.float32) for shape in shapes)
     np.save(tmp_path / "a.npy", one)
     np.save(tmp_path / "b.npy", other)
 
-    with pytest.raises(BadInput, match=f"the queries have {shapes[0][1]} dimensions, the items {shapes[1][1]}"):
+    with pytest.raises(
+        BadInput, match=f"the queries have {shapes[0][1]} dimensions, the items {shapes[1][1]}"
+    ):
         captions(queries=one, gallery=other, protocol=protocol)
-    assert run(monkeypatch, "captions", "--queries", tmp_path / "a.npy", "--gallery", tmp_path / "b.npy") == 2
+    assert (
+        run(
+            monkeypatch,
+            "captions",
+            "--queries",
+            tmp_path / "a.npy",
+            "--gallery",
+            tmp_path / "b.npy",
+        )
+        == 2
+    )
     err = capsys.readouterr().err
     assert f"the queries have {shapes[0][1]} dimensions, the items {shapes[1][1]}" in err
     assert len(err.splitlines()) == 1
 
 
-def test_a_matrix_as_numpy_writes_it_to_text_keeps_its_first_row(tmp_path: Path, monkeypatch, capsys):
+def test_a_matrix_as_numpy_writes_it_to_text_keeps_its_first_row(
+    tmp_path: Path, monkeypatch, capsys
+):
     scores, _ = world(3, 12, 12, 1)
     np.savetxt(tmp_path / "s.csv", scores, delimiter=",", fmt="%d")
 
-    assert run(monkeypatch, "captions", tmp_path / "s.csv") == 2  # whole numbers, all different, might be names
+    # Whole numbers, all different, might be names.
+    assert run(monkeypatch, "captions", tmp_path / "s.csv") == 2
     assert "names of columns, or scores?" in capsys.readouterr().err
     np.savetxt(tmp_path / "s.csv", scores, delimiter=",")
     assert run(monkeypatch, "captions", tmp_path / "s.csv", "-f", "json") == 0
@@ -64,7 +84,11 @@ def test_several_matrices_in_a_list_are_several_runs():
 def test_positives_may_be_tensors_in_a_list():
     torch = pytest.importorskip("torch")
 
-    result = captions(torch.tensor(SQUARE), [torch.tensor([0]), torch.tensor([1, 2]), torch.tensor(2)], intervals="none")
+    result = captions(
+        torch.tensor(SQUARE),
+        [torch.tensor([0]), torch.tensor([1, 2]), torch.tensor(2)],
+        intervals="none",
+    )
 
     assert values(result) == values(captions(SQUARE, [[0], [1, 2], [2]], intervals="none"))
 
@@ -104,7 +128,9 @@ def test_two_columns_are_queries_and_what_is_right_for_them(tmp_path: Path):
         ("left,right\n0,1\n", "the two columns are called 'left', 'right'"),
     ],
 )
-def test_a_table_of_two_columns_that_is_wrong_is_refused_by_row(content: str, message: str, tmp_path: Path):
+def test_a_table_of_two_columns_that_is_wrong_is_refused_by_row(
+    content: str, message: str, tmp_path: Path
+):
     (tmp_path / "p.csv").write_text(content)
 
     with pytest.raises(BadInput, match=message) as caught:
@@ -136,10 +162,14 @@ def test_anything_but_a_cut_off_is_refused(k: Any):
 def test_a_result_prints_itself_in_a_line():
     asked = "Success@1, Success@5, Success@10, MedR, MnR"
 
-    assert repr(captions(SQUARE)) == f"<Results of scores by {asked}; read .summary, .per_query(), .describe() and .notes>"
+    assert (
+        repr(captions(SQUARE))
+        == f"<Results of scores by {asked}; read .summary, .per_query(), .describe() and .notes>"
+    )
 
 
-# ---- what is asked -------------------------------------------------------------------------------------------------------
+# ---- what is asked
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -148,8 +178,14 @@ def test_a_result_prints_itself_in_a_line():
         ({"metric": "l2"}, "the metric l2 compares embeddings, and scores are given"),
         ({"direction": "t2v", "protocol": "both"}, "the protocol both applies to video to text"),
         ({"direction": "v2t", "measures": ["rsum"]}, "rsum is the sum over both directions"),
-        ({"ties": "multiplied", "measures": ["AP"]}, "AP has no value under the tie rule multiplied"),
-        ({"ties": "multiplied", "measures": ["nDCG@10"]}, "nDCG@10 has no value under the tie rule multiplied"),
+        (
+            {"ties": "multiplied", "measures": ["AP"]},
+            "AP has no value under the tie rule multiplied",
+        ),
+        (
+            {"ties": "multiplied", "measures": ["nDCG@10"]},
+            "nDCG@10 has no value under the tie rule multiplied",
+        ),
         ({"positives": ""}, "positives are named by an empty text"),
     ],
 )
@@ -162,7 +198,9 @@ def test_what_would_have_no_effect_or_no_meaning_is_refused(options: dict[str, A
 def test_figures_that_are_named_come_with_the_recalls_that_they_are_made_of(convention: str):
     scores, _ = world(2, 20, 20, 1)
 
-    result = captions(scores, convention=convention, k="1,5,10", measures=["rsum", "gmean"], intervals="none")
+    result = captions(
+        scores, convention=convention, k="1,5,10", measures=["rsum", "gmean"], intervals="none"
+    )
 
     recalls = [figure(result, f"Success@{k}", way) for way in ("t2v", "v2t") for k in (1, 5, 10)]
     assert figure(result, "rsum", "t2v+v2t") == pytest.approx(sum(recalls))
@@ -174,8 +212,12 @@ def test_a_measure_with_parameters_is_itself_and_no_word_of_the_convention():
     positives = [sorted({row, (row + 1) % 30}) for row in range(30)]
     options: dict[str, Any] = {"direction": "t2v", "intervals": "none"}
 
-    result = captions(scores, positives, measures=["R(rel=1)@5", "recall@10", "R@5", "Success@10"], **options)
-    alone = captions(scores, positives, convention="rankwell", measures=["R@5", "R@10"], ties="input", **options)
+    result = captions(
+        scores, positives, measures=["R(rel=1)@5", "recall@10", "R@5", "Success@10"], **options
+    )
+    alone = captions(
+        scores, positives, convention="rankwell", measures=["R@5", "R@10"], ties="input", **options
+    )
 
     assert [(row["label"], row["measure"]) for row in result.summary] == [
         ("R(rel=1)@5", "R@5"),
@@ -183,8 +225,13 @@ def test_a_measure_with_parameters_is_itself_and_no_word_of_the_convention():
         ("R@5", "Success@5"),
         ("Success@10", "Success@10"),
     ]
-    assert [row["mean"] for row in result.summary[:2]] == pytest.approx([100 * row["mean"] for row in alone.summary])
-    assert any("R(rel=1)@5 is the measure R@5 itself; as a word of hgr, R@5 means Success@5" in note for note in result.notes)
+    assert [row["mean"] for row in result.summary[:2]] == pytest.approx(
+        [100 * row["mean"] for row in alone.summary]
+    )
+    assert any(
+        "R(rel=1)@5 is the measure R@5 itself; as a word of hgr, R@5 means Success@5" in note
+        for note in result.notes
+    )
     assert captions(scores, positives, measures=["R(denom='relevant')@5"], **options).summary
 
 
@@ -194,7 +241,11 @@ def test_what_is_left_out_keeps_a_row_without_a_value_and_figures_count_the_rest
 
     result = captions(scores, positives, no_relevant="skip", measures=["rsum"])
 
-    single = [row for row in result.per_query() if row["measure"] == "Success@1" and row["direction"] == "t2v"]
+    single = [
+        row
+        for row in result.per_query()
+        if row["measure"] == "Success@1" and row["direction"] == "t2v"
+    ]
     assert [row["query"] for row in single if row["value"] is None] == ["3"]
     assert len(single) == 12
     total = sum(figure(result, f"Success@{k}", way) for way in ("t2v", "v2t") for k in (1, 5, 10))
@@ -210,7 +261,8 @@ def test_a_source_that_ranks_runs_lends_its_measures_but_not_what_a_matrix_canno
     assert "nDCG@10" in {row["measure"] for row in result.summary}
 
 
-# ---- what is said --------------------------------------------------------------------------------------------------------
+# ---- what is said
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -227,15 +279,23 @@ def test_a_source_that_ranks_runs_lends_its_measures_but_not_what_a_matrix_canno
         ("lavis", {"ties": "id-asc"}, "higher position"),
     ],
 )
-def test_nothing_is_said_of_a_rule_that_the_user_has_replaced(convention: str, options: dict[str, Any], gone: str):
-    by_itself, replaced = captions(SQUARE, convention=convention), captions(SQUARE, convention=convention, **options)
+def test_nothing_is_said_of_a_rule_that_the_user_has_replaced(
+    convention: str, options: dict[str, Any], gone: str
+):
+    by_itself, replaced = (
+        captions(SQUARE, convention=convention),
+        captions(SQUARE, convention=convention, **options),
+    )
 
     assert any(gone in note for note in by_itself.notes)
     assert not any(gone in note for note in replaced.notes)
 
 
 def test_a_rule_that_counts_places_is_flagged_whoever_asks_for_it():
-    assert any("ties=multiplied (t2v, v2t): a query with a tied" in note for note in captions(SQUARE, ties="multiplied").notes)
+    assert any(
+        "ties=multiplied (t2v, v2t): a query with a tied" in note
+        for note in captions(SQUARE, ties="multiplied").notes
+    )
 
 
 @pytest.mark.parametrize("convention", ["ranx", "oxford", "alfa", "rankwell"])
@@ -266,9 +326,18 @@ def test_a_score_that_is_not_a_number_is_named_with_its_file(tmp_path: Path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"transform": "dual-softmax(temperature=1)", "direction": "v2t"}, r"nan\.npy: row 1, column 2: the score is nan"),
-        ({"transform": "dual-softmax(temperature=1)", "mask": [0, 1, 1]}, r"nan\.npy: row 1, column 2: the score is nan"),
-        ({"transform": "querybank", "bank": "nan.npy", "direction": "t2v"}, r"nan\.npy: row 1, column 2: the score is nan"),
+        (
+            {"transform": "dual-softmax(temperature=1)", "direction": "v2t"},
+            r"nan\.npy: row 1, column 2: the score is nan",
+        ),
+        (
+            {"transform": "dual-softmax(temperature=1)", "mask": [0, 1, 1]},
+            r"nan\.npy: row 1, column 2: the score is nan",
+        ),
+        (
+            {"transform": "querybank", "bank": "nan.npy", "direction": "t2v"},
+            r"nan\.npy: row 1, column 2: the score is nan",
+        ),
     ],
 )
 def test_a_transformed_score_that_is_not_a_number_is_named_by_its_place_in_its_file(
@@ -289,7 +358,10 @@ def test_runs_are_named_where_their_files_have_one_name(tmp_path: Path):
     np.savez(tmp_path / "S.npz", scores=np.array(SQUARE))
     np.savez(tmp_path / "two.npz", one=np.array(SQUARE), other=np.array(SQUARE))
 
-    with pytest.raises(BadUsage, match=r"two of the matrices of scores are called 'S'; name them, as in dual=a/scores\.npy"):
+    with pytest.raises(
+        BadUsage,
+        match=r"two of the matrices of scores are called 'S'; name them, as in dual=a/scores\.npy",
+    ):
         captions([tmp_path / "S.npy", tmp_path / "S.npz"])
     named = captions([f"a={tmp_path}/S.npy", f"b={tmp_path}/S.npz"], intervals="none")
     assert list(dict.fromkeys(row["run"] for row in named.summary)) == ["a", "b"]
@@ -309,14 +381,20 @@ def test_t_intervals_that_leave_the_range_are_pointed_out():
     scores, _ = world(6, 12, 400, 1)
     scores[:11, 0], scores[11, 0] = 1e6, -1e6
 
-    spread, drawn = (captions(scores, [[0]] * 12, direction="t2v", intervals=each) for each in ("t", "bootstrap"))
+    spread, drawn = (
+        captions(scores, [[0]] * 12, direction="t2v", intervals=each) for each in ("t", "bootstrap")
+    )
 
     assert figure(spread, "MnR", "t2v", "ci_low") < 1
-    assert any("t intervals of R@1 (t2v), " in note and "MnR (t2v)" in note for note in spread.interval_notes)
+    assert any(
+        "t intervals of R@1 (t2v), " in note and "MnR (t2v)" in note
+        for note in spread.interval_notes
+    )
     assert not any("go beyond" in note for note in drawn.interval_notes)
 
 
-# ---- printed figures -----------------------------------------------------------------------------------------------------
+# ---- printed figures
+# --------------------------------------------------------------------------------------------------
 
 
 def checked(monkeypatch, capsys, *arguments: object) -> list[str]:
@@ -326,7 +404,9 @@ def checked(monkeypatch, capsys, *arguments: object) -> list[str]:
     return found["rules"]["checks"]
 
 
-def test_a_printed_figure_is_checked_against_what_was_counted_under_the_rule_for_ties(tmp_path: Path, monkeypatch, capsys):
+def test_a_printed_figure_is_checked_against_what_was_counted_under_the_rule_for_ties(
+    tmp_path: Path, monkeypatch, capsys
+):
     # Three queries with three tied items each: nine places, of which three are the first.
     np.save(tmp_path / "s.npy", np.ones((3, 3)))
     scores = tmp_path / "s.npy"
@@ -334,7 +414,9 @@ def test_a_printed_figure_is_checked_against_what_was_counted_under_the_rule_for
     assert checked(monkeypatch, capsys, scores, "--check", "44.44", "--ties", "multiplied") == [
         "t2v: 44.44 is possible with n = 9: 4 of 9"
     ]
-    assert checked(monkeypatch, capsys, scores, "--check", "66.67") == ["t2v: 66.67 is possible with n = 3: 2 of 3"]
+    assert checked(monkeypatch, capsys, scores, "--check", "66.67") == [
+        "t2v: 66.67 is possible with n = 3: 2 of 3"
+    ]
     (told,) = checked(monkeypatch, capsys, scores, "--check", "33.33", "--ties", "expected")
     assert "33.33 cannot be checked: a query that is tied counts in part" in told
 
@@ -342,7 +424,10 @@ def test_a_printed_figure_is_checked_against_what_was_counted_under_the_rule_for
 def test_verdicts_on_printed_figures_stand_in_the_folder_too(tmp_path: Path, monkeypatch, capsys):
     np.save(tmp_path / "s.npy", np.eye(165))
 
-    assert run(monkeypatch, "captions", tmp_path / "s.npy", "--check", "70.08", "-o", tmp_path / "out") == 0
+    assert (
+        run(monkeypatch, "captions", tmp_path / "s.npy", "--check", "70.08", "-o", tmp_path / "out")
+        == 0
+    )
 
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
     assert any("t2v: 70.08 is not possible with n = 165" in note for note in manifest["notes"])

@@ -1,4 +1,6 @@
-"""Captions and videos compared in parts: the result of one process, however the tables are cut, and the same errors."""
+"""Captions and videos compared in parts: the result of one process, however the tables are cut, and
+the same errors.
+"""
 
 import json
 import os
@@ -35,8 +37,13 @@ def copies(n: int, seed: int):
 
 
 def right_videos() -> list[list[int]]:
-    """One video has more captions than most shards, its captions lie far apart, some have two videos, and some none."""
-    found = [[caption % 3 * 7] if caption % 2 else [caption * 5 % (VIDEOS - 1)] for caption in range(CAPTIONS)]
+    """One video has more captions than most shards, its captions lie far apart, some have two
+    videos, and some none.
+    """
+    found = [
+        [caption % 3 * 7] if caption % 2 else [caption * 5 % (VIDEOS - 1)]
+        for caption in range(CAPTIONS)
+    ]
     return [
         [] if caption % 41 == 40 else sorted({*videos, 3}) if caption % 13 == 0 else videos
         for caption, videos in enumerate(found)
@@ -52,14 +59,21 @@ def files(tmp_path: Path) -> Path:
 
 
 def ranked(files: Path, **options: Any) -> Results:
-    given = {"queries": str(files / "q.npy"), "gallery": str(files / "g.npy"), "protocol": "both", **options}
+    given = {
+        "queries": str(files / "q.npy"),
+        "gallery": str(files / "g.npy"),
+        "protocol": "both",
+        **options,
+    }
     return rankwell.captions(positives=str(files / "positives.json"), **given)
 
 
 def all_of(result: Results) -> str:
     """All that a result says."""
     details = {name: list(column) for name, column in (result.details or {}).items()}
-    return repr([result.summary, list(result.per_query()), result.notes, result.describe(), details])
+    return repr(
+        [result.summary, list(result.per_query()), result.notes, result.describe(), details]
+    )
 
 
 def marks(metric: str, shards: int, details: bool) -> list[pytest.MarkDecorator]:
@@ -88,7 +102,10 @@ def test_shards_give_the_result_of_one_process_in_both_directions_and_protocols(
 
 @pytest.mark.parametrize("ties", ["input-desc", "id-asc", "expected", "averaged", "pessimistic"])
 def test_every_tie_rule_and_measure_of_all_positives_holds_across_shards(files: Path, ties: str):
-    options = {"ties": ties, "measures": ["R@5", "MedR"] if ties == "averaged" else ["nDCG@10", "AP", "R@5"]}
+    options = {
+        "ties": ties,
+        "measures": ["R@5", "MedR"] if ties == "averaged" else ["nDCG@10", "AP", "R@5"],
+    }
 
     found = ranked(files, details=True, shards=7, **options)
 
@@ -104,26 +121,38 @@ def test_ranks_in_parts_are_those_of_sorted_rows(files: Path):
 
     means = {(row["direction"], row["measure"]): row["mean"] for row in found.summary}
     for direction, expected in (("t2v", q2m(table, right_videos())), ("v2t", q2m(columns, groups))):
-        got = [means[direction, name] for name in ("Success@1", "Success@5", "Success@10", "MedR", "MnR")]
+        got = [
+            means[direction, name]
+            for name in ("Success@1", "Success@5", "Success@10", "MedR", "MnR")
+        ]
         assert got == pytest.approx(expected)
     ranks = {
-        row["query"]: row["value"] for row in found.per_query() if (row["direction"], row["measure"]) == ("v2t-videos", "MedR")
+        row["query"]: row["value"]
+        for row in found.per_query()
+        if (row["direction"], row["measure"]) == ("v2t-videos", "MedR")
     }
-    assert [ranks[str(video)] for video, rank in enumerate(among_videos(table, right_videos())) if rank] == [
-        rank for rank in among_videos(table, right_videos()) if rank
-    ]
+    assert [
+        ranks[str(video)] for video, rank in enumerate(among_videos(table, right_videos())) if rank
+    ] == [rank for rank in among_videos(table, right_videos()) if rank]
 
 
 def test_the_folder_that_the_command_writes_has_the_same_bytes(files: Path):
-    run, given = with_fields(command), {"queries": str(files / "q.npy"), "gallery": str(files / "g.npy")}
+    run, given = (
+        with_fields(command),
+        {"queries": str(files / "q.npy"), "gallery": str(files / "g.npy")},
+    )
     given |= {"positives": str(files / "positives.json"), "protocol": "both"}
 
     one = run(**given, output=files / "one")
     parts = run(**given, output=files / "parts", executor="here", shards=5, memory="30k")
 
-    names = sorted(path.relative_to(files / "one") for path in (files / "one").rglob("*") if path.is_file())
+    names = sorted(
+        path.relative_to(files / "one") for path in (files / "one").rglob("*") if path.is_file()
+    )
     assert parts.text == one.text
-    assert names == sorted(path.relative_to(files / "parts") for path in (files / "parts").rglob("*") if path.is_file())
+    assert names == sorted(
+        path.relative_to(files / "parts") for path in (files / "parts").rglob("*") if path.is_file()
+    )
     for name in names:
         assert (files / "parts" / name).read_bytes() == (files / "one" / name).read_bytes(), name
 
@@ -135,11 +164,16 @@ def test_an_executor_gives_the_result_of_one_process(files: Path, executor: str)
 
 def test_an_array_is_submitted_for_the_scores_and_then_for_the_counts(files: Path):
     options = {"executor": "array", "work": str(files / "work"), "shards": 3}
-    with pytest.raises(Unfinished, match=r"has the plan of 9 parts; submit them(.|\n)*sbatch --array=0-8 "):
+    with pytest.raises(
+        Unfinished, match=r"has the plan of 9 parts; submit them(.|\n)*sbatch --array=0-8 "
+    ):
         ranked(files, **options)
     for index in range(9):
         compute_part(files / "work", index)
-    with pytest.raises(Unfinished, match=r"second: 9 of 9 parts are missing: 0-8; submit them(.|\n)*rankwell part \S+/second "):
+    with pytest.raises(
+        Unfinished,
+        match=r"second: 9 of 9 parts are missing: 0-8; submit them(.|\n)*rankwell part \S+/second ",
+    ):
         ranked(files, **options)
     for index in range(9):
         compute_part(files / "work" / "second", index)
@@ -148,8 +182,16 @@ def test_an_array_is_submitted_for_the_scores_and_then_for_the_counts(files: Pat
 
 
 def test_planning_exits_0_and_a_second_round_5(files: Path):
-    run, given = with_fields(command), {"queries": str(files / "q.npy"), "gallery": str(files / "g.npy"), "direction": "t2v"}
-    given |= {"positives": str(files / "positives.json"), "executor": "array", "work": str(files / "work"), "shards": 1}
+    run, given = (
+        with_fields(command),
+        {"queries": str(files / "q.npy"), "gallery": str(files / "g.npy"), "direction": "t2v"},
+    )
+    given |= {
+        "positives": str(files / "positives.json"),
+        "executor": "array",
+        "work": str(files / "work"),
+        "shards": 1,
+    }
 
     codes = [run(**given).exit_code]
     for folder, parts in (("work", 3), ("work/second", 1)):
@@ -160,7 +202,9 @@ def test_planning_exits_0_and_a_second_round_5(files: Path):
     assert codes == [0, 5, 0]
 
 
-def test_parts_that_are_done_serve_other_intervals_and_are_made_again_where_they_are_lost(files: Path):
+def test_parts_that_are_done_serve_other_intervals_and_are_made_again_where_they_are_lost(
+    files: Path,
+):
     first = ranked(files, shards=3, work=str(files / "work"))
     kept = (files / "work" / "part-00000.npy").stat().st_ino
     (files / "work" / "second" / "part-00001.npy").unlink()
@@ -184,7 +228,12 @@ def test_masked_captions_and_tables_in_memory_are_copied_for_the_parts(files: Pa
 def test_ids_and_texts_give_the_result_of_one_process(files: Path):
     (files / "ids.txt").write_text("".join(f"c{(row * 7) % CAPTIONS}\n" for row in range(CAPTIONS)))
     texts = [f"text {row % 50}" for row in range(CAPTIONS)]
-    options = {"query_ids": str(files / "ids.txt"), "texts": texts, "ties": "id-desc", "details": True}
+    options = {
+        "query_ids": str(files / "ids.txt"),
+        "texts": texts,
+        "ties": "id-desc",
+        "details": True,
+    }
 
     assert all_of(ranked(files, **options, shards=7)) == all_of(ranked(files, **options))
 
@@ -195,9 +244,18 @@ def test_shards_may_be_empty_and_a_group_exceed_the_memory(files: Path):
 
 
 def test_a_dry_run_names_the_parts_of_both_rounds_and_writes_nothing(files: Path):
-    run, given = with_fields(command), {"queries": str(files / "q.npy"), "gallery": str(files / "g.npy")}
+    run, given = (
+        with_fields(command),
+        {"queries": str(files / "q.npy"), "gallery": str(files / "g.npy")},
+    )
 
-    output = run(**given, positives=str(files / "positives.json"), dry_run=True, shards=3, work=str(files / "work"))
+    output = run(
+        **given,
+        positives=str(files / "positives.json"),
+        dry_run=True,
+        shards=3,
+        work=str(files / "work"),
+    )
 
     costs = dict(line.rsplit(None, 1) for line in output.text.splitlines())
     assert (costs["parts"], costs["parts of a second round"]) == ("9", "6")
@@ -225,7 +283,9 @@ def test_parts_of_a_cluster_are_worth_a_process(
     (tmp_path / "positives.json").write_text(json.dumps([[caption] for caption in range(captions)]))
     places = {"queries": str(tmp_path / "q.npy"), "gallery": str(tmp_path / "g.npy")}
 
-    output = with_fields(command)(**places, positives=str(tmp_path / "positives.json"), dry_run=True, executor=executor)
+    output = with_fields(command)(
+        **places, positives=str(tmp_path / "positives.json"), dry_run=True, executor=executor
+    )
 
     costs = dict(line.rsplit(None, 1) for line in output.text.splitlines())
     assert (costs["parts"], costs["parts of a second round"]) == parts
@@ -239,7 +299,9 @@ def test_parts_of_a_cluster_are_worth_a_process(
         ("g.npy", 39, 0, BadInput, r"item vectors, .*g\.npy, row 39: the vector is zero"),
     ],
 )
-def test_a_bad_vector_in_the_last_shard_is_named_by_its_file_and_row(files: Path, name, row, value, error, message):
+def test_a_bad_vector_in_the_last_shard_is_named_by_its_file_and_row(
+    files: Path, name, row, value, error, message
+):
     vectors = np.load(files / name)
     vectors[row] = value
     np.save(files / name, vectors)
@@ -253,7 +315,9 @@ def test_other_dimensions_and_an_id_twice_are_refused_before_any_work(files: Pat
     with pytest.raises(DuplicateItem, match="id '0' appears in rows 0 and 150"):
         ranked(files, query_ids=str(files / "ids.txt"), shards=7, work=str(files / "work"))
     np.save(files / "g.npy", np.ones((VIDEOS, 4), dtype=np.float32))
-    with pytest.raises(BadInput, match="the queries have 5 dimensions, the items 4; both come from one model"):
+    with pytest.raises(
+        BadInput, match="the queries have 5 dimensions, the items 4; both come from one model"
+    ):
         ranked(files, shards=7, work=str(files / "work"))
 
     assert not (files / "work").exists()
@@ -264,14 +328,17 @@ def test_other_dimensions_and_an_id_twice_are_refused_before_any_work(files: Pat
     [
         (
             {"transform": "dual-softmax(temperature=1)"},
-            r"dual-softmax\(temperature=1\) changes a matrix of scores, and embeddings are compared without one",
+            r"dual-softmax\(temperature=1\) changes a matrix of scores, and embeddings are "
+            r"compared without one",
         ),
         ({"shards": 0}, r"shards=0; expected an integer from 1 to 1000000"),
         ({"memory": "10"}, r"memory=10: a vector takes \d+ bytes, .* give \d+ or more"),
         ({"executor": "array"}, r"executor='array' needs work"),
     ],
 )
-def test_what_parts_cannot_do_is_refused_by_name(files: Path, options: dict[str, Any], message: str):
+def test_what_parts_cannot_do_is_refused_by_name(
+    files: Path, options: dict[str, Any], message: str
+):
     given = {"shards": 3, "work": None if "executor" in options else str(files / "work"), **options}
     with pytest.raises(BadUsage, match=message):
         ranked(files, **given)
@@ -287,8 +354,12 @@ def test_a_folder_with_other_work_is_refused_and_keeps_its_files(files: Path):
     ranked(files, shards=3, work=str(files / "work"))
     before = sorted(path.name for path in (files / "work").rglob("*"))
 
-    with pytest.raises(BadUsage, match=r"holds the plan of other work: .*metric was 'cosine', is 'dot'"):
-        ranked(files, shards=3, work=str(files / "work"), metric="dot", mask=np.arange(CAPTIONS) % 2)
+    with pytest.raises(
+        BadUsage, match=r"holds the plan of other work: .*metric was 'cosine', is 'dot'"
+    ):
+        ranked(
+            files, shards=3, work=str(files / "work"), metric="dot", mask=np.arange(CAPTIONS) % 2
+        )
 
     assert sorted(path.name for path in (files / "work").rglob("*")) == before
 
@@ -296,13 +367,29 @@ def test_a_folder_with_other_work_is_refused_and_keeps_its_files(files: Path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"ties": "id-asc"}, r"the rows that are compared differ \(positives, mask, .*\); what is compared differs \(models"),
-        ({"direction": "t2v"}, r"work: what is compared differs \(models, directions, .*\)\. Name another work folder"),
-        ({"positives": [[0]] * CAPTIONS}, r"the rows that are compared differ \(positives, .*\)\. Name another work folder"),
+        (
+            {"ties": "id-asc"},
+            r"the rows that are compared differ \(positives, mask, .*\); what is compared "
+            r"differs \(models",
+        ),
+        (
+            {"direction": "t2v"},
+            r"work: what is compared differs \(models, directions, .*\)\. Name another work folder",
+        ),
+        (
+            {"positives": [[0]] * CAPTIONS},
+            r"the rows that are compared differ \(positives, .*\)\. Name another work folder",
+        ),
     ],
 )
-def test_a_folder_of_other_work_is_refused_in_the_words_of_the_user(files: Path, options: dict[str, Any], message: str):
-    given = {"positives": [[caption % VIDEOS] for caption in range(CAPTIONS)], "shards": 1, "work": str(files / "work")}
+def test_a_folder_of_other_work_is_refused_in_the_words_of_the_user(
+    files: Path, options: dict[str, Any], message: str
+):
+    given = {
+        "positives": [[caption % VIDEOS] for caption in range(CAPTIONS)],
+        "shards": 1,
+        "work": str(files / "work"),
+    }
     given |= {"queries": str(files / "q.npy"), "gallery": str(files / "g.npy")}
     rankwell.captions(**given)
 

@@ -1,4 +1,6 @@
-"""Score matrices full of ties, as counts of matched points are: every rule has its own value, and expectation is what it says."""
+"""Score matrices full of ties, as counts of matched points are: every rule has its own value, and
+expectation is what it says.
+"""
 
 import json
 import math
@@ -15,7 +17,20 @@ from rankwell.core.registry import MEASURES, parse_measure
 from rankwell.errors import TieRefused
 
 N, ORDERS = 40, 10_000
-OFFERED = ["R@1", "R@5", "R@10", "MedR", "MnR", "MnR(of='all')", "P@5", "RR", "AP", "nDCG@10", "recall@5", "MedRLow"]
+OFFERED = [
+    "R@1",
+    "R@5",
+    "R@10",
+    "MedR",
+    "MnR",
+    "MnR(of='all')",
+    "P@5",
+    "RR",
+    "AP",
+    "nDCG@10",
+    "recall@5",
+    "MedRLow",
+]
 
 
 @cache
@@ -30,7 +45,9 @@ def world() -> tuple[np.ndarray, list[list[int]]]:
 
 
 def value(ties: str, measure: str, direction: str = "t2v") -> float:
-    (row,) = captions(*world(), direction=direction, measures=[measure], ties=ties, intervals="none").summary
+    (row,) = captions(
+        *world(), direction=direction, measures=[measure], ties=ties, intervals="none"
+    ).summary
     return row["mean"]
 
 
@@ -67,7 +84,9 @@ def by_ranks(measure: str, ranks: list[int], positives: int) -> float:
 
 @cache
 def drawn() -> list[list[list[int]]]:
-    """For some queries the ranks of their positives in 10,000 random orders of the items before a stable sort."""
+    """For some queries the ranks of their positives in 10,000 random orders of the items before a
+    stable sort.
+    """
     scores, positives = world()
     random, found = Random(5), []
     for query in range(4):
@@ -99,12 +118,28 @@ def test_the_expected_value_lies_between_the_best_and_the_worst_order(measure: s
 @pytest.mark.parametrize("direction", ["t2v", "v2t", "v2t-videos"])
 def test_every_rule_has_a_value_of_its_own(direction: str):
     scores, _ = world()
-    options: dict[str, Any] = {"direction": direction[:3], "protocol": "both" if direction == "v2t-videos" else None}
-    rules = ["input", "input-desc", "expected", "optimistic", "pessimistic", "averaged", "multiplied"]
-    options |= {"query_ids": [f"q{each}" for each in range(N)], "item_ids": [f"v{(7 * each) % N}" for each in range(N)]}
+    options: dict[str, Any] = {
+        "direction": direction[:3],
+        "protocol": "both" if direction == "v2t-videos" else None,
+    }
+    rules = [
+        "input",
+        "input-desc",
+        "expected",
+        "optimistic",
+        "pessimistic",
+        "averaged",
+        "multiplied",
+    ]
+    options |= {
+        "query_ids": [f"q{each}" for each in range(N)],
+        "item_ids": [f"v{(7 * each) % N}" for each in range(N)],
+    }
     found = {}
     for rule in [*rules, "id-asc", "id-desc"]:
-        result = captions(scores, "diagonal", measures=["MnR"], ties=rule, intervals="none", **options)
+        result = captions(
+            scores, "diagonal", measures=["MnR"], ties=rule, intervals="none", **options
+        )
         (found[rule],) = (row["mean"] for row in result.summary if row["direction"] == direction)
 
     # The mean of places is what expectation comes to with one positive a query.
@@ -118,10 +153,26 @@ def test_orders_by_position_and_by_id_are_what_a_stable_sort_makes_of_them():
     scores, positives = world()
     names = [f"v{(7 * each) % N}" for each in range(N)]
     by_name = sorted(range(N), key=lambda item: names[item].encode())
-    orders = {"input": list(range(N)), "input-desc": list(range(N))[::-1], "id-asc": by_name, "id-desc": by_name[::-1]}
+    orders = {
+        "input": list(range(N)),
+        "input-desc": list(range(N))[::-1],
+        "id-asc": by_name,
+        "id-desc": by_name[::-1],
+    }
     for rule, order in orders.items():
-        result = captions(scores, positives, direction="t2v", measures=["MedR"], ties=rule, item_ids=names, intervals="none")
-        wanted = [ranks_in(order, row, items)[0] for row, items in zip(scores.tolist(), positives, strict=True)]
+        result = captions(
+            scores,
+            positives,
+            direction="t2v",
+            measures=["MedR"],
+            ties=rule,
+            item_ids=names,
+            intervals="none",
+        )
+        wanted = [
+            ranks_in(order, row, items)[0]
+            for row, items in zip(scores.tolist(), positives, strict=True)
+        ]
 
         assert [row["value"] for row in result.per_query()] == wanted, rule
 
@@ -130,18 +181,28 @@ def test_two_positives_in_one_tie_share_its_places():
     scores, positives = [[1.0, 1.0, 1.0, 0.0]], [[1, 2]]
 
     found = {
-        rule: captions(scores, positives, direction="t2v", measures=["MnR"], ties=rule, intervals="none").summary[0]["mean"]
+        rule: captions(
+            scores, positives, direction="t2v", measures=["MnR"], ties=rule, intervals="none"
+        ).summary[0]["mean"]
         for rule in ("input", "input-desc", "expected", "optimistic", "pessimistic")
     }
 
     # Of three places the first of two positives has the first with chance 2/3, else the second.
-    assert found == {"input": 2, "input-desc": 1, "expected": pytest.approx(4 / 3), "optimistic": 1, "pessimistic": 2}
+    assert found == {
+        "input": 2,
+        "input-desc": 1,
+        "expected": pytest.approx(4 / 3),
+        "optimistic": 1,
+        "pessimistic": 2,
+    }
 
 
 def test_queries_whose_best_positive_ties_with_a_wrong_item_are_counted():
     scores = [[1, 1, 0], [0, 2, 2], [3, 3, 0], [0, 0, 1]]
 
-    result = captions(scores, [[0], [1, 2], [0, 1, 2], [2]], direction="t2v", measures=["R@1", "AP"])
+    result = captions(
+        scores, [[0], [1, 2], [0, 1, 2], [2]], direction="t2v", measures=["R@1", "AP"]
+    )
 
     assert result.rules["counts"]["t2v"]["queries_best_relevant_tied"] == 1
 
@@ -155,7 +216,9 @@ def test_the_rule_of_the_convention_holds_until_the_user_names_another():
     scores, positives = world()
 
     by_default = captions(scores, positives, intervals="none")
-    no_source = captions(scores, positives, convention="rankwell", measures=["Success@1"], intervals="none")
+    no_source = captions(
+        scores, positives, convention="rankwell", measures=["Success@1"], intervals="none"
+    )
 
     assert by_default.rules["ties"] == "input"
     assert no_source.rules["ties"] == "expected"
@@ -169,18 +232,30 @@ def test_a_measure_without_a_closed_form_says_that_it_keeps_the_order_of_the_tab
     spread = captions(*world(), ties="expected", **options)
 
     assert any("ERR@10 has no closed form" in note for note in spread.notes)
-    assert spread.summary[0]["mean"] == captions(*world(), ties="input", **options).summary[0]["mean"]
+    assert (
+        spread.summary[0]["mean"] == captions(*world(), ties="input", **options).summary[0]["mean"]
+    )
 
 
-def test_real_inlier_counts_change_with_every_rule(shared: Path, tmp_path: Path, monkeypatch, capsys):
+def test_real_inlier_counts_change_with_every_rule(
+    shared: Path, tmp_path: Path, monkeypatch, capsys
+):
     """The corridor's scores in eighths: coarse as counts of matched points are."""
     folder = shared / "vpr"
     coarse = np.floor(8 * np.load(folder / "corridor_densevlad_scores.npy")).astype(np.int32)
     np.save(tmp_path / "coarse.npy", coarse)
     found = {}
     for rule in ("optimistic", "expected", "input", "pessimistic"):
-        arguments = ["captions", tmp_path / "coarse.npy", "--positives", folder / "corridor_positives.json"]
-        monkeypatch.setattr("sys.argv", ["rankwell", *map(str, arguments), "--direction", "t2v", "--ties", rule, "-f", "json"])
+        arguments = [
+            "captions",
+            tmp_path / "coarse.npy",
+            "--positives",
+            folder / "corridor_positives.json",
+        ]
+        monkeypatch.setattr(
+            "sys.argv",
+            ["rankwell", *map(str, arguments), "--direction", "t2v", "--ties", rule, "-f", "json"],
+        )
         assert cli.main() == 0
         found[rule] = json.loads(capsys.readouterr().out)["rows"][0]["mean"]
 
@@ -189,7 +264,9 @@ def test_real_inlier_counts_change_with_every_rule(shared: Path, tmp_path: Path,
 
 
 def test_clip4clip_counts_a_tied_query_once_for_every_place_of_its_tie():
-    result = captions([[1.0, 1.0], [0.0, 1.0]], convention="clip4clip", direction="t2v", intervals="none")
+    result = captions(
+        [[1.0, 1.0], [0.0, 1.0]], convention="clip4clip", direction="t2v", intervals="none"
+    )
 
     found = {row["label"]: (row["mean"], row["n"]) for row in result.summary}
     # The first query's positive stands at 1 and at 2, the second's at 1.

@@ -15,7 +15,9 @@ def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
     return cli.main()
 
 
-def test_the_demo_prints_both_directions_and_the_command_that_makes_them_again(tmp_path: Path, monkeypatch, capsys):
+def test_the_demo_prints_both_directions_and_the_command_that_makes_them_again(
+    tmp_path: Path, monkeypatch, capsys
+):
     assert run(monkeypatch, "demo", "captions", "-o", str(tmp_path / "d")) == 0
     first = capsys.readouterr().out
     commands = [line.split() for line in first.splitlines() if line.strip().startswith("rankwell ")]
@@ -25,12 +27,18 @@ def test_the_demo_prints_both_directions_and_the_command_that_makes_them_again(t
     assert opened[:2] == ["rankwell", "open"]
     assert (Path(opened[2]) / "report.html").is_file()
     assert run(monkeypatch, *command[1:]) == 0
-    table = [line for line in capsys.readouterr().out.splitlines() if {"percent", "rank"} & set(line.split())]
+    table = [
+        line
+        for line in capsys.readouterr().out.splitlines()
+        if {"percent", "rank"} & set(line.split())
+    ]
     assert len(table) == 11
     assert all(line in first for line in table)
 
 
-def test_no_scorer_can_have_all_captions_right_and_chance_is_far_below(tmp_path: Path, monkeypatch, capsys):
+def test_no_scorer_can_have_all_captions_right_and_chance_is_far_below(
+    tmp_path: Path, monkeypatch, capsys
+):
     assert run(monkeypatch, "demo", "captions", "-o", str(tmp_path)) == 0
     capsys.readouterr()
     rows = json.loads((tmp_path / "results" / "summary.json").read_text())["rows"]

@@ -11,7 +11,10 @@ from rankwell.tasks.clips.annotations import Annotations, Keyword
 from rankwell.tasks.clips.commands.clips_lint import findings
 from rankwell.tasks.clips.formats import TextQuery, read_annotations, read_schema, read_text_queries
 
-WIDE = 'slice_id,pv_object_type,scene_type\nb.mp4,"Bicyclist,  small  vehicle ",urban\na.mp4,,"\'Urban\', rainy"\nc.mp4,nan,\n'
+WIDE = (
+    'slice_id,pv_object_type,scene_type\nb.mp4,"Bicyclist,  small  vehicle '
+    '",urban\na.mp4,,"\'Urban\', rainy"\nc.mp4,nan,\n'
+)
 ONE = 'slice_id,keywords\nb.mp4,"bicyclist, small vehicle, urban"\na.mp4,"urban, rainy"\n'
 
 
@@ -42,27 +45,47 @@ def test_spaces_quotes_case_and_nan_do_not_matter(tmp_path: Path):
 
 def test_one_column_of_keywords_is_one_group_until_a_schema_places_them(tmp_path: Path):
     path = saved(tmp_path, ONE)
-    schema = schema_of(tmp_path, {"object": ["bicyclist", "other"], "scene": ["urban", "rainy", "other"]})
+    schema = schema_of(
+        tmp_path, {"object": ["bicyclist", "other"], "scene": ["urban", "rainy", "other"]}
+    )
 
     assert read_annotations(path).groups == ("keywords",)
     placed = read_annotations(path, schema=schema)
-    assert carried(placed)["b.mp4"] == {"object": ["bicyclist"], "scene": ["urban"], "keywords": ["small vehicle"]}
+    assert carried(placed)["b.mp4"] == {
+        "object": ["bicyclist"],
+        "scene": ["urban"],
+        "keywords": ["small vehicle"],
+    }
     assert placed.undeclared == (Keyword("keywords", "small vehicle"),)
 
 
-@pytest.mark.parametrize("form", ["semicolon", "tab", "gzip", "jsonl", "json", "parquet", "frame", "mapping"])
+@pytest.mark.parametrize(
+    "form", ["semicolon", "tab", "gzip", "jsonl", "json", "parquet", "frame", "mapping"]
+)
 def test_every_form_of_the_table_reads_alike(tmp_path: Path, form: str):
     rows = [
-        {"slice_id": "b.mp4", "object_type": ["bicyclist", "small vehicle"], "scene_type": ["urban"]},
+        {
+            "slice_id": "b.mp4",
+            "object_type": ["bicyclist", "small vehicle"],
+            "scene_type": ["urban"],
+        },
         {"slice_id": "a.mp4", "object_type": [], "scene_type": ["rainy", "urban"]},
     ]
-    header, cells = list(rows[0]), [[row["slice_id"], ",".join(row["object_type"]), ",".join(row["scene_type"])] for row in rows]
+    header, cells = (
+        list(rows[0]),
+        [
+            [row["slice_id"], ",".join(row["object_type"]), ",".join(row["scene_type"])]
+            for row in rows
+        ],
+    )
     if form in ("semicolon", "tab"):
         mark = ";" if form == "semicolon" else "\t"
         place: object = saved(tmp_path, "\n".join(mark.join(each) for each in [header, *cells]))
     elif form == "gzip":
         place = tmp_path / "t.csv.gz"
-        text = "slice_id,object_type,scene_type\n" + "".join(f'{a},"{b}","{c}"\n' for a, b, c in cells)
+        text = "slice_id,object_type,scene_type\n" + "".join(
+            f'{a},"{b}","{c}"\n' for a, b, c in cells
+        )
         place.write_bytes(gzip.compress(text.encode()))
     elif form == "jsonl":
         place = saved(tmp_path, "".join(json.dumps(row) + "\n" for row in rows), "t.jsonl")
@@ -93,8 +116,16 @@ def test_the_order_of_rows_and_labels_does_not_show(tmp_path: Path):
 
 
 def test_aliases_are_read_as_labels_and_narrower_labels_imply_wider_ones(tmp_path: Path):
-    declared = {"object": [{"label": "bicyclist", "aliases": ["cyclist"]}, "vehicle", {"label": "sedan", "parent": "vehicle"}]}
-    table = read_annotations({"a": {"object": ["Cyclists", "sedan"]}}, schema=schema_of(tmp_path, declared))
+    declared = {
+        "object": [
+            {"label": "bicyclist", "aliases": ["cyclist"]},
+            "vehicle",
+            {"label": "sedan", "parent": "vehicle"},
+        ]
+    }
+    table = read_annotations(
+        {"a": {"object": ["Cyclists", "sedan"]}}, schema=schema_of(tmp_path, declared)
+    )
 
     assert carried(table) == {"a": {"object": ["bicyclist", "sedan"]}}
     assert table.named(table.carried[0]) == {"object": ["bicyclist", "vehicle", "sedan"]}
@@ -126,13 +157,17 @@ def test_a_schema_that_cannot_be_says_why(tmp_path: Path, declared: object, mess
         ("slice_id,object_type\n,x\n", BadInput, "line 2, column 'slice_id'"),
     ],
 )
-def test_a_table_that_cannot_be_read_names_the_place(tmp_path: Path, text: str, error: type[Exception], message: str):
+def test_a_table_that_cannot_be_read_names_the_place(
+    tmp_path: Path, text: str, error: type[Exception], message: str
+):
     with pytest.raises(error, match=message):
         read_annotations(saved(tmp_path, text))
 
 
 def test_columns_that_hold_no_keywords_are_attributes_and_are_named(tmp_path: Path):
-    table = read_annotations(saved(tmp_path, "slice_id,object_type,drive,weather\na,x,d1,fog\n"), groups=["weather"])
+    table = read_annotations(
+        saved(tmp_path, "slice_id,object_type,drive,weather\na,x,d1,fog\n"), groups=["weather"]
+    )
 
     assert table.attributes == {"a": {"drive": "d1"}}
     assert table.groups == ("object_type", "weather")
@@ -143,7 +178,9 @@ def test_groups_are_found_without_their_prefix_and_keywords_by_label(tmp_path: P
     table = read_annotations(saved(tmp_path, WIDE))
 
     assert table.find_group("object type") == "pv_object_type"
-    assert table.named(table.select(["Object-Type"])) == {"pv_object_type": ["bicyclist", "small vehicle"]}
+    assert table.named(table.select(["Object-Type"])) == {
+        "pv_object_type": ["bicyclist", "small vehicle"]
+    }
     assert table.named(table.select([], ["scene type: urban"])) == {"scene_type": ["urban"]}
     assert table.named(table.select(["object type", "scene_type"], ["urban"])) == {
         "pv_object_type": ["bicyclist", "small vehicle"],
@@ -156,7 +193,10 @@ def test_groups_are_found_without_their_prefix_and_keywords_by_label(tmp_path: P
 
 
 def test_text_queries_come_from_lines_and_tables_with_their_keywords(tmp_path: Path):
-    assert read_text_queries(saved(tmp_path, "a car\n\na bus\n", "t.txt")) == [TextQuery("0", "a car"), TextQuery("1", "a bus")]
+    assert read_text_queries(saved(tmp_path, "a car\n\na bus\n", "t.txt")) == [
+        TextQuery("0", "a car"),
+        TextQuery("1", "a bus"),
+    ]
     table = 'id,text,keywords\nq,a car,"object: car, van; scene: urban"\nr,a bus,\n'
     assert read_text_queries(saved(tmp_path, table)) == [
         TextQuery("q", "a car", ("object: car", "object: van", "scene: urban")),
@@ -171,25 +211,40 @@ def test_every_row_whose_text_has_no_word_is_named(tmp_path: Path):
     table = saved(tmp_path, 'id,text\nq," "\nr,a car\ns,???\n', "u.csv")
     listed = saved(tmp_path, json.dumps([{"id": "q"}, {"text": "a bus"}, {"text": 7}]), "u.json")
 
-    with pytest.raises(BadInput, match=r"u\.csv:2 \(' '\), \S+u\.csv:4 \('\?\?\?'\): the text has no word; write one"):
+    with pytest.raises(
+        BadInput,
+        match=r"u\.csv:2 \(' '\), \S+u\.csv:4 \('\?\?\?'\): the text has no word; write one",
+    ):
         read_text_queries(table)
-    with pytest.raises(BadInput, match=r"u\.json: \$\[0\] \(no column text, query, query_text\), \S+u\.json: \$\[2\] \(7\): "):
+    with pytest.raises(
+        BadInput,
+        match=r"u\.json: \$\[0\] \(no column text, query, query_text\), \S+u\.json: \$\[2\] "
+        r"\(7\): ",
+    ):
         read_text_queries(listed)
     with pytest.raises(BadInput, match=r"text 20 \('-'\) and 2 more: the text has no word"):
         read_text_queries(["-"] * 22)
 
 
 def test_blank_lines_may_precede_the_header(tmp_path: Path):
-    (tmp_path / "table.csv").write_text("\n \nslice_id, object_type, text\nc1,car,red\n", encoding="utf-8")
+    (tmp_path / "table.csv").write_text(
+        "\n \nslice_id, object_type, text\nc1,car,red\n", encoding="utf-8"
+    )
 
     assert read_annotations(tmp_path / "table.csv").keywords == (Keyword("object_type", "car"),)
     assert read_text_queries(tmp_path / "table.csv") == [TextQuery("c1", "red")]
 
 
-@pytest.mark.parametrize(("delimiter", "advice"), [(";", "put cells with semicolons"), ("\t", "take tabs out of cells")])
-def test_the_advice_on_a_row_with_too_many_cells_is_that_of_its_delimiter(tmp_path: Path, delimiter: str, advice: str):
+@pytest.mark.parametrize(
+    ("delimiter", "advice"), [(";", "put cells with semicolons"), ("\t", "take tabs out of cells")]
+)
+def test_the_advice_on_a_row_with_too_many_cells_is_that_of_its_delimiter(
+    tmp_path: Path, delimiter: str, advice: str
+):
     rows = ("slice_id", "object_type"), ("c1", "car", "bus")
-    (tmp_path / "table.csv").write_text("".join(f"{delimiter.join(row)}\n" for row in rows), encoding="utf-8")
+    (tmp_path / "table.csv").write_text(
+        "".join(f"{delimiter.join(row)}\n" for row in rows), encoding="utf-8"
+    )
 
     with pytest.raises(BadLine, match=f":2: .* has 3 fields, the header 2; {advice}"):
         read_annotations(tmp_path / "table.csv")
@@ -200,7 +255,9 @@ def test_lint_finds_what_is_odd(tmp_path: Path):
         "scene": [{"label": "cloudy", "aliases": ["crosswalk"]}, "crosswalk", "fog", "other"],
         "object": ["pedestrian", "other"],
     }
-    rows = "slice_id,scene,object,path\na,cloudy,pedestrian,x\nb,cloud,pedestrain,y\nc,,n/a,z\nd,,,w\n"
+    rows = (
+        "slice_id,scene,object,path\na,cloudy,pedestrian,x\nb,cloud,pedestrain,y\nc,,n/a,z\nd,,,w\n"
+    )
     table = read_annotations(saved(tmp_path, rows), schema=schema_of(tmp_path, declared))
 
     found = {(each.kind, each.group, each.label) for each in findings(table)}
@@ -226,7 +283,8 @@ def test_lint_finds_what_is_odd(tmp_path: Path):
 
 def test_the_real_table_uses_a_label_that_its_schema_lacks(shared: Path):
     table = read_annotations(
-        shared / "driving" / "unified_annotation.csv", schema=read_schema(shared / "driving" / "schema.json")
+        shared / "driving" / "unified_annotation.csv",
+        schema=read_schema(shared / "driving" / "schema.json"),
     )
 
     assert len(table.clips) == 29
@@ -288,7 +346,12 @@ def test_an_unfilled_table_has_its_groups(tmp_path: Path):
 
 def test_how_often_something_is_read_otherwise_is_said_in_words():
     notes = read_annotations(
-        {"a": {"g": ["!"]}, "b": {"g": ["wet-road"]}, "c": {"g": ["wet road"]}, "d": {"g": ["wet road"]}}
+        {
+            "a": {"g": ["!"]},
+            "b": {"g": ["wet-road"]},
+            "c": {"g": ["wet road"]},
+            "d": {"g": ["wet road"]},
+        }
     ).notes
 
     assert [note.rpartition("(")[2] for note in notes] == ["once)", "once)"]

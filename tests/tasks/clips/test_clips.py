@@ -1,4 +1,6 @@
-"""Search over annotated clips: the source's worked examples, every rule against plain loops, and what is said of bad input."""
+"""Search over annotated clips: the source's worked examples, every rule against plain loops, and
+what is said of bad input.
+"""
 
 from collections.abc import Mapping, Sequence
 from itertools import permutations, product
@@ -53,13 +55,21 @@ def means(result: Results, column: str = "mean") -> dict[str, float]:
 
 def test_a_text_example_of_the_source():
     clips = {f"car2cyclist_{number}.mp4": BOTH for number in range(1, 7)}
-    table = clips | {"car2pedestrian_001.mp4": {OBJECT: ["pedestrian"], BEHAVIOUR: ["entering ego path"]}}
+    table = clips | {
+        "car2pedestrian_001.mp4": {OBJECT: ["pedestrian"], BEHAVIOUR: ["entering ego path"]}
+    }
     names = [*list(clips)[:4], "car2pedestrian_001.mp4"]
     text = "cyclist entering ego lane"
     engine = Lists({text: list(zip(names, (0.92, 0.88, 0.85, 0.53, 0.12), strict=True))})
     query = TextQuery("q", text, ("bicyclist", "entering ego path"))
     result = evaluate_clips(
-        table, mode="text", engine=engine, queries=[query._asdict()], min_similarity=0.15, convention="alfa", intervals="none"
+        table,
+        mode="text",
+        engine=engine,
+        queries=[query._asdict()],
+        min_similarity=0.15,
+        convention="alfa",
+        intervals="none",
     )
 
     values = of(result, "q")
@@ -82,7 +92,9 @@ def test_a_video_example_of_the_source():
     table = {query: labels, **{f"r{number}": labels for number in range(8)}}
     found = [(f"r{number}", score) for number, score in enumerate((0.95, 0.91, 0.32, 0.10, 0.09))]
     engine = Lists({name: found if name == query else [] for name in table})
-    result = evaluate_clips(table, engine=engine, min_similarity=0.15, convention="alfa", intervals="none")
+    result = evaluate_clips(
+        table, engine=engine, min_similarity=0.15, convention="alfa", intervals="none"
+    )
 
     assert of(result, query)["Recall@5"] == 0.6
     assert of(result, query)["Precision@5"] == 3 / 8
@@ -98,8 +110,16 @@ def test_the_workflow_of_the_source():
         **{f"r{number}": BOTH for number in range(5)},
         "wrong": {OBJECT: ["bicyclist"]},
     }
-    engine = Lists({name: ["wrong", "r0", "r1", "r2", "r3"] if name == query else [] for name in table})
-    result = evaluate_clips(table, engine=engine, groups=["object type", "actor behavior"], convention="alfa", intervals="none")
+    engine = Lists(
+        {name: ["wrong", "r0", "r1", "r2", "r3"] if name == query else [] for name in table}
+    )
+    result = evaluate_clips(
+        table,
+        engine=engine,
+        groups=["object type", "actor behavior"],
+        convention="alfa",
+        intervals="none",
+    )
 
     assert [of(result, query)[f"Recall@{k}"] for k in (1, 3, 5)] == [0.0, 2 / 3, 0.8]
     assert {row["label"]: row["measure"] for row in result.summary} == {
@@ -117,7 +137,10 @@ def asked_for(path: Path, groups: list[str]) -> dict[str, frozenset[int]]:
     """Clip -> the numbers of its keywords in the groups."""
     table = read_annotations(path)
     mask = table.select(groups)
-    return {clip: frozenset(np.flatnonzero(row & mask).tolist()) for clip, row in zip(table.clips, table.given, strict=True)}
+    return {
+        clip: frozenset(np.flatnonzero(row & mask).tolist())
+        for clip, row in zip(table.clips, table.given, strict=True)
+    }
 
 
 def others_with_all(sets: Mapping[str, frozenset[int]], query: str) -> int:
@@ -125,21 +148,37 @@ def others_with_all(sets: Mapping[str, frozenset[int]], query: str) -> int:
     return sum(sets[query] <= sets[clip] for clip in sets if clip != query)
 
 
-# The numbers of queries are those of vision-retrieval.md, which has 0.24 and 0.642 for P@5 of the first two.
+# The numbers of queries are those of vision-retrieval.md, which has 0.24 and 0.642 for P@5 of the
+# first two.
 @pytest.mark.parametrize(
     ("groups", "rule", "n"),
-    [([], "before", 5), (["object type", "actor behavior"], "before", 19), (["object type", "actor behavior"], "after", 19)],
+    [
+        ([], "before", 5),
+        (["object type", "actor behavior"], "before", 19),
+        (["object type", "actor behavior"], "after", 19),
+    ],
 )
-def test_what_a_perfect_ranker_reaches_on_the_real_table(shared: Path, groups: list[str], rule: Any, n: int):
+def test_what_a_perfect_ranker_reaches_on_the_real_table(
+    shared: Path, groups: list[str], rule: Any, n: int
+):
     path = shared / "driving" / "unified_annotation.csv"
     sets = asked_for(path, groups)
-    relevant = [others_with_all(sets, query) for query in sets if sets[query] and others_with_all(sets, query)]
+    relevant = [
+        others_with_all(sets, query)
+        for query in sets
+        if sets[query] and others_with_all(sets, query)
+    ]
     # Removed after the cut, the query itself has taken one of the places.
     p1, p5 = (mean(min(many, k - (rule == "after")) / k for many in relevant) for k in (1, 5))
     perfect = {
-        query: sorted(sets, key=lambda clip, query=query: (clip != query, not sets[query] <= sets[clip], clip)) for query in sets
+        query: sorted(
+            sets, key=lambda clip, query=query: (clip != query, not sets[query] <= sets[clip], clip)
+        )
+        for query in sets
     }
-    result = evaluate_clips(path, engine=Lists(perfect), groups=groups, self_rule=rule, intervals="none")
+    result = evaluate_clips(
+        path, engine=Lists(perfect), groups=groups, self_rule=rule, intervals="none"
+    )
 
     assert (means(result)["P@1"], means(result)["P@5"]) == pytest.approx((p1, p5))
     assert len(relevant) == n
@@ -147,22 +186,32 @@ def test_what_a_perfect_ranker_reaches_on_the_real_table(shared: Path, groups: l
     assert {row["n"] for row in result.summary} == {n}
     counts = result.rules["counts"]["Lists"]
     assert counts["queries"] == 29
-    assert counts["queries_counted"] + counts["no_keywords"] + counts["queries_without_relevant"] == 29
+    assert (
+        counts["queries_counted"] + counts["no_keywords"] + counts["queries_without_relevant"] == 29
+    )
 
 
 @pytest.mark.parametrize("rule", ["vacuous", "skip", "empty"])
 def test_what_becomes_of_queries_without_keywords(shared: Path, rule: Any):
     path = shared / "driving" / "unified_annotation.csv"
-    vectors = {clip: np.random.default_rng(row).normal(size=4) for row, clip in enumerate(read_annotations(path).clips)}
+    vectors = {
+        clip: np.random.default_rng(row).normal(size=4)
+        for row, clip in enumerate(read_annotations(path).clips)
+    }
     groups = ["object type", "actor behavior"]
     result = evaluate_clips(path, vectors, groups=groups, no_keywords=rule, intervals="none")
 
     sets = asked_for(path, groups)
-    # To whom nothing is asked everything is relevant, or nothing, or the query is left out; without a relevant clip it always is.
+    # To whom nothing is asked everything is relevant, or nothing, or the query is left out; without
+    # a relevant clip it always is.
     worth = {query: min(others_with_all(sets, query), 5) / 5 for query in sets}
     bare = [query for query in sets if not sets[query]]
     counted = [worth[query] for query in sets if sets[query] and worth[query]]
-    counted += {"vacuous": [worth[query] for query in bare], "skip": [], "empty": [0.0] * len(bare)}[rule]
+    counted += {
+        "vacuous": [worth[query] for query in bare],
+        "skip": [],
+        "empty": [0.0] * len(bare),
+    }[rule]
     assert bare
     assert means(result, "ceiling")["P@5"] == pytest.approx(mean(counted))
 
@@ -170,19 +219,27 @@ def test_what_becomes_of_queries_without_keywords(shared: Path, rule: Any):
 # Against plain loops.
 
 
-def random_world(seed: int, clips: int) -> tuple[dict[str, dict[str, list[str]]], dict[str, list[float]]]:
+def random_world(
+    seed: int, clips: int
+) -> tuple[dict[str, dict[str, list[str]]], dict[str, list[float]]]:
     random = Random(seed)
     names = [f"c{number}" for number in random.sample(range(clips), clips)]
     labels = ["car", "bus", "day", "rain"]
     table = {
-        name: {"g": random.sample(labels, random.randint(0, 3)), "h": random.sample(["x", "y"], random.randint(0, 1))}
+        name: {
+            "g": random.sample(labels, random.randint(0, 3)),
+            "h": random.sample(["x", "y"], random.randint(0, 1)),
+        }
         for name in names
     }
     return table, {name: [random.gauss(0, 1) for _ in range(4)] for name in names}
 
 
 def plain(table: Mapping[str, Mapping[str, list[str]]]) -> dict[str, oracle.Keywords]:
-    return {clip: frozenset((group, label) for group, each in labels.items() for label in each) for clip, labels in table.items()}
+    return {
+        clip: frozenset((group, label) for group, each in labels.items() for label in each)
+        for clip, labels in table.items()
+    }
 
 
 @pytest.mark.parametrize("after", [False, True])
@@ -212,14 +269,25 @@ def test_every_measure_agrees_with_loops_over_lists(after: bool, least: float | 
             kept = [clip for clip, score in scored if least is None or score >= least]
             listed = oracle.without_self(kept, query, k, after=after)
             grades = oracle.truth(sets, query, sets[query], rule)
-            assert value == pytest.approx(function(listed, grades, k=k), abs=1e-12), (values.measure, query)
+            assert value == pytest.approx(function(listed, grades, k=k), abs=1e-12), (
+                values.measure,
+                query,
+            )
 
 
 @pytest.mark.parametrize("after", [False, True])
 def test_the_chance_level_is_the_mean_over_all_orders(after: bool):
-    table = {"q": {"g": ["x"]}, "a": {"g": ["x"]}, "b": {"g": ["x", "y"]}, "c": {"g": ["y"]}, "d": {"g": ["z"]}}
+    table = {
+        "q": {"g": ["x"]},
+        "a": {"g": ["x"]},
+        "b": {"g": ["x", "y"]},
+        "c": {"g": ["y"]},
+        "d": {"g": ["z"]},
+    }
     vectors = {name: [1.0, float(place)] for place, name in enumerate(table)}
-    result = evaluate_clips(table, vectors, k=(1, 2, 3, 9), self_rule="after" if after else "before", intervals="none")
+    result = evaluate_clips(
+        table, vectors, k=(1, 2, 3, 9), self_rule="after" if after else "before", intervals="none"
+    )
 
     sets = plain(table)
     grades = oracle.truth(sets, "q", sets["q"], "all")
@@ -242,7 +310,9 @@ def test_the_table_of_keywords_has_the_mean_of_every_measure_over_the_queries_th
         if row["status"] == "counted":
             for group, labels in row["keywords"].items():
                 for label in labels:
-                    values.setdefault((group, label), []).append(row["value"] if row["label"] == "P@3" else float("nan"))
+                    values.setdefault((group, label), []).append(
+                        row["value"] if row["label"] == "P@3" else float("nan")
+                    )
 
     rows = keyword_table(result.measured)
 
@@ -276,14 +346,25 @@ def test_a_measure_without_a_closed_form_takes_tied_clips_in_input_order_and_say
     tied = {"q": [1.0, 0.0], "z": [1.0, 1.0], "b": [1.0, 1.0], "a": [1.0, 1.0]}
     turned = {name: tied[name] for name in ("q", "a", "b", "z")}
     first, last = (
-        evaluate_clips(table, vectors, measures=["ERR@3", "R@1"], ties="expected", details=True, intervals="none")
+        evaluate_clips(
+            table,
+            vectors,
+            measures=["ERR@3", "R@1"],
+            ties="expected",
+            details=True,
+            intervals="none",
+        )
         for vectors in (tied, turned)
     )
 
-    # z is the only relevant clip of q, first or last of three tied ones; at a grade of 1 of at most 4 a user stops with 1 / 16.
+    # z is the only relevant clip of q, first or last of three tied ones; at a grade of 1 of at most
+    # 4 a user stops with 1 / 16.
     assert of(first, "q")["ERR@3"] == pytest.approx(1 / 16)
     assert of(last, "q")["ERR@3"] == pytest.approx(1 / 16 / 3)
-    note = "ERR@3 has no closed form under random order of ties; tied clips keep the order of the embeddings"
+    note = (
+        "ERR@3 has no closed form under random order of ties; tied clips keep the order of the "
+        "embeddings"
+    )
     for result in (first, last):
         assert of(result, "q")["R@1"] == pytest.approx(1 / 3)
         assert result.notes.count(note) == 1
@@ -292,32 +373,53 @@ def test_a_measure_without_a_closed_form_takes_tied_clips_in_input_order_and_say
         assert "ties" not in result.rules["measures"]["R@1"]
     assert first.details == last.details
     untied = {name: [1.0, float(place)] for place, name in enumerate(table)}
-    plain_rules = evaluate_clips(table, untied, measures=["ERR@3"], ties="expected", intervals="none")
+    plain_rules = evaluate_clips(
+        table, untied, measures=["ERR@3"], ties="expected", intervals="none"
+    )
     assert plain_rules.rules["ties"] == "expected"
     assert not any("closed form" in each for each in plain_rules.notes)
 
 
-def tied_lists(seed: int, clips: int, scores: int) -> tuple[dict[str, dict[str, list[str]]], dict[str, list[float]]]:
+def tied_lists(
+    seed: int, clips: int, scores: int
+) -> tuple[dict[str, dict[str, list[str]]], dict[str, list[float]]]:
     """Clips with few different vectors, so that clips tie with each other and with the query."""
     random = Random(seed)
-    table = {f"c{number}": {"g": random.sample(["x", "y"], random.randint(1, 2))} for number in range(clips)}
+    table = {
+        f"c{number}": {"g": random.sample(["x", "y"], random.randint(1, 2))}
+        for number in range(clips)
+    }
     return table, {name: [1.0, float(random.randrange(scores))] for name in table}
 
 
 def orders_of_ties(vectors: Mapping[str, list[float]], query: str) -> list[list[str]]:
     """Every order of the clips by similarity to a query, equal ones in any order."""
     score = dict(oracle.cosine_order(vectors, query))
-    groups = [[clip for clip in vectors if score[clip] == each] for each in sorted(set(score.values()), reverse=True)]
-    return [[clip for part in order for clip in part] for order in product(*(map(list, permutations(group)) for group in groups))]
+    groups = [
+        [clip for clip in vectors if score[clip] == each]
+        for each in sorted(set(score.values()), reverse=True)
+    ]
+    return [
+        [clip for part in order for clip in part]
+        for order in product(*(map(list, permutations(group)) for group in groups))
+    ]
 
 
 @pytest.mark.parametrize(("rule", "best"), [("optimistic", max), ("pessimistic", min)])
-def test_removed_after_the_cut_the_best_and_the_worst_order_of_ties_are_those_of_all_orders(rule: str, best: Any):
+def test_removed_after_the_cut_the_best_and_the_worst_order_of_ties_are_those_of_all_orders(
+    rule: str, best: Any
+):
     for seed in range(3):
         table, vectors = tied_lists(seed, 5, 2)
         names = ["P@1", "P@2", "P@3", "R@2", "AP@3", "nDCG@3"]
         result = evaluate_clips(
-            table, vectors, self_rule="after", ties=rule, measures=names, no_relevant="empty", intervals="none"
+            table,
+            vectors,
+            self_rule="after",
+            ties=rule,
+            measures=names,
+            no_relevant="empty",
+            intervals="none",
         )
 
         sets = plain(table)
@@ -326,7 +428,10 @@ def test_removed_after_the_cut_the_best_and_the_worst_order_of_ties_are_those_of
             function: Any = {"P": P, "R": R, "AP": AP, "nDCG": nDCG}[name]
             for query, value in zip(values.queries, values.values.tolist(), strict=True):
                 grades = oracle.truth(sets, query, sets[query], "all")
-                listed = (oracle.without_self(each, query, int(cut), after=True) for each in orders_of_ties(vectors, query))
+                listed = (
+                    oracle.without_self(each, query, int(cut), after=True)
+                    for each in orders_of_ties(vectors, query)
+                )
                 expected = best(function(each, grades, k=int(cut)) for each in listed)
                 assert value == pytest.approx(expected), (seed, values.measure, query)
 
@@ -334,23 +439,37 @@ def test_removed_after_the_cut_the_best_and_the_worst_order_of_ties_are_those_of
 def test_removed_after_the_cut_expected_values_take_tied_clips_in_input_order_and_say_so():
     table, vectors = tied_lists(2, 6, 3)
     names = ["P@2", "AP"]
-    after = evaluate_clips(table, vectors, self_rule="after", ties="expected", measures=names, intervals="none")
-    in_order = evaluate_clips(table, vectors, self_rule="after", ties="input", measures=names, intervals="none")
+    after = evaluate_clips(
+        table, vectors, self_rule="after", ties="expected", measures=names, intervals="none"
+    )
+    in_order = evaluate_clips(
+        table, vectors, self_rule="after", ties="input", measures=names, intervals="none"
+    )
     before = evaluate_clips(table, vectors, ties="expected", measures=names, intervals="none")
 
     assert after.rules["ties"] == "expected; input for P@2"
     assert (
-        after.notes.count("P@2 has no closed form under random order of ties; tied clips keep the order of the embeddings") == 1
+        after.notes.count(
+            "P@2 has no closed form under random order of ties; tied clips keep the order of "
+            "the embeddings"
+        )
+        == 1
     )
     assert after.values[0].values.tolist() == in_order.values[0].values.tolist()
     # Without a cut nothing is lost, and the expected value has a closed form.
-    assert after.values[1].values.tolist() == before.values[1].values.tolist() != in_order.values[1].values.tolist()
+    assert (
+        after.values[1].values.tolist()
+        == before.values[1].values.tolist()
+        != in_order.values[1].values.tolist()
+    )
 
 
 def test_a_tie_with_the_query_alone_leaves_no_closed_form_after_the_cut():
     table = {"a": {"g": ["x"]}, "b": {"g": ["x"]}, "c": {"g": ["x"]}}
     vectors = {"c": [1.0, 2.0], "b": [0.0, 1.0], "a": [1.0, 2.0]}
-    result = evaluate_clips(table, vectors, self_rule="after", ties="expected", measures=["P@1"], intervals="none")
+    result = evaluate_clips(
+        table, vectors, self_rule="after", ties="expected", measures=["P@1"], intervals="none"
+    )
 
     # c comes before a in the input, so that a finds c first and loses nothing; c finds itself.
     assert of(result, "a") == {"P@1": 1.0}
@@ -361,7 +480,15 @@ def test_a_tie_with_the_query_alone_leaves_no_closed_form_after_the_cut():
 def test_ceiling_and_chance_of_keywords_and_queries_have_the_unit_and_the_weights_of_the_values():
     table, vectors = random_world(5, 20)
     share, percent = (
-        evaluate_clips(table, vectors, convention=name, measures=["P@2"], k=2, weights="relevant", intervals="none")
+        evaluate_clips(
+            table,
+            vectors,
+            convention=name,
+            measures=["P@2"],
+            k=2,
+            weights="relevant",
+            intervals="none",
+        )
         for name in ("rankwell", "clip4clip")
     )
 
@@ -370,7 +497,9 @@ def test_ceiling_and_chance_of_keywords_and_queries_have_the_unit_and_the_weight
             assert two[column] == pytest.approx(100 * one[column]), column
         assert one["mean"] <= one["ceiling"] + 1e-12
     for one, two in zip(share.per_query(), percent.per_query(), strict=True):
-        assert (two["ceiling"], two["chance"]) == pytest.approx((100 * one["ceiling"], 100 * one["chance"]))
+        assert (two["ceiling"], two["chance"]) == pytest.approx(
+            (100 * one["ceiling"], 100 * one["chance"])
+        )
     # A keyword that every counted query requires has the levels of the summary.
     alone = evaluate_clips(
         {"a": {"g": ["x"]}, "b": {"g": ["x"]}, "c": {"g": ["y"]}},
@@ -389,13 +518,27 @@ def test_ceiling_and_chance_of_keywords_and_queries_have_the_unit_and_the_weight
 
 def test_clips_of_the_same_drive_are_left_out():
     table = {f"{drive}_clip{number}": {"g": ["x"]} for drive in "AB" for number in (1, 2)}
-    engine = {clip: [clip, *(other for other in table if other[0] == clip[0] and other != clip), *table] for clip in table}
-    same = evaluate_clips(table, engine=Lists(engine), exclude_group="id:_clip", measures=["P@2", "R@2"], intervals="none")
+    engine = {
+        clip: [clip, *(other for other in table if other[0] == clip[0] and other != clip), *table]
+        for clip in table
+    }
+    same = evaluate_clips(
+        table,
+        engine=Lists(engine),
+        exclude_group="id:_clip",
+        measures=["P@2", "R@2"],
+        intervals="none",
+    )
 
-    assert [result.item for result in same.answers["Lists"]["A_clip1"].results] == ["B_clip1", "B_clip2"]
+    assert [result.item for result in same.answers["Lists"]["A_clip1"].results] == [
+        "B_clip1",
+        "B_clip2",
+    ]
     assert means(same) == {"P@2": 1.0, "R@2": 1.0}
     vectors = {clip: [1.0, float(clip[0] == "A"), float(place)] for place, clip in enumerate(table)}
-    assert means(evaluate_clips(table, vectors, exclude_group="id:_clip", measures=["R@2"], intervals="none")) == {"R@2": 1.0}
+    assert means(
+        evaluate_clips(table, vectors, exclude_group="id:_clip", measures=["R@2"], intervals="none")
+    ) == {"R@2": 1.0}
     with pytest.raises(BadUsage, match="no such column"):
         evaluate_clips(table, vectors, exclude_group="drive")
 
@@ -410,11 +553,19 @@ def test_an_engine_of_vectors_and_a_run_give_what_the_embeddings_give(tmp_path: 
             return lists[by_vector[tuple(embedding.tolist())]][:top_k]
 
     (tmp_path / "kept.run").write_text(
-        "".join(f"{query} Q0 {clip} {rank} {-rank} r\n" for query, clips in lists.items() for rank, clip in enumerate(clips, 1))
+        "".join(
+            f"{query} Q0 {clip} {rank} {-rank} r\n"
+            for query, clips in lists.items()
+            for rank, clip in enumerate(clips, 1)
+        )
     )
     direct = means(evaluate_clips(table, vectors, intervals="none"))
-    assert means(evaluate_clips(table, vectors, engine=Engine(), intervals="none")) == pytest.approx(direct)
-    assert means(evaluate_clips(table, run=tmp_path / "kept.run", intervals="none")) == pytest.approx(direct)
+    assert means(
+        evaluate_clips(table, vectors, engine=Engine(), intervals="none")
+    ) == pytest.approx(direct)
+    assert means(
+        evaluate_clips(table, run=tmp_path / "kept.run", intervals="none")
+    ) == pytest.approx(direct)
     with pytest.raises(BadUsage, match="give the clips' embeddings"):
         evaluate_clips(table, engine=Engine())
 
@@ -424,9 +575,17 @@ def test_the_parquet_of_alfa_is_read_with_its_ids(tmp_path: Path):
 
     place = tmp_path / "unified_embeddings.parquet"
     rows = "(0, 'x/a', 'a', [1.0, 0.0]), (1, 'x/b', 'b', [0.9, 0.1]), (2, 'x/c', 'c', [0.0, 1.0])"
-    table = f"SELECT * REPLACE (embedding::FLOAT[] AS embedding) FROM (VALUES {rows}) t(row_id, path, slice_id, embedding)"
+    table = (
+        f"SELECT * REPLACE (embedding::FLOAT[] AS embedding) FROM (VALUES {rows}) t(row_id, path, "
+        "slice_id, embedding)"
+    )
     duckdb.sql(f"COPY ({table}) TO '{place}' (FORMAT parquet)")
-    result = evaluate_clips({"a": {"g": ["x"]}, "b": {"g": ["x"]}, "c": {"g": ["y"]}}, place, measures=["P@1"], intervals="none")
+    result = evaluate_clips(
+        {"a": {"g": ["x"]}, "b": {"g": ["x"]}, "c": {"g": ["y"]}},
+        place,
+        measures=["P@1"],
+        intervals="none",
+    )
 
     assert means(result) == {"P@1": 1.0}
     assert result.summary[0]["run"] == "unified_embeddings"
@@ -434,7 +593,11 @@ def test_the_parquet_of_alfa_is_read_with_its_ids(tmp_path: Path):
 
 # Texts.
 
-TEXTS = {"a": {OBJECT: ["bicyclist"]}, "b": {OBJECT: ["bicyclist"], "scene_type": ["urban"]}, "c": {"scene_type": ["urban"]}}
+TEXTS = {
+    "a": {OBJECT: ["bicyclist"]},
+    "b": {OBJECT: ["bicyclist"], "scene_type": ["urban"]},
+    "c": {"scene_type": ["urban"]},
+}
 
 
 def test_without_queries_every_keyword_is_a_query_once_and_may_weigh_what_it_covers():
@@ -444,7 +607,13 @@ def test_without_queries_every_keyword_is_a_query_once_and_may_weigh_what_it_cov
         return [[1.0, 0.0] if text == "bicyclist" else [0.0, 1.0] for text in texts]
 
     result = evaluate_clips(
-        TEXTS, vectors, mode="text", text_encoder=encode, measures=["P@2", "AP"], weights="relevant", intervals="none"
+        TEXTS,
+        vectors,
+        mode="text",
+        text_encoder=encode,
+        measures=["P@2", "AP"],
+        weights="relevant",
+        intervals="none",
     )
     assert means(result) == {"P@2": 1.0, "AP": 1.0}
     assert set(result.answers["embeddings"]) == {"bicyclist", "urban"}
@@ -472,7 +641,10 @@ def test_results_distinguish_mapped_and_given_keywords():
     assert len(engine.asked) == 1
 
 
-ROADS = {"a": {"scene": ["highway"], "object": ["large vehicle"]}, "b": {"scene": ["highway"], "object": ["car"]}}
+ROADS = {
+    "a": {"scene": ["highway"], "object": ["large vehicle"]},
+    "b": {"scene": ["highway"], "object": ["car"]},
+}
 
 
 def test_a_negated_keyword_of_a_text_excludes_clips_from_the_truth_and_from_every_table():
@@ -491,7 +663,9 @@ def test_a_negated_keyword_of_a_text_excludes_clips_from_the_truth_and_from_ever
     )
 
     assert {(row["run"], row["label"]): row["mean"] for row in result.summary} == {
-        (f"Lists ({origin})", label): mean for origin in ("given", "mapped") for label, mean in (("P@1", 0.0), ("R@2", 1.0))
+        (f"Lists ({origin})", label): mean
+        for origin in ("given", "mapped")
+        for label, mean in (("P@1", 0.0), ("R@2", 1.0))
     }
     assert not any("mapped to other" in note for note in result.notes)
     for of_run in result.answers.values():
@@ -501,7 +675,11 @@ def test_a_negated_keyword_of_a_text_excludes_clips_from_the_truth_and_from_ever
         assert (wrong.state, wrong.match) == ("nonrelevant", "Partial match (1/2 keywords)")
         assert wrong.reasons == ("excluded:large vehicle",)
         assert wrong.groups["object"] == {"found": [], "missing": ["without large vehicle"]}
-        assert (right.state, right.match, right.reasons) == ("relevant", "Full match (2/2 keywords)", ())
+        assert (right.state, right.match, right.reasons) == (
+            "relevant",
+            "Full match (2/2 keywords)",
+            (),
+        )
 
 
 def test_the_table_of_keywords_has_a_row_for_those_that_queries_exclude():
@@ -511,10 +689,18 @@ def test_the_table_of_keywords_has_a_row_for_those_that_queries_exclude():
     ]
 
     result = evaluate_clips(
-        ROADS, mode="text", engine=Lists({"one": ["a", "b"], "two": ["a"]}), queries=queries, measures=["P@1"], intervals="none"
+        ROADS,
+        mode="text",
+        engine=Lists({"one": ["a", "b"], "two": ["a"]}),
+        queries=queries,
+        measures=["P@1"],
+        intervals="none",
     )
 
-    found = [(row["group"], row["keyword"], row["queries"], row["P@1"]) for row in keyword_table(result.measured)]
+    found = [
+        (row["group"], row["keyword"], row["queries"], row["P@1"])
+        for row in keyword_table(result.measured)
+    ]
     assert found == [("object", "without large vehicle", 1, 0.0), ("scene", "highway", 2, 0.5)]
 
 
@@ -525,28 +711,53 @@ def test_labels_that_lack_the_exclusion_of_the_text_are_another_reading():
     def _map(text: str) -> QueryKeywords:
         return mapper.map_text(text).query_keywords
 
-    given: dict[str, Any] = {"mode": "text", "engine": engine, "measures": ["P@1"], "intervals": "none"}
-    result = evaluate_clips(ROADS, queries=[{"id": "q", "text": text, "keywords": "highway"}], map_text=_map, **given)
+    given: dict[str, Any] = {
+        "mode": "text",
+        "engine": engine,
+        "measures": ["P@1"],
+        "intervals": "none",
+    }
+    result = evaluate_clips(
+        ROADS, queries=[{"id": "q", "text": text, "keywords": "highway"}], map_text=_map, **given
+    )
 
-    assert {row["run"]: row["mean"] for row in result.summary} == {"Lists (given)": 1.0, "Lists (mapped)": 0.0}
+    assert {row["run"]: row["mean"] for row in result.summary} == {
+        "Lists (given)": 1.0,
+        "Lists (mapped)": 0.0,
+    }
     assert any(note.startswith("1 of 1 texts is mapped to other") for note in result.notes)
 
 
 def test_excluded_keywords_without_required_ones_and_a_mapper_that_loses_them_are_refused():
     engine = Lists({"cars": ["a"]})
-    given: dict[str, Any] = {"mode": "text", "engine": engine, "measures": ["P@1"], "intervals": "none"}
+    given: dict[str, Any] = {
+        "mode": "text",
+        "engine": engine,
+        "measures": ["P@1"],
+        "intervals": "none",
+    }
 
     with pytest.raises(BadInput, match="a column 'excluded', and no column keywords"):
         evaluate_clips(ROADS, queries=[{"id": "q", "text": "cars", "excluded": "car"}], **given)
-    with pytest.raises(BadUsage, match=r"map_text gives a tuple for 'cars'; expected rankwell.QueryKeywords"):
+    with pytest.raises(
+        BadUsage, match=r"map_text gives a tuple for 'cars'; expected rankwell.QueryKeywords"
+    ):
         evaluate_clips(ROADS, queries=["cars"], map_text=lambda text: (), **given)  # pyright: ignore[reportArgumentType]
 
 
 def test_a_given_label_of_several_groups_is_refused_with_the_forms_to_write():
     table = {"a": {"object": ["other"], "scene": ["other"]}}
 
-    with pytest.raises(BadInput, match=r"'other' is a keyword of several groups; write object: other or scene: other\."):
-        evaluate_clips(table, mode="text", engine=Lists({"x": ["a"]}), queries=[{"text": "x", "keywords": "other"}])
+    with pytest.raises(
+        BadInput,
+        match=r"'other' is a keyword of several groups; write object: other or scene: other\.",
+    ):
+        evaluate_clips(
+            table,
+            mode="text",
+            engine=Lists({"x": ["a"]}),
+            queries=[{"text": "x", "keywords": "other"}],
+        )
 
 
 def test_excluded_keywords_of_queries_whose_keywords_are_all_empty_are_read():
@@ -563,7 +774,10 @@ def test_excluded_keywords_of_queries_whose_keywords_are_all_empty_are_read():
         intervals="none",
     )
 
-    assert {row["run"]: row["mean"] for row in result.summary} == {"Lists (given)": 0.0, "Lists (mapped)": 1.0}
+    assert {row["run"]: row["mean"] for row in result.summary} == {
+        "Lists (given)": 0.0,
+        "Lists (mapped)": 1.0,
+    }
 
 
 def test_an_engine_is_queried_for_all_clips_only_where_a_measure_looks_at_all():
@@ -600,7 +814,11 @@ def test_an_engine_that_fails_counts_as_empty_and_unknown_ids_keep_their_places(
     assert of(result, "bicyclist") == {"P@2": 0.0}
     assert of(result, "urban") == {"P@2": 0.5}
     assert result.rules["counts"]["Lists"]["failed"] == 1
-    for words in (("'bicyclist'", "RuntimeError: down"), ("'alien'", "without annotation"), ("1 result repeats",)):
+    for words in (
+        ("'bicyclist'", "RuntimeError: down"),
+        ("'alien'", "without annotation"),
+        ("1 result repeats",),
+    ):
         assert any(all(word in note for word in words) for note in result.notes), words
     with pytest.raises(BadInput, match="failed for every query"):
         evaluate_clips(TEXTS, mode="text", engine=Lists({}))
@@ -610,7 +828,11 @@ def test_an_engine_that_fails_counts_as_empty_and_unknown_ids_keep_their_places(
     ("given", "error", "message"),
     [
         ({"groups": ["colour"]}, UnknownName, "unknown group 'colour'"),
-        ({"groups": ["object type"], "keywords": ["urban"]}, BadUsage, "'urban' is one of scene_type, which the chosen groups"),
+        (
+            {"groups": ["object type"], "keywords": ["urban"]},
+            BadUsage,
+            "'urban' is one of scene_type, which the chosen groups",
+        ),
         ({"k": (0,)}, BadUsage, "positive integers"),
         ({"self_rule": "after", "exclude_group": "id:_"}, BadUsage, "Algorithm 2"),
         ({"embeddings": {"z": [1.0]}}, BadInput, "no id is that of an annotated clip.*'z'"),
@@ -618,22 +840,37 @@ def test_an_engine_that_fails_counts_as_empty_and_unknown_ids_keep_their_places(
         ({"embeddings": None}, BadUsage, "nothing to rank with"),
         ({"groups": ["object type"]}, BadInput, "query 'c' has no keyword"),
         (
-            {"no_relevant": "error", "groups": ["object type"], "annotations": TEXTS | {"c": {OBJECT: ["bus"]}}},
+            {
+                "no_relevant": "error",
+                "groups": ["object type"],
+                "annotations": TEXTS | {"c": {OBJECT: ["bus"]}},
+            },
             BadInput,
             "query 'c' has no relevant clip",
         ),
         (
-            {"engine": Lists({name: ["a"] for name in TEXTS}), "embeddings": None, "min_similarity": 0.5},
+            {
+                "engine": Lists({name: ["a"] for name in TEXTS}),
+                "embeddings": None,
+                "min_similarity": 0.5,
+            },
             BadInput,
             "no similarity",
         ),
         ({"mode": "text", "queries": ["words"]}, BadUsage, "vectors in the space of the clips"),
     ],
 )
-def test_what_does_not_go_together_is_refused(given: dict[str, Any], error: type[Exception], message: str):
+def test_what_does_not_go_together_is_refused(
+    given: dict[str, Any], error: type[Exception], message: str
+):
     with pytest.raises(error, match=message):
         evaluate_clips(
-            **{"annotations": TEXTS, "embeddings": {name: [1.0, 0.5] for name in TEXTS}, "no_keywords": "error", **given}
+            **{
+                "annotations": TEXTS,
+                "embeddings": {name: [1.0, 0.5] for name in TEXTS},
+                "no_keywords": "error",
+                **given,
+            }
         )
 
 
@@ -641,8 +878,12 @@ def test_nothing_is_evaluated_where_no_query_counts():
     with pytest.raises(NothingToEvaluate, match="none of 2 queries counts"):
         evaluate_clips({"a": {"g": ["x"]}, "b": {"g": ["y"]}}, {"a": [1.0], "b": [2.0]})
     alike = {"a": {"g": ["x"]}, "b": {"g": ["x"]}}
-    with pytest.raises(NothingToEvaluate, match="0 have no relevant other clip, and 2 have no result"):
-        evaluate_clips(alike, {"a": [1.0, 0.0], "b": [0.0, 1.0]}, min_similarity=0.5, no_results="skip")
+    with pytest.raises(
+        NothingToEvaluate, match="0 have no relevant other clip, and 2 have no result"
+    ):
+        evaluate_clips(
+            alike, {"a": [1.0, 0.0], "b": [0.0, 1.0]}, min_similarity=0.5, no_results="skip"
+        )
 
 
 # What a reader of the figures must be told.
@@ -653,26 +894,51 @@ PARTS = {"q": {"g": ["x", "y"]}, "a": {"g": ["x"]}, "b": {"g": ["x"]}, "c": {"g"
 def test_graded_relevance_leaves_queries_without_a_full_match_out_of_measures_without_grades():
     lists = Lists({query: [clip for clip in PARTS if clip != query] for query in PARTS})
     names = ["P@1", "P(rel=0.5)@1", "R@1", "AP", "nDCG@1"]
-    result = evaluate_clips(PARTS, engine=lists, relevance="graded", measures=names, k=1, intervals="none")
+    result = evaluate_clips(
+        PARTS, engine=lists, relevance="graded", measures=names, k=1, intervals="none"
+    )
 
-    # Only a and b, which ask for x alone, have clips with all that they ask for; q and c have clips with half of it.
+    # Only a and b, which ask for x alone, have clips with all that they ask for; q and c have clips
+    # with half of it.
     n = {row["measure"]: row["n"] for row in result.summary}
     assert n == {"P@1": 2, "P(rel=0.5)@1": 4, "R@1": 2, "AP": 2, "nDCG@1": 4}
-    assert means(result)["P@1"] == means(evaluate_clips(PARTS, engine=lists, measures=["P@1"], intervals="none"))["P@1"]
+    assert (
+        means(result)["P@1"]
+        == means(evaluate_clips(PARTS, engine=lists, measures=["P@1"], intervals="none"))["P@1"]
+    )
     counts = result.rules["counts"]["Lists"]
-    assert (counts["queries_counted"], counts["queries_without_relevant"], counts["without_full_match"]) == (4, 0, 2)
+    assert (
+        counts["queries_counted"],
+        counts["queries_without_relevant"],
+        counts["without_full_match"],
+    ) == (4, 0, 2)
     (note,) = [note for note in result.notes if "no clip has all the keywords" in note]
     assert "P@1, R@1, AP," in note
     assert "'c', 'q'" in note
     assert set(result.worst("Lists")) == set(PARTS)
-    empty = evaluate_clips(PARTS, engine=lists, relevance="graded", measures=["P@1"], no_relevant="empty", intervals="none")
+    empty = evaluate_clips(
+        PARTS,
+        engine=lists,
+        relevance="graded",
+        measures=["P@1"],
+        no_relevant="empty",
+        intervals="none",
+    )
     assert empty.summary[0]["n"] == 4
     with pytest.raises(BadInput, match="has no clip with all its keywords, which P@1 requires"):
-        evaluate_clips(PARTS, engine=lists, relevance="graded", measures=["P@1"], no_relevant="error")
+        evaluate_clips(
+            PARTS, engine=lists, relevance="graded", measures=["P@1"], no_relevant="error"
+        )
 
 
 def test_what_chance_misses_of_a_keyword_is_counted_over_the_clips_that_could_be_found():
-    table = {"a1": {"g": ["x"]}, "a2": {"g": ["x"]}, "b1": {"g": ["x"]}, "b2": {"g": ["y"]}, "c1": {"g": ["y"]}}
+    table = {
+        "a1": {"g": ["x"]},
+        "a2": {"g": ["x"]},
+        "b1": {"g": ["x"]},
+        "b2": {"g": ["y"]},
+        "c1": {"g": ["y"]},
+    }
     vectors = {clip: [1.0, float(place)] for place, clip in enumerate(table)}
 
     def by_chance(**options: Any) -> dict[str, float]:
@@ -682,32 +948,47 @@ def test_what_chance_misses_of_a_keyword_is_counted_over_the_clips_that_could_be
     # Of the four others of a clip with x two lack it, of the four others of one with y three do.
     assert by_chance() == {"x": 2 / 4, "y": 3 / 4}
     assert by_chance(self_rule="after") == {"x": 2 / 4, "y": 3 / 4}
-    # Without its own drive a1 has b1, b2, c1, of which two lack x; b1 has a1, a2, c1, of which one does.
+    # Without its own drive a1 has b1, b2, c1, of which two lack x; b1 has a1, a2, c1, of which one
+    # does.
     names = {clip[0] + "_" + clip[1]: labels for clip, labels in table.items()}
     result = evaluate_clips(
-        names, {clip: [1.0, float(place)] for place, clip in enumerate(names)}, exclude_group="id:_", intervals="none"
+        names,
+        {clip: [1.0, float(place)] for place, clip in enumerate(names)},
+        exclude_group="id:_",
+        intervals="none",
     )
     found = {row["keyword"]: row["by_chance"] for row in result.by_keyword}
     assert found == pytest.approx({"x": mean([2 / 3, 2 / 3, 1 / 3]), "y": mean([2 / 3, 3 / 4])})
-    texts = evaluate_clips(table, mode="text", engine=Lists({"x": ["a1"], "y": ["a1"]}), intervals="none")
-    assert {row["keyword"]: row["by_chance"] for row in texts.by_keyword} == pytest.approx({"x": 2 / 5, "y": 3 / 5})
+    texts = evaluate_clips(
+        table, mode="text", engine=Lists({"x": ["a1"], "y": ["a1"]}), intervals="none"
+    )
+    assert {row["keyword"]: row["by_chance"] for row in texts.by_keyword} == pytest.approx(
+        {"x": 2 / 5, "y": 3 / 5}
+    )
 
 
 def test_nothing_is_removed_after_the_cut_from_lists_without_their_query():
     table = {name: {"g": ["x"]} for name in "abc"}
     without = {query: [clip for clip in table if clip != query] for query in table}
     before, after = (
-        evaluate_clips(table, engine=Lists(without), self_rule=rule, convention="alfa", intervals="none")
+        evaluate_clips(
+            table, engine=Lists(without), self_rule=rule, convention="alfa", intervals="none"
+        )
         for rule in ("before", "after")
     )
 
     for column in ("mean", "ceiling", "chance"):
         assert means(after, column) == means(before, column)
-    assert any("3 lists do not hold the query itself" in note and "'a', 'b', 'c'" in note for note in after.notes)
+    assert any(
+        "3 lists do not hold the query itself" in note and "'a', 'b', 'c'" in note
+        for note in after.notes
+    )
     assert not any("lists do not hold" in note for note in before.notes)
     # Where one list lacks its query, the levels of the others are still those of Algorithm 2.
     mixed = {**without, "a": list("abc"), "b": list("bac")}
-    result = evaluate_clips(table, engine=Lists(mixed), self_rule="after", measures=["P@1"], intervals="none")
+    result = evaluate_clips(
+        table, engine=Lists(mixed), self_rule="after", measures=["P@1"], intervals="none"
+    )
     assert result.levels[0].ceiling.tolist() == [0.0, 0.0, 1.0]
     assert result.values[0].values.tolist() == [0.0, 0.0, 1.0]
     assert any("1 list does not hold" in note and "'c'" in note for note in result.notes)
@@ -716,12 +997,18 @@ def test_nothing_is_removed_after_the_cut_from_lists_without_their_query():
 def test_the_words_of_alfa_do_not_say_what_was_not_done():
     table = {name: {"g": ["x"]} for name in "abc"}
     vectors = {name: [1.0, float(place)] for place, name in enumerate(table)}
-    plain_notes = evaluate_clips(table, vectors, convention="alfa", self_rule="after", intervals="none").notes
+    plain_notes = evaluate_clips(
+        table, vectors, convention="alfa", self_rule="after", intervals="none"
+    ).notes
 
     assert not any("here the query is removed first" in note.lower() for note in plain_notes)
     assert not any("evaluator of ALFA leaves them out" in note for note in plain_notes)
-    strict = evaluate_clips(table, vectors, convention="alfa", min_similarity=0.99, intervals="none").notes
-    assert any("3 of 3 queries have no result with a similarity of 0.99 or more" in note for note in strict)
+    strict = evaluate_clips(
+        table, vectors, convention="alfa", min_similarity=0.99, intervals="none"
+    ).notes
+    assert any(
+        "3 of 3 queries have no result with a similarity of 0.99 or more" in note for note in strict
+    )
 
 
 def test_under_alfa_only_clips_as_queries_have_a_note_on_their_removal():
@@ -729,7 +1016,9 @@ def test_under_alfa_only_clips_as_queries_have_a_note_on_their_removal():
     engine = Lists({"a": ["b", "c"], "b": ["a"], "c": ["a"], "x": ["a", "b"]})
     by_clips = evaluate_clips(table, engine=engine, convention="alfa", intervals="none").notes
     query = [{"id": "x", "text": "x", "keywords": ["x"]}]
-    by_texts = evaluate_clips(table, mode="text", engine=engine, queries=query, convention="alfa", intervals="none").notes
+    by_texts = evaluate_clips(
+        table, mode="text", engine=engine, queries=query, convention="alfa", intervals="none"
+    ).notes
 
     assert any("removes the query clip" in note for note in by_clips)
     assert not any("query clip" in note for note in by_texts)
@@ -737,17 +1026,30 @@ def test_under_alfa_only_clips_as_queries_have_a_note_on_their_removal():
 
 def test_queries_whose_best_result_is_below_the_threshold_can_be_left_out_as_published():
     table = {name: {"g": ["x"]} for name in ("a", "b", "c", "d")}
-    engine = Lists({"a": [("b", 0.9), ("c", 0.1)], "b": [("a", 0.14)], "c": [], "d": [("d", 1.0), ("a", 0.15)]})
-    given = {"engine": engine, "min_similarity": 0.15, "convention": "alfa", "intervals": "none", "k": 1}
+    engine = Lists(
+        {"a": [("b", 0.9), ("c", 0.1)], "b": [("a", 0.14)], "c": [], "d": [("d", 1.0), ("a", 0.15)]}
+    )
+    given = {
+        "engine": engine,
+        "min_similarity": 0.15,
+        "convention": "alfa",
+        "intervals": "none",
+        "k": 1,
+    }
 
-    counted, published = (evaluate_clips(table, no_results=rule, **given) for rule in ("empty", "skip"))
+    counted, published = (
+        evaluate_clips(table, no_results=rule, **given) for rule in ("empty", "skip")
+    )
     after = evaluate_clips(table, no_results="skip", self_rule="after", **given | {"k": 2})
 
     assert means(counted)["P@1"] == 2 / 4
     assert means(published)["P@1"] == 2 / 2
     assert published.rules["no_results"] == "skip"
     assert published.rules["counts"]["Lists"]["queries_counted"] == 2
-    assert {answer.status for answer in published.answers["Lists"].values()} == {"counted", "no result"}
+    assert {answer.status for answer in published.answers["Lists"].values()} == {
+        "counted",
+        "no result",
+    }
     assert after.rules["counts"]["Lists"]["queries_counted"] == 2
     assert any("no result of the least similarity" in note for note in published.notes)
     with pytest.raises(BadUsage, match="no_results='skip' requires min_similarity"):
@@ -765,14 +1067,19 @@ def test_the_direction_of_distances_and_what_the_least_similarity_keeps_of_them_
     of_vectors = evaluate_clips(table, vectors, metric="l2", **given)
     of_run = evaluate_clips(table, run=near, **given)
 
-    kept = "distances with their signs turned, so that the smallest ranks first; min_similarity -0.5 keeps distances up to 0.5"
+    kept = (
+        "distances with their signs turned, so that the smallest ranks first; min_similarity -0.5 "
+        "keeps distances up to 0.5"
+    )
     assert f"similarities of Lists are {kept}" in of_engine.notes
     assert f"similarities of l2 are {kept}" in of_vectors.notes
     assert any("'distance' is a distance" in note for note in of_run.notes)
     for result in (of_engine, of_vectors, of_run):
         assert of(result, "a")["R@2"] == 0.5
         assert result.rules["min_similarity"] == -0.5
-    assert not any("distance" in note for note in evaluate_clips(table, vectors, intervals="none").notes)
+    assert not any(
+        "distance" in note for note in evaluate_clips(table, vectors, intervals="none").notes
+    )
 
 
 @pytest.mark.parametrize("source", ["engine", "l2", "run"])
@@ -780,15 +1087,29 @@ def test_a_positive_least_similarity_of_distances_is_refused(source: str):
     table = {name: {"g": ["x"]} for name in ("a", "b", "c")}
     near = {"a": [{"id": "b", "distance": 0.2}, {"id": "c", "distance": 0.9}], "b": [], "c": []}
     vectors = {"a": [1.0, 0.0], "b": [1.0, 0.2], "c": [1.0, 0.9]}
-    given = {"engine": {"engine": Lists(near)}, "l2": {"embeddings": vectors, "metric": "l2"}, "run": {"run": near}}[source]
+    given = {
+        "engine": {"engine": Lists(near)},
+        "l2": {"embeddings": vectors, "metric": "l2"},
+        "run": {"run": near},
+    }[source]
 
-    with pytest.raises(BadUsage, match=r"min_similarity 0.5: .* none is above 0; min_similarity -0.5 keeps distances up to 0.5"):
+    with pytest.raises(
+        BadUsage,
+        match=r"min_similarity 0.5: .* none is above 0; min_similarity -0.5 keeps distances up to "
+        r"0.5",
+    ):
         evaluate_clips(table, **given, min_similarity=0.5)
     assert evaluate_clips(table, **given, min_similarity=0.0, intervals="none")
 
 
 def test_query_clips_are_chosen_by_id_or_by_keyword_and_find_all_clips():
-    table = {"a": {"g": ["x"]}, "b": {"g": ["x", "y"]}, "c": {"g": ["y"]}, "d": {"g": ["z"]}, "e": {"g": ["y"]}}
+    table = {
+        "a": {"g": ["x"]},
+        "b": {"g": ["x", "y"]},
+        "c": {"g": ["y"]},
+        "d": {"g": ["z"]},
+        "e": {"g": ["y"]},
+    }
     vectors = {name: [1.0, float(place)] for place, name in enumerate(table)}
     whole = evaluate_clips(table, vectors, intervals="none", k=2)
 
@@ -806,7 +1127,10 @@ def test_query_clips_are_chosen_by_id_or_by_keyword_and_find_all_clips():
 
 def test_both_readings_are_compared_over_the_queries_that_count_in_both():
     table = read_annotations(TEXTS)
-    queries = [TextQuery("one", "a cyclist", ("bicyclist",))._asdict(), TextQuery("two", "in town", ("urban",))._asdict()]
+    queries = [
+        TextQuery("one", "a cyclist", ("bicyclist",))._asdict(),
+        TextQuery("two", "in town", ("urban",))._asdict(),
+    ]
     engine = Lists({"a cyclist": ["c", "a"], "in town": ["b", "c"]})
     result = evaluate_clips(
         TEXTS,
@@ -822,7 +1146,10 @@ def test_both_readings_are_compared_over_the_queries_that_count_in_both():
         "Lists (given)": (2, 0.5),
         "Lists (mapped)": (1, 1.0),
     }
-    assert "over the 1 query that counts in both readings: P@1 1.0000 given, 1.0000 mapped" in result.notes
+    assert (
+        "over the 1 query that counts in both readings: P@1 1.0000 given, 1.0000 mapped"
+        in result.notes
+    )
     assert any(note.startswith("1 of 2 texts is mapped to other") for note in result.notes)
 
 
@@ -839,7 +1166,10 @@ def test_queries_without_ids_are_called_by_their_texts():
         intervals="none",
     )
 
-    assert "Lists: 1 of 2 queries asks for no keyword of the selection and is left out: 'nothing at all'" in result.notes
+    assert (
+        "Lists: 1 of 2 queries asks for no keyword of the selection and is left out: 'nothing "
+        "at all'" in result.notes
+    )
 
 
 def test_a_zero_vector_is_named_by_its_row_in_the_file(tmp_path: Path):
@@ -849,7 +1179,9 @@ def test_a_zero_vector_is_named_by_its_row_in_the_file(tmp_path: Path):
 
     with pytest.raises(BadInput, match=r"v\.npy: row 3 \(from 0, id 'c0'\) is a zero vector"):
         evaluate_clips({clip: {"g": ["x"]} for clip in clips}, tmp_path / "v.npy")
-    assert evaluate_clips({clip: {"g": ["x"]} for clip in clips}, tmp_path / "v.npy", metric="dot", intervals="none").summary
+    assert evaluate_clips(
+        {clip: {"g": ["x"]} for clip in clips}, tmp_path / "v.npy", metric="dot", intervals="none"
+    ).summary
 
 
 def test_clips_without_a_drive_are_named():
@@ -863,10 +1195,22 @@ def test_clips_without_a_drive_are_named():
 def test_single_names_and_numbers_do_for_lists():
     vectors = {name: [1.0, float(place)] for place, name in enumerate(TEXTS)}
     one = evaluate_clips(
-        TEXTS, vectors, groups="object type,scene type", keywords="urban", measures="P@2 R@2", k=2, intervals="none"
+        TEXTS,
+        vectors,
+        groups="object type,scene type",
+        keywords="urban",
+        measures="P@2 R@2",
+        k=2,
+        intervals="none",
     )
     two = evaluate_clips(
-        TEXTS, vectors, groups=["object type", "scene type"], keywords=["urban"], measures=["P@2", "R@2"], k=[2], intervals="none"
+        TEXTS,
+        vectors,
+        groups=["object type", "scene type"],
+        keywords=["urban"],
+        measures=["P@2", "R@2"],
+        k=[2],
+        intervals="none",
     )
 
     assert one.summary == two.summary
@@ -877,9 +1221,14 @@ def test_single_names_and_numbers_do_for_lists():
 
 def test_a_result_says_in_one_line_what_it_is():
     vectors = {name: [1.0, float(place)] for place, name in enumerate(TEXTS)}
-    result = evaluate_clips(TEXTS, vectors, measures=["P@1", "AP"], groups="object type", intervals="none")
+    result = evaluate_clips(
+        TEXTS, vectors, measures=["P@1", "AP"], groups="object type", intervals="none"
+    )
 
-    assert repr(result) == "<Results of embeddings by P@1, AP; read .summary, .per_query(), .describe() and .notes>"
+    assert (
+        repr(result)
+        == "<Results of embeddings by P@1, AP; read .summary, .per_query(), .describe() and .notes>"
+    )
 
 
 @pytest.mark.parametrize(
@@ -891,12 +1240,17 @@ def test_a_result_says_in_one_line_what_it_is():
         ({"engine": Lists({}), "mode": "text"}, "embeddings: "),
         ({"engine": Lists({})}, "embeddings: Lists is queried by the clips' ids"),
         ({"text_encoder": len}, "text_encoder: "),
-        ({"text_encoder": len, "text_embeddings": np.eye(2), "mode": "text"}, "text_embeddings and text_encoder"),
+        (
+            {"text_encoder": len, "text_embeddings": np.eye(2), "mode": "text"},
+            "text_embeddings and text_encoder",
+        ),
     ],
 )
 def test_what_nothing_would_read_is_refused(given: dict[str, Any], named: str):
     with pytest.raises(BadUsage, match=named):
-        evaluate_clips(**{"annotations": TEXTS, "embeddings": {name: [1.0, 0.5] for name in TEXTS}, **given})
+        evaluate_clips(
+            **{"annotations": TEXTS, "embeddings": {name: [1.0, 0.5] for name in TEXTS}, **given}
+        )
 
 
 def test_a_least_similarity_that_no_cosine_reaches_is_refused():
@@ -905,7 +1259,9 @@ def test_a_least_similarity_that_no_cosine_reaches_is_refused():
 
     with pytest.raises(BadUsage, match=r"min_similarity 1\.5: no cosine is above 1"):
         evaluate_clips(table, vectors, min_similarity=1.5, intervals="none")
-    assert evaluate_clips(table, vectors, min_similarity=1.5, metric="dot", intervals="none").summary
+    assert evaluate_clips(
+        table, vectors, min_similarity=1.5, metric="dot", intervals="none"
+    ).summary
 
 
 def test_a_reading_by_which_no_query_counts_is_left_out_with_a_note():
@@ -914,13 +1270,20 @@ def test_a_reading_by_which_no_query_counts_is_left_out_with_a_note():
     texts = {"mode": "text", "text_embeddings": np.array([[1.0, 0.0]]), "intervals": "none", "k": 1}
     queries = [{"id": "q", "text": "Radfahrer", "keywords": "x"}]
 
-    result = evaluate_clips(table, vectors, queries=queries, map_text=lambda text: QueryKeywords(()), **texts)
+    result = evaluate_clips(
+        table, vectors, queries=queries, map_text=lambda text: QueryKeywords(()), **texts
+    )
 
     assert {row["keywords"] for row in result.summary} == {"given"}
     assert result["P@1"] == 1.0
-    assert any("(mapped): none of 1 query counts" in note and "this reading is left out" in note for note in result.notes)
+    assert any(
+        "(mapped): none of 1 query counts" in note and "this reading is left out" in note
+        for note in result.notes
+    )
     with pytest.raises(NothingToEvaluate, match="none of 1 query counts"):
-        evaluate_clips(table, vectors, queries=["Radfahrer"], map_text=lambda text: QueryKeywords(()), **texts)
+        evaluate_clips(
+            table, vectors, queries=["Radfahrer"], map_text=lambda text: QueryKeywords(()), **texts
+        )
 
 
 def test_the_default_convention_does_not_claim_the_rules_of_runs():
@@ -930,7 +1293,9 @@ def test_the_default_convention_does_not_claim_the_rules_of_runs():
     result = evaluate_clips(table, vectors, intervals="none")
 
     assert any("no relevant clip and is left out" in note for note in result.notes)
-    assert not any("no judged query left out" in note or "trec_eval" in note for note in result.notes)
+    assert not any(
+        "no judged query left out" in note or "trec_eval" in note for note in result.notes
+    )
 
 
 def test_keywords_that_hold_another_separator_are_reported(tmp_path: Path):
@@ -940,4 +1305,7 @@ def test_keywords_that_hold_another_separator_are_reported(tmp_path: Path):
     notes = read_annotations(tmp_path / "clips.csv").notes
 
     assert any("1 keyword has ';' or '|' inside" in note and "'car; bus'" in note for note in notes)
-    assert not any("';'" in note for note in read_annotations(tmp_path / "clips.csv", schema=tmp_path / "schema.json").notes)
+    assert not any(
+        "';'" in note
+        for note in read_annotations(tmp_path / "clips.csv", schema=tmp_path / "schema.json").notes
+    )

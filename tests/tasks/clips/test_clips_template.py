@@ -12,7 +12,14 @@ from rankwell import cli
 from rankwell.tasks.clips.commands.clips_template import GROUPS
 from rankwell.tasks.clips.formats import read_annotations
 
-HEADER = ["slice_id", "pv_object_type", "pv_actor_behavior", "pv_spatial_relation", "ego_behavior", "scene_type"]
+HEADER = [
+    "slice_id",
+    "pv_object_type",
+    "pv_actor_behavior",
+    "pv_spatial_relation",
+    "ego_behavior",
+    "scene_type",
+]
 
 
 def run(monkeypatch, *words: object) -> int:
@@ -28,7 +35,9 @@ def ids(text: str) -> list[str]:
     return [row[0] for row in table(text)[1:]]
 
 
-def test_a_folder_gives_a_row_per_clip_and_an_empty_cell_per_group(tmp_path: Path, monkeypatch, capsys):
+def test_a_folder_gives_a_row_per_clip_and_an_empty_cell_per_group(
+    tmp_path: Path, monkeypatch, capsys
+):
     touch(tmp_path, "b.mp4", "a.gif", "drive 2/c.jpg", "notes.txt")
 
     assert run(monkeypatch, "clips", "template", tmp_path) == 0
@@ -67,7 +76,9 @@ def test_files_and_patterns_are_known_by_their_names(tmp_path: Path, monkeypatch
     ],
     ids=["lines", "table", "column", "json"],
 )
-def test_a_list_of_ids_keeps_its_order(tmp_path: Path, monkeypatch, capsys, name: str, content: str, part: str):
+def test_a_list_of_ids_keeps_its_order(
+    tmp_path: Path, monkeypatch, capsys, name: str, content: str, part: str
+):
     (tmp_path / name).write_text(content)
 
     assert run(monkeypatch, "clips", "template", f"{tmp_path / name}{part}") == 0
@@ -75,7 +86,9 @@ def test_a_list_of_ids_keeps_its_order(tmp_path: Path, monkeypatch, capsys, name
     assert ids(capsys.readouterr().out) == ["a.mp4", "b c.mp4"]
 
 
-def test_ids_with_commas_quotes_and_foreign_letters_come_back_as_they_were(tmp_path: Path, monkeypatch):
+def test_ids_with_commas_quotes_and_foreign_letters_come_back_as_they_were(
+    tmp_path: Path, monkeypatch
+):
     names = ["a,b.mp4", 'say "x".mp4', "文書.mp4", "odd\udcff.mp4"]
     touch(tmp_path / "clips", *names)
     written = tmp_path / "out" / "table.csv"
@@ -97,14 +110,29 @@ def test_what_is_written_is_what_the_evaluation_reads(tmp_path: Path, monkeypatc
     filled = read_annotations(written)
 
     assert (empty.clips, empty.empty) == (("a.mp4", "b.mp4"), ("a.mp4", "b.mp4"))
-    assert [(each.group, each.label) for each in filled.keywords] == [(GROUPS[0], "bicyclist"), (GROUPS[0], "small vehicle")]
+    assert [(each.group, each.label) for each in filled.keywords] == [
+        (GROUPS[0], "bicyclist"),
+        (GROUPS[0], "small vehicle"),
+    ]
 
 
 def test_a_schema_gives_the_columns_and_its_labels_are_said(tmp_path: Path, monkeypatch, capsys):
     (tmp_path / "ids.txt").write_text("a\n")
-    (tmp_path / "schema.json").write_text('{"weather": ["rain", {"label": "fog", "aliases": ["mist"]}], "road": ["wet"]}')
+    (tmp_path / "schema.json").write_text(
+        '{"weather": ["rain", {"label": "fog", "aliases": ["mist"]}], "road": ["wet"]}'
+    )
 
-    assert run(monkeypatch, "clips", "template", tmp_path / "ids.txt", "--schema", tmp_path / "schema.json") == 0
+    assert (
+        run(
+            monkeypatch,
+            "clips",
+            "template",
+            tmp_path / "ids.txt",
+            "--schema",
+            tmp_path / "schema.json",
+        )
+        == 0
+    )
     out, err = capsys.readouterr()
 
     assert table(out) == [["slice_id", "weather", "road"], ["a", "", ""]]
@@ -114,7 +142,10 @@ def test_a_schema_gives_the_columns_and_its_labels_are_said(tmp_path: Path, monk
 def test_groups_of_ones_own_are_the_columns(tmp_path: Path, monkeypatch, capsys):
     (tmp_path / "ids.txt").write_text("a\n")
 
-    assert run(monkeypatch, "clips", "template", tmp_path / "ids.txt", "--groups", "weather, road") == 0
+    assert (
+        run(monkeypatch, "clips", "template", tmp_path / "ids.txt", "--groups", "weather, road")
+        == 0
+    )
 
     assert table(capsys.readouterr().out)[0] == ["slice_id", "weather", "road"]
 
@@ -123,11 +154,25 @@ def test_a_table_that_may_hold_annotations_is_not_replaced(tmp_path: Path, monke
     (tmp_path / "ids.txt").write_text("a\n")
     (tmp_path / "table.csv").write_text("work of a week")
 
-    assert run(monkeypatch, "clips", "template", tmp_path / "ids.txt", "-o", tmp_path / "table.csv") == 2
+    assert (
+        run(monkeypatch, "clips", "template", tmp_path / "ids.txt", "-o", tmp_path / "table.csv")
+        == 2
+    )
     assert "table.csv exists; name another file, or --overwrite" in capsys.readouterr().err
     assert (tmp_path / "table.csv").read_text() == "work of a week"
 
-    assert run(monkeypatch, "clips", "template", tmp_path / "ids.txt", "-o", tmp_path / "table.csv", "--overwrite") == 0
+    assert (
+        run(
+            monkeypatch,
+            "clips",
+            "template",
+            tmp_path / "ids.txt",
+            "-o",
+            tmp_path / "table.csv",
+            "--overwrite",
+        )
+        == 0
+    )
     assert table((tmp_path / "table.csv").read_text())[0] == HEADER
 
 
@@ -148,7 +193,9 @@ def test_a_table_that_may_hold_annotations_is_not_replaced(tmp_path: Path, monke
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
 )
-def test_bad_input_is_refused_by_name(tmp_path: Path, monkeypatch, capsys, words: tuple[str, ...], code: int, said: str):
+def test_bad_input_is_refused_by_name(
+    tmp_path: Path, monkeypatch, capsys, words: tuple[str, ...], code: int, said: str
+):
     monkeypatch.chdir(tmp_path)
     touch(tmp_path, "clips/a.mp4")
     (tmp_path / "bare").mkdir()
@@ -167,7 +214,12 @@ def test_bad_input_is_refused_by_name(tmp_path: Path, monkeypatch, capsys, words
 def test_the_clips_of_an_annotation_table_make_a_new_one(shared: Path, monkeypatch, capsys):
     source = shared / "driving" / "unified_annotation.csv"
 
-    assert run(monkeypatch, "clips", "template", source, "--schema", shared / "driving" / "schema.json") == 0
+    assert (
+        run(
+            monkeypatch, "clips", "template", source, "--schema", shared / "driving" / "schema.json"
+        )
+        == 0
+    )
     made = table(capsys.readouterr().out)
 
     with source.open(newline="") as stream:
@@ -186,11 +238,22 @@ def test_empty_lines_of_a_list_are_skipped_and_counted(tmp_path: Path, monkeypat
     assert "gap.txt: row 2 has no id and is skipped" in err
 
 
-def test_an_unfilled_template_has_its_groups_and_nothing_to_evaluate(tmp_path: Path, monkeypatch, capsys):
+def test_an_unfilled_template_has_its_groups_and_nothing_to_evaluate(
+    tmp_path: Path, monkeypatch, capsys
+):
     (tmp_path / "ids.txt").write_text("a\nb\n")
-    assert run(monkeypatch, "clips", "template", tmp_path / "ids.txt", "-o", tmp_path / "t.csv") == 0
+    assert (
+        run(monkeypatch, "clips", "template", tmp_path / "ids.txt", "-o", tmp_path / "t.csv") == 0
+    )
     (tmp_path / "kept.run").write_text("a Q0 b 1 1 r\n")
-    words = ("--annotations", tmp_path / "t.csv", "--run", tmp_path / "kept.run", "--groups", "actor behaviour")
+    words = (
+        "--annotations",
+        tmp_path / "t.csv",
+        "--run",
+        tmp_path / "kept.run",
+        "--groups",
+        "actor behaviour",
+    )
 
     assert run(monkeypatch, "clips", "evaluate", *words) == 4
     assert "'actor behaviour' is a group without any keyword" in capsys.readouterr().err

@@ -1,4 +1,6 @@
-"""`rankwell demo clips`: the drawn clips, their vectors, and the whole evaluation with its pictures."""
+"""`rankwell demo clips`: the drawn clips, their vectors, and the whole evaluation with its
+pictures.
+"""
 
 import csv
 import json
@@ -12,7 +14,12 @@ import pytest
 from PIL import Image
 
 from rankwell import cli
-from rankwell.encoders.simple_pictures import colour_histogram, colours_and_shapes, edges, small_grey
+from rankwell.encoders.simple_pictures import (
+    colour_histogram,
+    colours_and_shapes,
+    edges,
+    small_grey,
+)
 from rankwell.errors import BadInput
 from rankwell.media.images import read_picture
 from rankwell.tasks.clips.commands.demo_clips import prepare, read_scenes
@@ -20,7 +27,14 @@ from rankwell.tasks.clips.drawn_canvas import HEIGHT, WIDTH, Scene
 from rankwell.tasks.clips.drawn_scenes import draw_clip, draw_frame
 from rankwell.tasks.clips.formats import read_annotations, read_schema, read_text_queries
 
-USUAL = ["slice_id", "pv_object_type", "pv_actor_behavior", "pv_spatial_relation", "ego_behavior", "scene_type"]
+USUAL = [
+    "slice_id",
+    "pv_object_type",
+    "pv_actor_behavior",
+    "pv_spatial_relation",
+    "ego_behavior",
+    "scene_type",
+]
 
 
 def run(monkeypatch, *words: object) -> int:
@@ -33,7 +47,10 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """The folder that the demo leaves, and what it prints."""
     folder = tmp_path_factory.mktemp("demo") / "out"
     done = subprocess.run(
-        [sys.executable, "-m", "rankwell", "demo", "clips", "-o", str(folder)], capture_output=True, text=True, check=True
+        [sys.executable, "-m", "rankwell", "demo", "clips", "-o", str(folder)],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     return folder, done.stdout
 
@@ -43,16 +60,39 @@ def rows(path: Path) -> list[dict]:
     return [dict(zip(found.columns, row, strict=True)) for row in found.fetchall()]
 
 
-def test_the_demo_prints_every_system_beside_ceiling_and_chance_and_leaves_its_tables_and_sheets(demo: tuple[Path, str]):
+def test_the_demo_prints_every_system_beside_ceiling_and_chance_and_leaves_its_tables_and_sheets(
+    demo: tuple[Path, str],
+):
     folder, out = demo
 
-    for name in ("colours_and_shapes", "edges_ahead", "Captions (given)", "Captions (mapped)", "ceiling", "chance"):
+    for name in (
+        "colours_and_shapes",
+        "edges_ahead",
+        "Captions (given)",
+        "Captions (mapped)",
+        "ceiling",
+        "chance",
+    ):
         assert name in out
     for name in ("colours_and_shapes", "edges_ahead", "texts"):
         written = {path.name for path in (folder / name).iterdir()}
-        assert {"summary.csv", "summary.json", "per_query.parquet", "details.parquet", "queries.parquet", "sheets"} <= written
+        assert {
+            "summary.csv",
+            "summary.json",
+            "per_query.parquet",
+            "details.parquet",
+            "queries.parquet",
+            "sheets",
+        } <= written
         sheets = sorted((folder / name / "sheets").iterdir())
-        assert [path.name[:4] for path in sheets] == ["001_", "002_", "003_", "004_", "005_", "006_"]
+        assert [path.name[:4] for path in sheets] == [
+            "001_",
+            "002_",
+            "003_",
+            "004_",
+            "005_",
+            "006_",
+        ]
         assert {read_picture(path).width for path in sheets} == {2400}
 
 
@@ -62,16 +102,25 @@ def test_what_is_printed_is_what_the_files_say(demo: tuple[Path, str]):
     with (folder / "edges_ahead" / "summary.csv").open(newline="") as stream:
         summary = {row["measure"]: row for row in csv.DictReader(stream)}
 
-    line = next(line.split() for line in out.splitlines() if line.startswith("edges_ahead") and " P@5 " in line)
+    line = next(
+        line.split()
+        for line in out.splitlines()
+        if line.startswith("edges_ahead") and " P@5 " in line
+    )
     assert line[2] == f"{float(summary['P@5']['mean']):.4f}"
     assert line[5] == f"{float(summary['P@5']['ceiling']):.4f}"
 
 
-def test_edges_of_what_is_ahead_find_more_than_chance_and_than_the_colours_of_the_whole_picture(demo: tuple[Path, str]):
+def test_edges_of_what_is_ahead_find_more_than_chance_and_than_the_colours_of_the_whole_picture(
+    demo: tuple[Path, str],
+):
     folder, _ = demo
 
     def mean(name: str) -> tuple[float, float]:
-        found = {row["measure"]: row for row in json.loads((folder / name / "summary.json").read_text())["rows"]}
+        found = {
+            row["measure"]: row
+            for row in json.loads((folder / name / "summary.json").read_text())["rows"]
+        }
         return found["AP"]["mean"], found["AP"]["chance"]
 
     colours, chance = mean("colours_and_shapes")
@@ -85,7 +134,11 @@ def test_items_hold_a_picture_of_every_first_result_and_of_every_query(demo: tup
     place = folder / "edges_ahead"
     items = rows(place / "items.parquet")
 
-    shown = {row["item"] for row in rows(place / "details.parquet") if row["rank"] is not None and row["rank"] <= 20}
+    shown = {
+        row["item"]
+        for row in rows(place / "details.parquet")
+        if row["rank"] is not None and row["rank"] <= 20
+    }
     queries = {row["query"] for row in rows(place / "queries.parquet")}
     assert {row["item"] for row in items} == shown | queries
     assert len(items) == len(shown | queries)
@@ -122,7 +175,12 @@ def test_every_object_and_behaviour_of_the_schema_is_drawn_in_several_clips(tmp_
     assert min(count for keyword, count in uses.items() if keyword.group.startswith("pv_")) >= 2
 
 
-def scene(name: str = "x", objects: str = "bicyclist", behaviours: str = "stationary", places: str = "urban, daytime") -> Scene:
+def scene(
+    name: str = "x",
+    objects: str = "bicyclist",
+    behaviours: str = "stationary",
+    places: str = "urban, daytime",
+) -> Scene:
     labels = {"pv_object_type": objects, "pv_actor_behavior": behaviours, "scene_type": places}
     return Scene(name, {group: cell.split(", ") for group, cell in labels.items()})
 
@@ -133,31 +191,66 @@ def test_a_clip_moves_and_shows_the_middle_frame(tmp_path: Path):
 
     with Image.open(tmp_path / "x.gif") as film:
         assert (film.n_frames, film.size) == (5, (WIDTH, HEIGHT))
-    middle, shown = np.asarray(draw_frame(drawn)).astype(int), np.asarray(read_picture(tmp_path / "x.gif")).astype(int)
+    middle, shown = (
+        np.asarray(draw_frame(drawn)).astype(int),
+        np.asarray(read_picture(tmp_path / "x.gif")).astype(int),
+    )
     early = np.asarray(draw_frame(drawn, -1.0)).astype(int)
     assert np.abs(middle - shown).mean() < 4
     assert np.abs(middle - early).mean() > np.abs(middle - shown).mean()
 
 
 @pytest.mark.parametrize(
-    "kind", ["bicyclist", "motorcyclist", "pedestrian", "small vehicle", "large vehicle", "stationary object"]
+    "kind",
+    [
+        "bicyclist",
+        "motorcyclist",
+        "pedestrian",
+        "small vehicle",
+        "large vehicle",
+        "stationary object",
+    ],
 )
 @pytest.mark.parametrize(
-    "behaviour", ["entering ego path", "straight crossing path", "traveling in opposite direction", "stationary"]
+    "behaviour",
+    [
+        "entering ego path",
+        "straight crossing path",
+        "traveling in opposite direction",
+        "stationary",
+    ],
 )
 def test_everybody_is_seen_whatever_they_do(kind: str, behaviour: str):
     empty = Scene("x", {"scene_type": ["urban", "daytime"]})
 
-    changed = np.any(np.asarray(draw_frame(scene(objects=kind, behaviours=behaviour))) != np.asarray(draw_frame(empty)), axis=2)
+    changed = np.any(
+        np.asarray(draw_frame(scene(objects=kind, behaviours=behaviour)))
+        != np.asarray(draw_frame(empty)),
+        axis=2,
+    )
 
     assert 0.002 < changed.mean() < 0.25
 
 
 @pytest.mark.parametrize(
-    "label", ["nighttime", "rainy", "overcast", "sunny", "highway", "intersection", "crosswalk", "bridge/tunnel", "curved road"]
+    "label",
+    [
+        "nighttime",
+        "rainy",
+        "overcast",
+        "sunny",
+        "highway",
+        "intersection",
+        "crosswalk",
+        "bridge/tunnel",
+        "curved road",
+    ],
 )
 def test_place_light_and_weather_are_seen(label: str):
-    plain, changed = (np.asarray(draw_frame(Scene("x", {"scene_type": labels}))).astype(int) for labels in (["a"], [label]))
+    plain, changed = (
+        np.asarray(draw_frame(Scene("x", {"scene_type": labels}))).astype(int)
+        for labels in (["a"], [label])
+    )
 
     assert np.abs(plain - changed).mean() > 0.3
     if label == "nighttime":
@@ -200,7 +293,9 @@ def test_a_small_grey_picture_does_not_change_with_brightness_and_contrast():
 
     assert float(np.linalg.norm(small_grey(picture))) == pytest.approx(1)
     assert float(small_grey(picture) @ small_grey(darker)) > 0.999
-    assert float(small_grey(picture) @ small_grey(picture.transpose(Image.Transpose.ROTATE_180))) == pytest.approx(-1, abs=1e-5)
+    assert float(
+        small_grey(picture) @ small_grey(picture.transpose(Image.Transpose.ROTATE_180))
+    ) == pytest.approx(-1, abs=1e-5)
     assert not small_grey(Image.new("L", (30, 30), 77)).any()
 
 

@@ -1,4 +1,6 @@
-"""Texts mapped to keywords: names, rules, negations, the best cover, Algorithm 1, a real model on labelled texts, commands."""
+"""Texts mapped to keywords: names, rules, negations, the best cover, Algorithm 1, a real model on
+labelled texts, commands.
+"""
 
 import functools
 import itertools
@@ -16,23 +18,47 @@ import pytest
 from rankwell import cli
 from rankwell.errors import BadInput, BadScore, BadUsage, NothingToEvaluate, UnknownName
 from rankwell.tasks.clips.annotations import Keyword, Vocabulary, fold, singular
-from rankwell.tasks.clips.commands.clips_calibrate import MappingTally, best_threshold, hold_back, tally
+from rankwell.tasks.clips.commands.clips_calibrate import (
+    MappingTally,
+    best_threshold,
+    hold_back,
+    tally,
+)
 from rankwell.tasks.clips.formats import read_annotations, read_schema
-from rankwell.tasks.clips.mapping import ALGORITHM1_THRESHOLD, READ_THRESHOLD, Ambiguity, KeywordMapper, best_cover
+from rankwell.tasks.clips.mapping import (
+    ALGORITHM1_THRESHOLD,
+    READ_THRESHOLD,
+    Ambiguity,
+    KeywordMapper,
+    best_cover,
+)
 from rankwell.tasks.clips.phrases import ALIGNED, ClauseWords
 
 TEXTS = Path(__file__).with_name("keyword_texts")
 
 
-def vocabulary_of(groups: dict[str, list[str]], aliases: dict[str, tuple[Keyword, ...]] | None = None) -> Vocabulary:
-    return Vocabulary(tuple(Keyword(group, label) for group, names in groups.items() for label in names), aliases or {})
+def vocabulary_of(
+    groups: dict[str, list[str]], aliases: dict[str, tuple[Keyword, ...]] | None = None
+) -> Vocabulary:
+    return Vocabulary(
+        tuple(Keyword(group, label) for group, names in groups.items() for label in names),
+        aliases or {},
+    )
 
 
 VOCABULARY = vocabulary_of(
     {
         "object": ["bicyclist", "small vehicle", "other"],
         "behaviour": ["entering ego path", "stationary"],
-        "scene": ["bridge/tunnel", "parking lot/depot", "non-intersection", "intersection", "nighttime", "rainy", "other"],
+        "scene": [
+            "bridge/tunnel",
+            "parking lot/depot",
+            "non-intersection",
+            "intersection",
+            "nighttime",
+            "rainy",
+            "other",
+        ],
     },
     {
         "bike rider": (Keyword("object", "bicyclist"),),
@@ -51,7 +77,9 @@ def excluded(found) -> list[str]:
 
 
 def letters(texts: list[str]) -> np.ndarray:
-    """A small encoder: how often each pair of neighbouring letters stands in a text; like texts have like vectors."""
+    """A small encoder: how often each pair of neighbouring letters stands in a text; like texts
+    have like vectors.
+    """
     table = np.zeros((len(texts), 27 * 27))
     for row, text in enumerate(texts):
         codes = [ord(letter) - 96 if "a" <= letter <= "z" else 0 for letter in f" {text.lower()} "]
@@ -67,8 +95,14 @@ def test_names_are_found_whatever_their_case_number_and_separators():
     found = KeywordMapper(VOCABULARY).map_text("BICYCLISTS, small_vehicles — Entering-Ego  path!")
 
     assert labels(found) == ["bicyclist", "small vehicle", "entering ego path"]
-    assert [each.span for each in found.mapped] == ["BICYCLISTS", "small_vehicles", "Entering-Ego  path"]
-    assert {(each.score, each.runner_up, each.margin, each.stage) for each in found.mapped} == {(1.0, None, None, "exact")}
+    assert [each.span for each in found.mapped] == [
+        "BICYCLISTS",
+        "small_vehicles",
+        "Entering-Ego  path",
+    ]
+    assert {(each.score, each.runner_up, each.margin, each.stage) for each in found.mapped} == {
+        (1.0, None, None, "exact")
+    }
 
 
 def test_the_longest_name_wins_and_takes_its_words_with_it():
@@ -101,7 +135,9 @@ def test_an_alias_of_two_labels_of_a_group_is_ambiguous():
         ("no rainy or nighttime intersection", [], []),
     ],
 )
-def test_alternatives_of_one_group_are_listed_and_none_is_taken(text: str, asked: list[str], either: list[list[str]]):
+def test_alternatives_of_one_group_are_listed_and_none_is_taken(
+    text: str, asked: list[str], either: list[list[str]]
+):
     found = KeywordMapper(VOCABULARY).map_text(text)
 
     assert labels(found) == asked
@@ -156,8 +192,12 @@ def test_each_keyword_is_mapped_once_and_words_without_one_are_reported():
     ],
 )
 @pytest.mark.parametrize("encode", [None, letters])
-def test_words_that_lead_to_no_keyword_are_reported(text: str, mapped: list[str], unmapped: tuple[str, ...], encode: Any):
-    found = KeywordMapper(VOCABULARY, encode=encode, threshold=0.99 if encode else None).map_text(text)
+def test_words_that_lead_to_no_keyword_are_reported(
+    text: str, mapped: list[str], unmapped: tuple[str, ...], encode: Any
+):
+    found = KeywordMapper(VOCABULARY, encode=encode, threshold=0.99 if encode else None).map_text(
+        text
+    )
 
     assert (labels(found), found.unmapped) == (mapped, unmapped)
 
@@ -165,8 +205,22 @@ def test_words_that_lead_to_no_keyword_are_reported(text: str, mapped: list[str]
 @pytest.mark.parametrize(
     ("word", "one"),
     [
-        *(("cars", "car"), ("lorries", "lorry"), ("buses", "bus"), ("crosses", "cross"), ("ditches", "ditch"), ("goes", "go")),
-        *(("bus", "bus"), ("houses", "house"), ("vehicle's", "vehicle"), ("glass", "glass"), ("this", "this"), ("gas", "gas")),
+        *(
+            ("cars", "car"),
+            ("lorries", "lorry"),
+            ("buses", "bus"),
+            ("crosses", "cross"),
+            ("ditches", "ditch"),
+            ("goes", "go"),
+        ),
+        *(
+            ("bus", "bus"),
+            ("houses", "house"),
+            ("vehicle's", "vehicle"),
+            ("glass", "glass"),
+            ("this", "this"),
+            ("gas", "gas"),
+        ),
     ],
 )
 def test_plurals_lose_their_ending_and_other_words_do_not(word: str, one: str):
@@ -183,7 +237,11 @@ def test_plurals_lose_their_ending_and_other_words_do_not(word: str, one: str):
         ("no bicyclists, only small vehicles", ["small vehicle"], ["bicyclist"]),
         ("not rainy but nighttime", ["nighttime"], ["rainy"]),
         ("everything except bicyclists and small vehicles", [], ["bicyclist", "small vehicle"]),
-        ("without bicyclists, small vehicles or intersections", [], ["bicyclist", "small vehicle", "intersection"]),
+        (
+            "without bicyclists, small vehicles or intersections",
+            [],
+            ["bicyclist", "small vehicle", "intersection"],
+        ),
         ("no bicyclists at the intersection", ["intersection"], ["bicyclist"]),
         ("it isn't rainy. nighttime", ["nighttime"], ["rainy"]),
         ("everything but bicyclists", [], ["bicyclist"]),
@@ -211,12 +269,16 @@ def test_a_keyword_that_is_required_and_negated_is_reported():
     found = KeywordMapper(VOCABULARY).map_text("a bicyclist, no bicyclist")
 
     assert found.query_keywords == (found.keywords, found.keywords)
-    assert "'a bicyclist, no bicyclist': required and negated: bicyclist; no clip can be relevant" in found.notes
+    assert (
+        "'a bicyclist, no bicyclist': required and negated: bicyclist; no clip can be relevant"
+        in found.notes
+    )
 
 
 def test_a_negated_keyword_is_reported():
     assert KeywordMapper(VOCABULARY).map_text("no zeppelins, no bicyclist").notes == [
-        "'no zeppelins, no bicyclist': negated: 'bicyclist' (bicyclist); a clip that has it is not relevant",
+        "'no zeppelins, no bicyclist': negated: 'bicyclist' (bicyclist); a clip that has it "
+        "is not relevant",
         "'no zeppelins, no bicyclist': unmapped: 'zeppelins'",
     ]
 
@@ -233,7 +295,9 @@ def test_a_phrase_ends_at_punctuation_and_conjunctions():
 # The cover
 
 
-def disjoint_sets(spans: list[tuple[int, int]], chosen: tuple[int, ...] = ()) -> Iterator[tuple[int, ...]]:
+def disjoint_sets(
+    spans: list[tuple[int, int]], chosen: tuple[int, ...] = ()
+) -> Iterator[tuple[int, ...]]:
     """Every set of spans of which no two share a word."""
     yield chosen
     for place in range(chosen[-1] + 1 if chosen else 0, len(spans)):
@@ -246,7 +310,12 @@ def test_the_best_cover_is_that_of_trying_every_set():
     chance = random.Random(3)
     for _ in range(200):
         size = chance.randint(1, 7)
-        spans = [(start, end) for start in range(size) for end in range(start + 1, size + 1) if chance.random() < 0.6]
+        spans = [
+            (start, end)
+            for start in range(size)
+            for end in range(start + 1, size + 1)
+            if chance.random() < 0.6
+        ]
         gains = [round(chance.uniform(-1, 3), 3) for _ in spans]
         best = max(sum(gains[each] for each in chosen) for chosen in disjoint_sets(spans))
 
@@ -257,9 +326,14 @@ def test_the_best_cover_is_that_of_trying_every_set():
 
 
 def test_an_encoder_adds_similar_words_and_each_word_counts_once():
-    found = KeywordMapper(VOCABULARY, encode=letters, threshold=0.5).map_text("bicyclistic intersections")
+    found = KeywordMapper(VOCABULARY, encode=letters, threshold=0.5).map_text(
+        "bicyclistic intersections"
+    )
 
-    assert [(each.keyword.label, each.stage) for each in found.mapped] == [("bicyclist", "semantic"), ("intersection", "exact")]
+    assert [(each.keyword.label, each.stage) for each in found.mapped] == [
+        ("bicyclist", "semantic"),
+        ("intersection", "exact"),
+    ]
     assert 0.5 < found.mapped[0].score < 1
 
 
@@ -281,15 +355,24 @@ def test_a_word_that_labels_share_names_none_of_them():
     vocabulary = vocabulary_of({"place": ["left front", "right front"]})
 
     assert KeywordMapper(vocabulary, encode=letters, threshold=0.1).map_text("front").mapped == ()
-    assert labels(KeywordMapper(vocabulary, encode=letters, threshold=0.1).map_text("front, at the back")) == []
-    assert labels(KeywordMapper(vocabulary, encode=letters, threshold=0.1).map_text("front at the left")) == ["left front"]
+    assert (
+        labels(
+            KeywordMapper(vocabulary, encode=letters, threshold=0.1).map_text("front, at the back")
+        )
+        == []
+    )
+    assert labels(
+        KeywordMapper(vocabulary, encode=letters, threshold=0.1).map_text("front at the left")
+    ) == ["left front"]
 
 
 def test_one_word_of_three_does_not_say_a_label():
     vocabulary = vocabulary_of({"ego": ["ego lane change"]})
 
     assert KeywordMapper(vocabulary, encode=letters, threshold=0.0).map_text("lane").mapped == ()
-    assert labels(KeywordMapper(vocabulary, encode=letters, threshold=0.0).map_text("changing lane")) == ["ego lane change"]
+    assert labels(
+        KeywordMapper(vocabulary, encode=letters, threshold=0.0).map_text("changing lane")
+    ) == ["ego lane change"]
 
 
 def test_the_vocabulary_is_encoded_once_and_a_text_once_for_all_thresholds():
@@ -300,7 +383,9 @@ def test_the_vocabulary_is_encoded_once_and_a_text_once_for_all_thresholds():
         return letters(texts)
 
     mapper = KeywordMapper(VOCABULARY, encode=counting)
-    for text, threshold in itertools.product(("curious zeppelins", "odd gondolas"), (0.2, 0.4, 0.6)):
+    for text, threshold in itertools.product(
+        ("curious zeppelins", "odd gondolas"), (0.2, 0.4, 0.6)
+    ):
         mapper.map_text(text, threshold=threshold)
 
     assert asked.count("entering ego path") == 1
@@ -309,7 +394,12 @@ def test_the_vocabulary_is_encoded_once_and_a_text_once_for_all_thresholds():
 
 
 def test_the_order_of_texts_changes_nothing():
-    texts = ["bicycler at night time", "stationery vehicle", "tunnels in rain", "no vehicle entering"]
+    texts = [
+        "bicycler at night time",
+        "stationery vehicle",
+        "tunnels in rain",
+        "no vehicle entering",
+    ]
     first, second = (KeywordMapper(VOCABULARY, encode=letters, threshold=0.3) for _ in range(2))
 
     one = {text: first.map_text(text) for text in texts}
@@ -322,7 +412,9 @@ def test_the_order_of_texts_changes_nothing():
 
 
 def test_algorithm1_adds_the_best_keyword_of_every_gram_above_the_threshold():
-    """An oracle in plain Python: n-grams of one to three words, arg-max over the vocabulary, strictly above the threshold."""
+    """An oracle in plain Python: n-grams of one to three words, arg-max over the vocabulary,
+    strictly above the threshold.
+    """
     text, threshold = "Small vehicles entering a path, rainy", 0.45
     words = ["small", "vehicles", "entering", "a", "path", "rainy"]
     names = [label for _, label in VOCABULARY.entries]
@@ -339,19 +431,26 @@ def test_algorithm1_adds_the_best_keyword_of_every_gram_above_the_threshold():
             if max(scores) > threshold:
                 expected.add(VOCABULARY.entries[scores.index(max(scores))])
 
-    found = KeywordMapper(VOCABULARY, encode=letters, strategy="algorithm1", threshold=threshold).map_text(text)
+    found = KeywordMapper(
+        VOCABULARY, encode=letters, strategy="algorithm1", threshold=threshold
+    ).map_text(text)
 
     assert set(found.keywords) == expected
     assert len(expected) > 1
 
 
 def test_algorithm1_uses_neither_negation_nor_names():
-    found = KeywordMapper(VOCABULARY, encode=letters, strategy="algorithm1").map_text("no bicyclist")
+    found = KeywordMapper(VOCABULARY, encode=letters, strategy="algorithm1").map_text(
+        "no bicyclist"
+    )
 
     assert "bicyclist" in labels(found)
     assert found.excluded == ()
     assert {each.stage for each in found.mapped} == {"semantic"}
-    assert "'no bicyclist': 'no': algorithm1 reads no negation, and requires what is negated" in found.notes
+    assert (
+        "'no bicyclist': 'no': algorithm1 reads no negation, and requires what is negated"
+        in found.notes
+    )
 
 
 # Bad input
@@ -369,7 +468,9 @@ def test_an_empty_vocabulary_is_refused():
 
 
 def test_an_unknown_strategy_is_refused():
-    with pytest.raises(UnknownName, match="unknown strategy 'best'; there are cover and algorithm1"):
+    with pytest.raises(
+        UnknownName, match="unknown strategy 'best'; there are cover and algorithm1"
+    ):
         KeywordMapper(VOCABULARY, strategy="best")  # pyright: ignore[reportArgumentType]
 
 
@@ -394,7 +495,11 @@ def test_a_threshold_that_no_similarity_can_have_is_refused(threshold: float):
         (lambda texts: np.ones((len(texts) + 1, 4)), BadInput, "a row per text"),
         (lambda texts: np.ones((len(texts), 0)), BadInput, "shape"),
         (lambda texts: [["a"]] * len(texts), BadInput, "not a table of numbers"),
-        (lambda texts: [[1.0] * (1 + row % 2) for row in range(len(texts))], BadInput, "not a table of numbers"),
+        (
+            lambda texts: [[1.0] * (1 + row % 2) for row in range(len(texts))],
+            BadInput,
+            "not a table of numbers",
+        ),
         (lambda texts: np.full((len(texts), 4), np.nan), BadScore, "NaN"),
         (lambda texts: np.ones((len(texts), len(texts))), BadInput, "dimensions"),
     ],
@@ -405,7 +510,12 @@ def test_vectors_that_are_none_are_refused(encode, error, words: str, strategy):
 
 
 def test_zero_vectors_are_like_nothing():
-    assert KeywordMapper(VOCABULARY, encode=lambda texts: np.zeros((len(texts), 3))).map_text("curious zeppelin").mapped == ()
+    assert (
+        KeywordMapper(VOCABULARY, encode=lambda texts: np.zeros((len(texts), 3)))
+        .map_text("curious zeppelin")
+        .mapped
+        == ()
+    )
 
 
 @pytest.mark.parametrize(
@@ -429,7 +539,12 @@ def test_a_vocabulary_that_contradicts_itself_is_refused(entries, aliases, words
 
 def test_a_tally_counts_keywords_over_all_texts():
     one, two, three = (Keyword("object", name) for name in ("bicyclist", "small vehicle", "other"))
-    meant = {"bicyclist and small vehicle": [one], "a bicyclist": [one, two], "nothing": [], "something": [three]}
+    meant = {
+        "bicyclist and small vehicle": [one],
+        "a bicyclist": [one, two],
+        "nothing": [],
+        "something": [three],
+    }
 
     found = tally(KeywordMapper(VOCABULARY), meant)
 
@@ -438,11 +553,11 @@ def test_a_tally_counts_keywords_over_all_texts():
 
 
 def test_a_tally_of_nothing_has_no_figures():
-    assert (MappingTally(0, 0, 0, 1).precision, MappingTally(0, 0, 0, 1).recall, MappingTally(0, 0, 0, 1).f1) == (
-        None,
-        None,
-        None,
-    )
+    assert (
+        MappingTally(0, 0, 0, 1).precision,
+        MappingTally(0, 0, 0, 1).recall,
+        MappingTally(0, 0, 0, 1).f1,
+    ) == (None, None, None)
     with pytest.raises(NothingToEvaluate, match="no text is labelled with keywords"):
         tally(KeywordMapper(VOCABULARY), {})
     with pytest.raises(NothingToEvaluate, match="no text means a keyword"):
@@ -485,7 +600,9 @@ _KNOWN: dict[str, np.ndarray] = {}
 
 @pytest.fixture
 def keybert_vectors(minilm: str):
-    """The vectors of a real KeyBERT; what one test has asked for is not computed again for the next."""
+    """The vectors of a real KeyBERT; what one test has asked for is not computed again for the
+    next.
+    """
     from rankwell.tasks.clips.phrases import load_keybert
 
     load = functools.cache(lambda: load_keybert(minilm, device="cpu"))
@@ -509,22 +626,36 @@ def schema(shared: Path) -> Path:
 def read_parts(*names: str) -> list[dict[str, Any]]:
     """The labelled texts of the parts that are there: build, unusual, check, last."""
     found = [TEXTS / f"{name}.json" for name in names]
-    return [row for path in found if path.is_file() for row in json.loads(path.read_text(encoding="utf-8"))]
+    return [
+        row
+        for path in found
+        if path.is_file()
+        for row in json.loads(path.read_text(encoding="utf-8"))
+    ]
 
 
 def meant(rows: list[dict[str, Any]], known: Collection[Keyword]) -> dict[str, list[Keyword]]:
-    return {row["text"]: [key for entry in row["keywords"] if (key := Keyword(*entry)) in known] for row in rows}
+    return {
+        row["text"]: [key for entry in row["keywords"] if (key := Keyword(*entry)) in known]
+        for row in rows
+    }
 
 
 def test_the_cyclist_entering_the_ego_lane_is_mapped_exactly(keybert_vectors, schema: Path):
     vocabulary, encode = read_schema(schema).vocabulary, keybert_vectors
     cover = KeywordMapper(vocabulary, encode=encode).map_text("cyclist entering ego lane")
-    first = KeywordMapper(vocabulary, encode=encode, strategy="algorithm1").map_text("cyclist entering ego lane")
+    first = KeywordMapper(vocabulary, encode=encode, strategy="algorithm1").map_text(
+        "cyclist entering ego lane"
+    )
 
     assert vocabulary.aliases == {}
     assert labels(cover) == ["bicyclist", "entering ego path"]
-    assert [(each.stage, each.span) for each in cover.mapped] == [("rule", "cyclist"), ("rule", "entering ego lane")]
-    # Algorithm 1 looks at the bigram "ego lane" too, which is near to another label: a condition that nobody stated.
+    assert [(each.stage, each.span) for each in cover.mapped] == [
+        ("rule", "cyclist"),
+        ("rule", "entering ego lane"),
+    ]
+    # Algorithm 1 looks at the bigram "ego lane" too, which is near to another label: a condition
+    # that nobody stated.
     assert {"bicyclist", "entering ego path", "ego lane change"} <= set(labels(first))
 
 
@@ -539,8 +670,12 @@ def test_the_cyclist_entering_the_ego_lane_is_mapped_exactly(keybert_vectors, sc
     ],
 )
 @pytest.mark.parametrize("declared", [True, False])
-def test_articles_order_and_endings_do_not_decide(keybert_vectors, schema: Path, text: str, declared: bool):
-    found = read_annotations(schema.parent / "unified_annotation.csv", schema=schema if declared else None)
+def test_articles_order_and_endings_do_not_decide(
+    keybert_vectors, schema: Path, text: str, declared: bool
+):
+    found = read_annotations(
+        schema.parent / "unified_annotation.csv", schema=schema if declared else None
+    )
     mapper = KeywordMapper(found.vocabulary, encode=keybert_vectors)
 
     assert sorted(labels(mapper.map_text(text))) == ["bicyclist", "entering ego path"]
@@ -551,7 +686,9 @@ def test_no_article_changes_what_a_labelled_text_means(schema: Path):
 
     for row in read_parts("build"):
         bare = re.sub(r"\b(the|a|an) (?!lot|bit|few)", "", row["text"])
-        assert set(mapper.map_text(bare).keywords) == set(mapper.map_text(row["text"]).keywords), row["text"]
+        assert set(mapper.map_text(bare).keywords) == set(mapper.map_text(row["text"]).keywords), (
+            row["text"]
+        )
 
 
 def test_groups_are_chosen_before_words_are_consumed(keybert_vectors, schema: Path):
@@ -582,7 +719,9 @@ def test_vectors_are_those_of_a_real_keybert(minilm: str, monkeypatch: pytest.Mo
     assert np.allclose(vectors, made[0].model.embed(["ego lane", "highway"]), atol=1e-6)
 
 
-def test_without_keybert_the_model_alone_gives_the_same_vectors(minilm: str, monkeypatch: pytest.MonkeyPatch):
+def test_without_keybert_the_model_alone_gives_the_same_vectors(
+    minilm: str, monkeypatch: pytest.MonkeyPatch
+):
     from rankwell.tasks.clips.phrases import load_keybert
 
     whole = load_keybert(minilm)
@@ -598,16 +737,25 @@ def test_the_labelled_texts_are_distinct_and_their_labels_known(schema: Path):
     known = set(read_schema(schema).vocabulary.entries)
 
     assert len({row["text"] for row in rows}) == len(rows) >= 500
-    assert {Keyword(*entry) for row in rows for entry in (*row["keywords"], *row.get("excluded", ()))} <= known
+    assert {
+        Keyword(*entry) for row in rows for entry in (*row["keywords"], *row.get("excluded", ()))
+    } <= known
 
 
 @pytest.mark.parametrize("declared", [True, False])
-@pytest.mark.parametrize(("part", "least"), [("build", 0.95), ("unusual", 0.9), ("tester", 0.95), ("check", 0.9), ("last", 0.88)])
-def test_the_mapper_finds_what_labelled_texts_mean(keybert_vectors, schema: Path, part: str, least: float, declared: bool):
+@pytest.mark.parametrize(
+    ("part", "least"),
+    [("build", 0.95), ("unusual", 0.9), ("tester", 0.95), ("check", 0.9), ("last", 0.88)],
+)
+def test_the_mapper_finds_what_labelled_texts_mean(
+    keybert_vectors, schema: Path, part: str, least: float, declared: bool
+):
     rows = read_parts(part)
     if not rows:
         pytest.skip(f"{part}.json is not among the labelled texts")
-    vocabulary = read_annotations(schema.parent / "unified_annotation.csv", schema=schema if declared else None).vocabulary
+    vocabulary = read_annotations(
+        schema.parent / "unified_annotation.csv", schema=schema if declared else None
+    ).vocabulary
     mapper = KeywordMapper(vocabulary, encode=keybert_vectors)
     first = KeywordMapper(vocabulary, encode=keybert_vectors, strategy="algorithm1")
     truth = meant(rows, set(vocabulary.entries))
@@ -619,9 +767,15 @@ def test_the_mapper_finds_what_labelled_texts_mean(keybert_vectors, schema: Path
     assert (ours.f1 >= least, ours.precision >= 0.9) == (True, True)
     some = dict(list(truth.items())[:30])
     assert (tally(mapper, some).f1 or 0.0) >= (tally(first, some).f1 or 0.0) + 0.1
-    exact = [set(mapper.map_text(text).keywords) == set(keywords) for text, keywords in truth.items()]
+    exact = [
+        set(mapper.map_text(text).keywords) == set(keywords) for text, keywords in truth.items()
+    ]
     assert sum(exact) >= 0.6 * len(exact)
-    assert not [text for text, keywords in truth.items() if inverted(mapper.map_text(text).keywords, keywords)]
+    assert not [
+        text
+        for text, keywords in truth.items()
+        if inverted(mapper.map_text(text).keywords, keywords)
+    ]
 
 
 def inverted(found: Iterable[Keyword], truth: Iterable[Keyword]) -> bool:
@@ -631,7 +785,9 @@ def inverted(found: Iterable[Keyword], truth: Iterable[Keyword]) -> bool:
         [set(each.label.split()) for each in side if each.group == "pv_spatial_relation"]
         for side in (set(found) - set(truth), truth)
     )
-    return any(one in mine and two in theirs for mine in wrong for theirs in right for one, two in pairs)
+    return any(
+        one in mine and two in theirs for mine in wrong for theirs in right for one, two in pairs
+    )
 
 
 def test_the_default_threshold_is_as_good_as_any(keybert_vectors, schema: Path):
@@ -639,7 +795,10 @@ def test_the_default_threshold_is_as_good_as_any(keybert_vectors, schema: Path):
     mapper = KeywordMapper(vocabulary, encode=keybert_vectors)
     truth = meant(read_parts("build", "unusual"), set(vocabulary.entries))
     mapper.prepare(truth)
-    tallies = {step: tally(mapper, truth, threshold=step) for step in (0.3, 0.4, 0.5, 0.57, 0.65, READ_THRESHOLD, 0.85)}
+    tallies = {
+        step: tally(mapper, truth, threshold=step)
+        for step in (0.3, 0.4, 0.5, 0.57, 0.65, READ_THRESHOLD, 0.85)
+    }
 
     assert tallies[READ_THRESHOLD].f1 == max(each.f1 or 0.0 for each in tallies.values())
 
@@ -650,7 +809,9 @@ def test_the_default_threshold_is_as_good_as_any(keybert_vectors, schema: Path):
 @pytest.fixture
 def driving() -> KeywordMapper:
     """A mapper for the vocabulary that the labelled texts use, without an encoder."""
-    entries = {Keyword(*entry) for row in read_parts("build", "unusual") for entry in row["keywords"]}
+    entries = {
+        Keyword(*entry) for row in read_parts("build", "unusual") for entry in row["keywords"]
+    }
     return KeywordMapper(Vocabulary(tuple(sorted(entries))))
 
 
@@ -671,7 +832,9 @@ def driving() -> KeywordMapper:
         ("taxi parked at the kerb", ["small vehicle", "stationary", "street parked vehicle"]),
     ],
 )
-def test_actors_behaviours_and_positions_are_read(driving: KeywordMapper, text: str, expected: list[str]):
+def test_actors_behaviours_and_positions_are_read(
+    driving: KeywordMapper, text: str, expected: list[str]
+):
     assert sorted(labels(driving.map_text(text))) == expected
 
 
@@ -683,10 +846,14 @@ def test_actors_behaviours_and_positions_are_read(driving: KeywordMapper, text: 
         ("a steep hill", "steep hill", ["positive road grade", "negative road grade"]),
     ],
 )
-def test_words_with_two_readings_list_both_and_take_none(driving: KeywordMapper, text: str, span: str, readings: list[str]):
+def test_words_with_two_readings_list_both_and_take_none(
+    driving: KeywordMapper, text: str, span: str, readings: list[str]
+):
     found = driving.map_text(text)
 
-    assert [(each.span, [keyword.label for keyword in each.keywords]) for each in found.ambiguous] == [(span, readings)]
+    assert [
+        (each.span, [keyword.label for keyword in each.keywords]) for each in found.ambiguous
+    ] == [(span, readings)]
     assert not set(readings) & set(labels(found))
     assert any(f"may mean {' or '.join(readings)}" in note for note in found.notes)
 
@@ -697,17 +864,26 @@ def test_every_text_of_a_tester_is_read_exactly(schema: Path):
     for row in read_parts("tester"):
         found = mapper.map_text(row["text"])
         required, negated, either = (
-            {Keyword(*each) for each in row.get(key, ())} for key in ("keywords", "excluded", "readings")
+            {Keyword(*each) for each in row.get(key, ())}
+            for key in ("keywords", "excluded", "readings")
         )
         listed = {each for one in found.ambiguous for each in one.keywords}
-        if (set(found.keywords), set(found.query_keywords.excluded), listed) != (required, negated, either):
+        if (set(found.keywords), set(found.query_keywords.excluded), listed) != (
+            required,
+            negated,
+            either,
+        ):
             wrong.add(row["text"])
 
     assert wrong == {row["text"] for row in read_parts("tester") if "fails" in row}
 
 
 def test_a_position_that_no_clip_has_means_nothing():
-    mapper = KeywordMapper(vocabulary_of({"place": ["corridor front", "left split", "right adjacent"], "user": ["car"]}))
+    mapper = KeywordMapper(
+        vocabulary_of(
+            {"place": ["corridor front", "left split", "right adjacent"], "user": ["car"]}
+        )
+    )
 
     for text in ("left split front", "right adjacent front", "a car at the right split front"):
         found = mapper.map_text(text)
@@ -725,17 +901,36 @@ def test_a_part_that_a_vehicle_lacks_is_excluded_where_it_is_a_label():
 
 def test_labels_of_other_schemas_are_known_by_their_own_words():
     mapper = KeywordMapper(
-        vocabulary_of({"user": ["car", "truck", "cyclist"], "place": ["front left", "ahead"], "weather": ["snow", "rain"]})
+        vocabulary_of(
+            {
+                "user": ["car", "truck", "cyclist"],
+                "place": ["front left", "ahead"],
+                "weather": ["snow", "rain"],
+            }
+        )
     )
 
-    assert labels(mapper.map_text("hatchback ahead of us in the left lane, blizzard")) == ["car", "front left", "snow"]
-    assert labels(mapper.map_text("we follow an articulated lorry in drizzle")) == ["ahead", "truck", "rain"]
+    assert labels(mapper.map_text("hatchback ahead of us in the left lane, blizzard")) == [
+        "car",
+        "front left",
+        "snow",
+    ]
+    assert labels(mapper.map_text("we follow an articulated lorry in drizzle")) == [
+        "ahead",
+        "truck",
+        "rain",
+    ]
 
 
 def test_a_vocabulary_of_another_field_is_left_to_names_and_similarity():
-    mapper = KeywordMapper(vocabulary_of({"dish": ["tomato soup", "other"], "method": ["boiled", "turning"]}))
+    mapper = KeywordMapper(
+        vocabulary_of({"dish": ["tomato soup", "other"], "method": ["boiled", "turning"]})
+    )
 
-    assert labels(mapper.map_text("tomato soup on the left, boiled, no car")) == ["tomato soup", "boiled"]
+    assert labels(mapper.map_text("tomato soup on the left, boiled, no car")) == [
+        "tomato soup",
+        "boiled",
+    ]
 
 
 def test_texts_prepared_together_are_mapped_alike():
@@ -767,13 +962,34 @@ def run(monkeypatch: pytest.MonkeyPatch, *words: object) -> int:
     return cli.main()
 
 
-def test_clips_map_prints_a_row_per_keyword_and_the_rest_as_notes(folder: Path, monkeypatch, capsys):
-    words = ("map", "bicyclists, not rainy, in Paris", "highways", "--annotations", "clips.csv", "-f", "json")
+def test_clips_map_prints_a_row_per_keyword_and_the_rest_as_notes(
+    folder: Path, monkeypatch, capsys
+):
+    words = (
+        "map",
+        "bicyclists, not rainy, in Paris",
+        "highways",
+        "--annotations",
+        "clips.csv",
+        "-f",
+        "json",
+    )
     assert run(monkeypatch, *words) == 0
 
     found = json.loads(capsys.readouterr().out)
 
-    assert list(found["rows"][0]) == ["text", "span", "role", "group", "keyword", "score", "runner_up", "margin", "stage", "why"]
+    assert list(found["rows"][0]) == [
+        "text",
+        "span",
+        "role",
+        "group",
+        "keyword",
+        "score",
+        "runner_up",
+        "margin",
+        "stage",
+        "why",
+    ]
     assert [tuple(row.values())[1:] for row in found["rows"]] == [
         ("bicyclists", "required", "object_type", "bicyclist", 1.0, None, None, "exact", "a label"),
         ("rainy", "excluded", "scene_type", "rainy", 1.0, None, None, "exact", "a label"),
@@ -797,7 +1013,9 @@ def test_clips_map_says_why_where_it_is_asked_to(folder: Path, monkeypatch, caps
 
 
 @pytest.mark.parametrize("form", ["table", "csv", "md"])
-def test_clips_map_prints_no_empty_line_where_nothing_is_mapped(folder: Path, monkeypatch, capsys, form: str):
+def test_clips_map_prints_no_empty_line_where_nothing_is_mapped(
+    folder: Path, monkeypatch, capsys, form: str
+):
     assert run(monkeypatch, "map", "tomato soup", "--annotations", "clips.csv", "-f", form) == 0
     out, err = capsys.readouterr()
 
@@ -805,11 +1023,15 @@ def test_clips_map_prints_no_empty_line_where_nothing_is_mapped(folder: Path, mo
     assert "no keyword is mapped" in err
 
 
-def test_clips_map_prints_the_threshold_in_the_rules_line(folder: Path, minilm: str, monkeypatch, capsys):
+def test_clips_map_prints_the_threshold_in_the_rules_line(
+    folder: Path, minilm: str, monkeypatch, capsys
+):
     words = ("--annotations", "clips.csv", "--encoder", minilm, "--device", "cpu")
     assert run(monkeypatch, "map", "cyclist on the motorway", *words) == 0
     cover, _ = capsys.readouterr()
-    assert run(monkeypatch, "map", "cyclist on the motorway", *words, "--strategy", "algorithm1") == 0
+    assert (
+        run(monkeypatch, "map", "cyclist on the motorway", *words, "--strategy", "algorithm1") == 0
+    )
     first, _ = capsys.readouterr()
 
     assert f"keyword-threshold={READ_THRESHOLD} calibrated-with=all-MiniLM-L6-v2" in cover
@@ -836,7 +1058,9 @@ def test_clips_map_prints_the_threshold_in_the_rules_line(folder: Path, minilm: 
         (("calibrate", "lost.csv", "--encoder", "m"), "no keyword 'tram'"),
     ],
 )
-def test_bad_input_exits_with_2_and_one_line(folder: Path, monkeypatch, capsys, words: tuple[str, ...], told: str):
+def test_bad_input_exits_with_2_and_one_line(
+    folder: Path, monkeypatch, capsys, words: tuple[str, ...], told: str
+):
     (folder / "q.csv").write_text("text,keywords\nx,rainy\n")
     (folder / "plain.txt").write_text("a text\nanother\n")
     (folder / "twice.csv").write_text("text,keywords\nx,rainy\nx,highway\n")
@@ -849,11 +1073,23 @@ def test_bad_input_exits_with_2_and_one_line(folder: Path, monkeypatch, capsys, 
     assert "Traceback" not in err
 
 
-def test_clips_calibrate_gives_precision_and_recall_at_each_threshold_and_a_chart(folder: Path, minilm: str, monkeypatch, capsys):
+def test_clips_calibrate_gives_precision_and_recall_at_each_threshold_and_a_chart(
+    folder: Path, minilm: str, monkeypatch, capsys
+):
     (folder / "q.csv").write_text(
-        'text,keywords\ncyclist,bicyclist\nmotorway,highway\nraining at night,"rainy, nighttime"\ntomato soup,\n'
+        'text,keywords\ncyclist,bicyclist\nmotorway,highway\nraining at night,"rainy, '
+        'nighttime"\ntomato soup,\n'
     )
-    words = ("calibrate", "q.csv", "--annotations", "clips.csv", "--encoder", minilm, "--device", "cpu")
+    words = (
+        "calibrate",
+        "q.csv",
+        "--annotations",
+        "clips.csv",
+        "--encoder",
+        minilm,
+        "--device",
+        "cpu",
+    )
 
     assert run(monkeypatch, *words, "--step", "0.2", "-o", "out", "-f", "json") == 0
     found = json.loads(capsys.readouterr().out)

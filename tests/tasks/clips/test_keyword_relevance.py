@@ -18,18 +18,28 @@ def world(seed: int, clips: int = 25) -> dict[str, dict[str, list[str]]]:
     random = Random(seed)
     labels = {"object": ["car", "bus", "other"], "scene": ["day", "rain", "other"]}
     return {
-        f"c{number}": {group: random.sample(known, random.randint(0, len(known))) for group, known in labels.items()}
+        f"c{number}": {
+            group: random.sample(known, random.randint(0, len(known)))
+            for group, known in labels.items()
+        }
         for number in random.sample(range(clips), clips)
     }
 
 
-def sets_of(table: dict[str, dict[str, list[str]]], groups: tuple[str, ...]) -> dict[str, oracle.Keywords]:
-    return {clip: frozenset((group, label) for group in groups for label in labels[group]) for clip, labels in table.items()}
+def sets_of(
+    table: dict[str, dict[str, list[str]]], groups: tuple[str, ...]
+) -> dict[str, oracle.Keywords]:
+    return {
+        clip: frozenset((group, label) for group in groups for label in labels[group])
+        for clip, labels in table.items()
+    }
 
 
 def as_dict(judgments: Judgments) -> dict[str, dict[str, float]]:
     found: dict[str, dict[str, float]] = {query: {} for query in judgments.queries}
-    for query, item, grade in zip(judgments.query_of_row.tolist(), judgments.items, judgments.grades.tolist(), strict=True):
+    for query, item, grade in zip(
+        judgments.query_of_row.tolist(), judgments.items, judgments.grades.tolist(), strict=True
+    ):
         found[judgments.queries[query]][item] = grade
     return found
 
@@ -45,12 +55,16 @@ def test_every_rule_agrees_with_sets(rule: str, groups: tuple[str, ...], seed: i
 
     sets = sets_of(raw, groups)
     kind, _, least = rule.partition(">=")
-    assert found == {clip: oracle.truth(sets, clip, sets[clip], kind, float(least or 0)) for clip in raw}
+    assert found == {
+        clip: oracle.truth(sets, clip, sets[clip], kind, float(least or 0)) for clip in raw
+    }
 
 
 def test_all_is_not_symmetric_and_the_same_label_of_two_groups_is_two_keywords():
     table = read_annotations({"a": {"g": ["x"]}, "b": {"g": ["x", "y"]}, "c": {"h": ["x"]}})
-    found = as_dict(judge(Required.of_clips(table), table, excluded={clip: [clip] for clip in "abc"}))
+    found = as_dict(
+        judge(Required.of_clips(table), table, excluded={clip: [clip] for clip in "abc"})
+    )
 
     assert found == {"a": {"b": 1.0}, "b": {}, "c": {}}
 
@@ -68,7 +82,9 @@ def test_texts_ask_for_what_they_are_given_and_only_in_the_selection():
     asked = {"q": QueryKeywords((Keyword("g", "x"), Keyword("h", "z")))}
 
     assert as_dict(judge(Required.of_texts(table, asked), table)) == {"q": {"a": 1.0}}
-    assert as_dict(judge(Required.of_texts(table, asked, table.select(["g"])), table)) == {"q": {"a": 1.0, "b": 1.0}}
+    assert as_dict(judge(Required.of_texts(table, asked, table.select(["g"])), table)) == {
+        "q": {"a": 1.0, "b": 1.0}
+    }
     with pytest.raises(BadInput, match="neither declared nor used"):
         Required.of_texts(table, {"q": QueryKeywords((Keyword("g", "nothing"),))})
     with pytest.raises(BadInput, match=r"query 'q' excludes .*neither declared nor used"):
@@ -81,23 +97,38 @@ def test_a_clip_with_an_excluded_keyword_is_relevant_by_no_rule(rule: str, seed:
     raw = world(seed)
     table, random = read_annotations(raw), Random(seed)
     asked = {
-        f"q{number}": QueryKeywords(*(tuple(random.sample(table.keywords, random.randint(1, 2))) for _ in range(2)))
+        f"q{number}": QueryKeywords(
+            *(tuple(random.sample(table.keywords, random.randint(1, 2))) for _ in range(2))
+        )
         for number in range(12)
     }
     found = as_dict(judge(Required.of_texts(table, asked), table, relevance=rule))
 
     sets, (kind, _, least) = sets_of(raw, ("object", "scene")), rule.partition(">=")
-    plain = {query: oracle.truth(sets, "", frozenset(each.required), kind, float(least or 0)) for query, each in asked.items()}
-    free = {query: {clip for clip in raw if not sets[clip] & set(each.excluded)} for query, each in asked.items()}
-    assert found == {query: {clip: value for clip, value in plain[query].items() if clip in free[query]} for query in asked}
+    plain = {
+        query: oracle.truth(sets, "", frozenset(each.required), kind, float(least or 0))
+        for query, each in asked.items()
+    }
+    free = {
+        query: {clip for clip in raw if not sets[clip] & set(each.excluded)}
+        for query, each in asked.items()
+    }
+    assert found == {
+        query: {clip: value for clip, value in plain[query].items() if clip in free[query]}
+        for query in asked
+    }
     assert any(plain[query].keys() - free[query] for query in asked)
 
 
-def test_an_excluded_keyword_excludes_narrower_ones_and_what_is_left_is_all_that_a_vacuous_query_has():
+def test_an_excluded_keyword_excludes_narrower_ones_and_what_is_left_is_all_that_a_vacuous_query_has():  # noqa: E501
     bus, car, sedan = (Keyword("g", label) for label in ("bus", "car", "sedan"))
     schema = Schema(Vocabulary((sedan, car, bus)), {sedan: car})
-    table = read_annotations({"a": {"g": ["sedan"]}, "b": {"g": ["bus"]}, "c": {"g": ["bus", "sedan"]}}, schema=schema)
-    required = Required.of_texts(table, {"bus": QueryKeywords((bus,), (car,)), "none": QueryKeywords((), (car,))})
+    table = read_annotations(
+        {"a": {"g": ["sedan"]}, "b": {"g": ["bus"]}, "c": {"g": ["bus", "sedan"]}}, schema=schema
+    )
+    required = Required.of_texts(
+        table, {"bus": QueryKeywords((bus,), (car,)), "none": QueryKeywords((), (car,))}
+    )
 
     assert as_dict(judge(required, table)) == {"bus": {"b": 1.0}, "none": {}}
     assert as_dict(judge(required, table, vacuous=True)) == {"bus": {"b": 1.0}, "none": {"b": 1.0}}

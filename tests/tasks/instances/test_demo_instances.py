@@ -1,4 +1,6 @@
-"""`rankwell demo instances`: a drawn museum, bad photographs of it, the tables and the contact sheets."""
+"""`rankwell demo instances`: a drawn museum, bad photographs of it, the tables and the contact
+sheets.
+"""
 
 import json
 import re
@@ -25,7 +27,10 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, str]:
     """The folder that the demo leaves, what it prints, and its notes."""
     folder = tmp_path_factory.mktemp("demo") / "out"
     done = subprocess.run(
-        [sys.executable, "-m", "rankwell", "demo", "instances", "-o", str(folder)], capture_output=True, text=True, check=True
+        [sys.executable, "-m", "rankwell", "demo", "instances", "-o", str(folder)],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     return folder, done.stdout, done.stderr
 
@@ -35,8 +40,18 @@ def test_the_demo_ends_with_the_tables_and_contact_sheets(demo: tuple[Path, str,
 
     assert re.search(r"^Type of objects +paintings +glass cabinets$", out, re.M)
     for system in SYSTEMS:
-        assert re.search(rf"^[a-d] +{system.run.replace('_', ' ')} +\d+\.\d\d +\[.*\].* +\d+\.\d\d +\[", out, re.M)
-    assert {path.suffix for path in (folder / "table").iterdir()} == {".csv", ".html", ".json", ".md", ".tex"}
+        assert re.search(
+            rf"^[a-d] +{system.run.replace('_', ' ')} +\d+\.\d\d +\[.*\].* +\d+\.\d\d +\[",
+            out,
+            re.M,
+        )
+    assert {path.suffix for path in (folder / "table").iterdir()} == {
+        ".csv",
+        ".html",
+        ".json",
+        ".md",
+        ".tex",
+    }
     sheets = sorted(folder.glob("results/*/sheets/*.png"))
     assert len(sheets) == len(COLLECTIONS) * sum(system.sheets for system in SYSTEMS)
     assert {read_picture(path).width for path in sheets} == {2400}
@@ -48,11 +63,15 @@ def test_the_statistics_count_what_was_drawn(demo: tuple[Path, str, str]) -> Non
     drawn = {each.name: each for each in COLLECTIONS}
 
     for name, collection in drawn.items():
-        shown = {path.parent.name for path in (folder / name / "references").rglob("*.jpg")} - {"contentless"}
+        shown = {path.parent.name for path in (folder / name / "references").rglob("*.jpg")} - {
+            "contentless"
+        }
         asked = {path.parent.name for path in (folder / name / "queries").rglob("*.jpg")}
         assert len(shown) == collection.exhibits
         assert len(asked - shown) == collection.absent
-        assert len(list((folder / name / "references" / "contentless").glob("*"))) == collection.empty
+        assert (
+            len(list((folder / name / "references" / "contentless").glob("*"))) == collection.empty
+        )
     instances = re.search(r"^#Instances +(\d+) +(\d+)$", out, re.M)
     assert instances is not None
     assert [int(each) for each in instances.groups()] == [each.exhibits for each in COLLECTIONS]
@@ -60,15 +79,22 @@ def test_the_statistics_count_what_was_drawn(demo: tuple[Path, str, str]) -> Non
     assert "queries of absent instances" in notes
 
 
-def test_the_commands_that_the_demo_names_print_what_it_printed(demo: tuple[Path, str, str], monkeypatch, capsys) -> None:
+def test_the_commands_that_the_demo_names_print_what_it_printed(
+    demo: tuple[Path, str, str], monkeypatch, capsys
+) -> None:
     folder, out, _ = demo
-    evaluated, tabled, opened = map(shlex.split, re.findall(r"^  rankwell (.*)$", out.replace("\\\n", " "), re.M))
+    evaluated, tabled, opened = map(
+        shlex.split, re.findall(r"^  rankwell (.*)$", out.replace("\\\n", " "), re.M)
+    )
     assert opened == ["open", str(folder)]
     assert (folder / "report.html").is_file()
     results = sorted(map(str, folder.glob("results/*")))
     again = folder / "again"
 
-    for words in ([*evaluated[:-1], str(again), "--sheets", "0"], [*tabled[:2], *results, *tabled[3:]]):
+    for words in (
+        [*evaluated[:-1], str(again), "--sheets", "0"],
+        [*tabled[:2], *results, *tabled[3:]],
+    ):
         monkeypatch.setattr(sys, "argv", ["rankwell", *words])
         assert cli.main() == 0
 
@@ -89,7 +115,10 @@ def test_every_system_finds_more_than_chance(demo: tuple[Path, str, str]) -> Non
 def test_the_same_seed_draws_the_same_museum(tmp_path: Path) -> None:
     small = COLLECTIONS[0]._replace(exhibits=2, absent=1, empty=1)
 
-    one, two, other = (make(small, tmp_path / name, seed=seed) for name, seed in (("one", 1), ("two", 1), ("other", 2)))
+    one, two, other = (
+        make(small, tmp_path / name, seed=seed)
+        for name, seed in (("one", 1), ("two", 1), ("other", 2))
+    )
 
     files = sorted(path.relative_to(one) for path in one.rglob("*.jpg"))
     assert files == sorted(path.relative_to(two) for path in two.rglob("*.jpg"))
@@ -118,20 +147,32 @@ def test_an_exhibit_is_the_same_by_name_and_another_by_another(draw) -> None:
     assert one.tobytes() == same.tobytes() != other.tobytes()
 
 
-def test_a_photograph_that_is_not_bad_is_the_picture_itself_and_bad_ones_are_further_from_it() -> None:
+def test_a_photograph_that_is_not_bad_is_the_picture_itself_and_bad_ones_are_further_from_it() -> (
+    None
+):
     picture = paint("x-1")
     plain = np.asarray(picture.resize((320, 240), Image.Resampling.BICUBIC), dtype=float)
 
     def off(badness: float) -> float:
         shots = [photograph(picture, Random(seed), badness=badness) for seed in range(6)]
-        return float(np.mean([np.abs(np.asarray(shot, dtype=float) - plain).mean() for shot in shots]))
+        return float(
+            np.mean([np.abs(np.asarray(shot, dtype=float) - plain).mean() for shot in shots])
+        )
 
     assert off(0.0) < 3
     assert off(0.0) < off(0.3) < off(1.0)
 
 
 def test_pictures_of_nothing_are_even() -> None:
-    edges = [np.abs(np.diff(np.asarray(nothing(Random(seed)).convert("L").reduce(8), dtype=float))).mean() for seed in range(12)]
-    painted = [np.abs(np.diff(np.asarray(paint(f"x-{seed}").convert("L").reduce(8), dtype=float))).mean() for seed in range(12)]
+    edges = [
+        np.abs(
+            np.diff(np.asarray(nothing(Random(seed)).convert("L").reduce(8), dtype=float))
+        ).mean()
+        for seed in range(12)
+    ]
+    painted = [
+        np.abs(np.diff(np.asarray(paint(f"x-{seed}").convert("L").reduce(8), dtype=float))).mean()
+        for seed in range(12)
+    ]
 
     assert np.median(edges) < np.median(painted) / 2

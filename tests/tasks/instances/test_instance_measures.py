@@ -1,4 +1,6 @@
-"""What instance search measures: two areas under one name, precision that stops at the last right one, and the source's sums."""
+"""What instance search measures: two areas under one name, precision that stops at the last right
+one, and the source's sums.
+"""
 
 import math
 from pathlib import Path
@@ -19,7 +21,9 @@ def ranked(marks: str) -> rw.JudgedRankings:
     """One query whose list has a right reference wherever a letter is `r`."""
     items = [f"d{place}" for place in range(len(marks))]
     truth = {item: 1 for item, mark in zip(items, marks, strict=True) if mark == "r"}
-    return rw.judged_rankings({"q": truth}, {"q": {item: -float(place) for place, item in enumerate(items)}})
+    return rw.judged_rankings(
+        {"q": truth}, {"q": {item: -float(place) for place, item in enumerate(items)}}
+    )
 
 
 def value(name: str, marks: str) -> float:
@@ -37,7 +41,9 @@ def value(name: str, marks: str) -> float:
         (".rr", (1 / 2 + 2 / 3) / 2, ((0 + 1 / 2) / 2 + (1 / 2 + 2 / 3) / 2) / 2),
     ],
 )
-def test_the_two_areas_under_the_name_of_average_precision(marks: str, plain: float, trapezoid: float) -> None:
+def test_the_two_areas_under_the_name_of_average_precision(
+    marks: str, plain: float, trapezoid: float
+) -> None:
     assert value("AP", marks) == pytest.approx(plain, abs=1e-15)
     assert value("AP(area='trapezoid')", marks) == pytest.approx(trapezoid, abs=1e-15)
 
@@ -62,7 +68,9 @@ def test_two_ways_to_write_the_trapezoid_down_agree() -> None:
         grades = dict.fromkeys(random.sample(ranking, random.randint(1, len(ranking))), 1)
         marks = ["right" if item in grades else "wrong" for item in ranking]
 
-        assert AP(ranking, grades, area="trapezoid") == pytest.approx(by_hand.revisited_ap(marks, len(grades)), abs=1e-12)
+        assert AP(ranking, grades, area="trapezoid") == pytest.approx(
+            by_hand.revisited_ap(marks, len(grades)), abs=1e-12
+        )
 
 
 def test_precision_that_stops_at_the_last_right_reference() -> None:
@@ -97,14 +105,17 @@ def test_real_matrices_have_the_figures_that_others_computed(
     shared: Path, matrix: str, first: float, plain: float, trapezoid: float
 ) -> None:
     positives = shared / "vpr" / f"{matrix.partition('_')[0]}_positives.json"
-    result = evaluate_instances(scores=shared / "vpr" / f"{matrix}_scores.npy", positives=positives, intervals="none")
+    result = evaluate_instances(
+        scores=shared / "vpr" / f"{matrix}_scores.npy", positives=positives, intervals="none"
+    )
     figures = {row["label"]: round(row["mean"], 2) for row in result.summary}
 
     assert (figures["MP@1"], figures["MAP"], figures["MAP-trapezoid"]) == (first, plain, trapezoid)
     assert {row["unit"] for row in result.summary} == {"percent"}
 
 
-# ---- the source's arithmetic ---------------------------------------------------------------------------------------------
+# ---- the source's arithmetic
+# ---------------------------------------------------------------------------------------------
 
 
 def unit(n: int, d: int, seed: int) -> np.ndarray:
@@ -121,14 +132,20 @@ def test_the_squared_distance_of_unit_vectors_is_two_less_twice_their_product() 
 
 def test_unit_vectors_are_ranked_alike_by_product_cosine_and_distance() -> None:
     queries, references = unit(30, 16, 3), unit(200, 16, 4)
-    lists = [search(queries, references, k=200, metric=metric).positions.tolist() for metric in ("dot", "cosine", "l2")]
+    lists = [
+        search(queries, references, k=200, metric=metric).positions.tolist()
+        for metric in ("dot", "cosine", "l2")
+    ]
 
     assert lists[0] == lists[1] == lists[2]
 
 
 def test_vectors_of_other_lengths_are_ranked_otherwise_by_the_product() -> None:
     references = unit(200, 16, 5) * np.linspace(0.1, 3.0, 200)[:, None]
-    lists = [search(unit(30, 16, 6), references, k=5, metric=metric).positions.tolist() for metric in ("dot", "cosine")]
+    lists = [
+        search(unit(30, 16, 6), references, k=5, metric=metric).positions.tolist()
+        for metric in ("dot", "cosine")
+    ]
 
     assert lists[0] != lists[1]
 

@@ -1,4 +1,6 @@
-"""Transforms of descriptors: query expansion, database augmentation, whitening, k-reciprocal re-ranking; and chains of them."""
+"""Transforms of descriptors: query expansion, database augmentation, whitening, k-reciprocal
+re-ranking; and chains of them.
+"""
 
 import math
 from dataclasses import replace
@@ -9,7 +11,14 @@ import pytest
 from oracles.reranking import expanded, reciprocal_distances
 from rankwell.errors import BadInput, BadScore, BadUsage
 from rankwell.neighbours import search
-from rankwell.transforms import TRANSFORMS, Descriptors, Transformed, chain, cosines, parse_transform
+from rankwell.transforms import (
+    TRANSFORMS,
+    Descriptors,
+    Transformed,
+    chain,
+    cosines,
+    parse_transform,
+)
 from rankwell.transforms.expansion import database_augmentation, instance_average, query_expansion
 from rankwell.transforms.reciprocal import reciprocal
 from rankwell.transforms.whitening import whitening
@@ -18,10 +27,17 @@ ON_DESCRIPTORS = ["query-expansion", "database-augmentation", "instance-average"
 
 
 def made(seed: int, queries: int = 7, references: int = 24, d: int = 5) -> Descriptors:
-    """Random vectors with a direction that most of them share, so that some cosines are negative and most are not."""
+    """Random vectors with a direction that most of them share, so that some cosines are negative
+    and most are not.
+    """
     random = np.random.default_rng(seed)
     labels = [None if row % 6 == 5 else "abcd"[row % 4] for row in range(references)]
-    return Descriptors(random.normal(0.4, 1, (queries, d)), random.normal(0.4, 1, (references, d)), search, labels=labels)
+    return Descriptors(
+        random.normal(0.4, 1, (queries, d)),
+        random.normal(0.4, 1, (references, d)),
+        search,
+        labels=labels,
+    )
 
 
 def own_images(seed: int) -> Descriptors:
@@ -34,12 +50,16 @@ def own_images(seed: int) -> Descriptors:
 
 @pytest.mark.parametrize("alpha", [0.0, 1.0, 2.0, 3.0])
 @pytest.mark.parametrize("k", [1, 4, 24, 60])
-def test_a_query_is_expanded_by_its_nearest_references_as_the_paper_weighs_them(k: int, alpha: float) -> None:
+def test_a_query_is_expanded_by_its_nearest_references_as_the_paper_weighs_them(
+    k: int, alpha: float
+) -> None:
     given = made(1)
 
     found = query_expansion(given, k=k, alpha=alpha)
 
-    wanted = [expanded(query, given.references.tolist(), k, alpha) for query in given.queries.tolist()]
+    wanted = [
+        expanded(query, given.references.tolist(), k, alpha) for query in given.queries.tolist()
+    ]
     np.testing.assert_allclose(found.queries, wanted, atol=1e-12)
     assert found.references is given.references
 
@@ -59,7 +79,8 @@ def test_a_query_among_the_references_is_not_expanded_by_itself() -> None:
 
     same = given.same.tolist()
     wanted = [
-        expanded(query, given.references.tolist(), 3, 3.0, own) for query, own in zip(given.queries.tolist(), same, strict=True)
+        expanded(query, given.references.tolist(), 3, 3.0, own)
+        for query, own in zip(given.queries.tolist(), same, strict=True)
     ]
     np.testing.assert_allclose(found.queries, wanted, atol=1e-12)
 
@@ -79,7 +100,9 @@ def test_a_reference_is_augmented_by_its_nearest_others(k: int) -> None:
 
     rows = given.references.tolist()
     np.testing.assert_allclose(
-        found.references, [expanded(row, rows, k, 2.0, place) for place, row in enumerate(rows)], atol=1e-12
+        found.references,
+        [expanded(row, rows, k, 2.0, place) for place, row in enumerate(rows)],
+        atol=1e-12,
     )
     assert found.queries is given.queries
 
@@ -90,7 +113,9 @@ def test_duplicates_of_a_reference_are_its_neighbours_and_it_is_not_its_own() ->
 
     found = database_augmentation(given, k=3, alpha=1.0)
 
-    np.testing.assert_allclose(found.references[2], expanded([1.0, 0.0], references.tolist(), 3, 1.0, 2), atol=1e-12)
+    np.testing.assert_allclose(
+        found.references[2], expanded([1.0, 0.0], references.tolist(), 3, 1.0, 2), atol=1e-12
+    )
     np.testing.assert_allclose(found.references[0], found.references[2], atol=1e-15)
 
 
@@ -104,11 +129,19 @@ def test_a_reference_is_averaged_with_others_of_its_instance_by_falling_weights(
 
     unit = plain.references / np.linalg.norm(plain.references, axis=1, keepdims=True)
     for row, label in enumerate(labels):
-        others = [other for other in range(24) if other != row and labels[other] == label and label is not None]
+        others = [
+            other
+            for other in range(24)
+            if other != row and labels[other] == label and label is not None
+        ]
         others = sorted(others, key=lambda other: -unit[row] @ unit[other])
         n = min(k or len(others), len(others))
-        expected = unit[row] + sum((n - j) / (n + 1) * unit[other] for j, other in enumerate(others[:n]))
-        np.testing.assert_allclose(found.references[row], expected / np.linalg.norm(expected), rtol=1e-12)
+        expected = unit[row] + sum(
+            (n - j) / (n + 1) * unit[other] for j, other in enumerate(others[:n])
+        )
+        np.testing.assert_allclose(
+            found.references[row], expected / np.linalg.norm(expected), rtol=1e-12
+        )
     np.testing.assert_array_equal(found.queries, plain.queries)
     with pytest.raises(BadUsage, match="needs the instances of the references"):
         instance_average(replace(plain, labels=None))
@@ -125,52 +158,82 @@ def test_whitened_references_have_no_mean_and_the_same_variance_in_every_directi
     inverse = np.linalg.inv(np.cov(unit.T))
     plain = centred @ inverse @ centred.T
     lengths = np.sqrt(np.diag(plain))
-    np.testing.assert_allclose(found.references @ found.references.T, plain / np.outer(lengths, lengths), atol=1e-9)
+    np.testing.assert_allclose(
+        found.references @ found.references.T, plain / np.outer(lengths, lengths), atol=1e-9
+    )
 
 
 def test_whitening_is_that_of_scikit_learn() -> None:
     decomposition = pytest.importorskip("sklearn.decomposition", reason="could not import sklearn")
     given = made(6, references=60, d=12)
-    units = [each / np.linalg.norm(each, axis=1, keepdims=True) for each in (given.queries, given.references)]
+    units = [
+        each / np.linalg.norm(each, axis=1, keepdims=True)
+        for each in (given.queries, given.references)
+    ]
     peer = decomposition.PCA(4, whiten=True).fit(units[1])
-    wanted = [each / np.linalg.norm(each, axis=1, keepdims=True) for each in map(peer.transform, units)]
+    wanted = [
+        each / np.linalg.norm(each, axis=1, keepdims=True) for each in map(peer.transform, units)
+    ]
 
     found = whitening(given, dimensions=4)
 
-    np.testing.assert_allclose(found.queries @ found.references.T, wanted[0] @ wanted[1].T, atol=1e-9)
+    np.testing.assert_allclose(
+        found.queries @ found.references.T, wanted[0] @ wanted[1].T, atol=1e-9
+    )
 
 
 def test_without_power_whitening_only_moves_and_turns() -> None:
     given = made(7)
-    units = [each / np.linalg.norm(each, axis=1, keepdims=True) for each in (given.queries, given.references)]
+    units = [
+        each / np.linalg.norm(each, axis=1, keepdims=True)
+        for each in (given.queries, given.references)
+    ]
     moved = [each - units[1].mean(axis=0) for each in units]
     wanted = [each / np.linalg.norm(each, axis=1, keepdims=True) for each in moved]
 
     found = whitening(given, power=0.0)
 
-    np.testing.assert_allclose(found.queries @ found.references.T, wanted[0] @ wanted[1].T, atol=1e-9)
+    np.testing.assert_allclose(
+        found.queries @ found.references.T, wanted[0] @ wanted[1].T, atol=1e-9
+    )
 
 
-def test_whitening_learnt_elsewhere_looks_at_nothing_that_is_evaluated_and_says_what_it_was_learnt_on() -> None:
+def test_whitening_learnt_elsewhere_looks_at_nothing_that_is_evaluated_and_says_what_it_was_learnt_on() -> (  # noqa: E501
+    None
+):
     given, other = made(8), made(9, references=50)
-    apart = Descriptors(given.queries, given.references, search, learn=other.references, learnt_on="paris.npy")
+    apart = Descriptors(
+        given.queries, given.references, search, learn=other.references, learnt_on="paris.npy"
+    )
     transform = parse_transform("whitening(dimensions=3)")
 
     found, alone = (
         whitening(apart, dimensions=3),
-        whitening(Descriptors(given.queries, given.references[:1], search, learn=other.references), dimensions=3),
+        whitening(
+            Descriptors(given.queries, given.references[:1], search, learn=other.references),
+            dimensions=3,
+        ),
     )
 
     np.testing.assert_allclose(found.references[:1], alone.references, atol=1e-12)
-    assert transform.describe(apart) | {"transductive": "none", "learnt_on": "paris.npy"} == transform.describe(apart)
-    assert transform.describe(given) | {"transductive": "gallery", "learnt_on": "references"} == transform.describe(given)
+    assert transform.describe(apart) | {
+        "transductive": "none",
+        "learnt_on": "paris.npy",
+    } == transform.describe(apart)
+    assert transform.describe(given) | {
+        "transductive": "gallery",
+        "learnt_on": "references",
+    } == transform.describe(given)
 
 
 def test_what_is_learnt_on_few_vectors_keeps_one_direction_less() -> None:
     given = made(10, references=4, d=9)
 
     assert whitening(given).references.shape == (4, 3)
-    with pytest.raises(BadUsage, match=r"dimensions=4: 4 vectors of references with 9 dimensions vary in 3 directions"):
+    with pytest.raises(
+        BadUsage,
+        match=r"dimensions=4: 4 vectors of references with 9 dimensions vary in 3 directions",
+    ):
         whitening(given, dimensions=4)
 
 
@@ -190,27 +253,41 @@ def test_a_vector_on_the_mean_has_no_direction_after_whitening() -> None:
         whitening(flat)
 
 
-@pytest.mark.parametrize(("k1", "k2", "weight"), [(20, 6, 0.3), (4, 1, 0.3), (5, 2, 0.0), (7, 3, 1.0), (3, 9, 0.5)])
-def test_reranking_is_the_published_program_without_its_matrix_of_all_by_all(k1: int, k2: int, weight: float) -> None:
+@pytest.mark.parametrize(
+    ("k1", "k2", "weight"), [(20, 6, 0.3), (4, 1, 0.3), (5, 2, 0.0), (7, 3, 1.0), (3, 9, 0.5)]
+)
+def test_reranking_is_the_published_program_without_its_matrix_of_all_by_all(
+    k1: int, k2: int, weight: float
+) -> None:
     random = np.random.default_rng(11)
     centres = random.normal(size=(6, 8))
     # Groups of images, so that sets of neighbours are shared and widened.
-    queries, references = (centres[np.arange(n) % 6] + 0.5 * random.normal(size=(n, 8)) for n in (9, 40))
+    queries, references = (
+        centres[np.arange(n) % 6] + 0.5 * random.normal(size=(n, 8)) for n in (9, 40)
+    )
 
-    found = reciprocal(Descriptors(queries, references, search), k1=k1, k2=k2, weight=weight).whole()
+    found = reciprocal(
+        Descriptors(queries, references, search), k1=k1, k2=k2, weight=weight
+    ).whole()
 
-    wanted = reciprocal_distances([*queries.tolist(), *references.tolist()], [*range(9)], [*range(9, 49)], k1, k2, weight)
+    wanted = reciprocal_distances(
+        [*queries.tolist(), *references.tolist()], [*range(9)], [*range(9, 49)], k1, k2, weight
+    )
     np.testing.assert_allclose(found, -np.array(wanted), atol=1e-9)
 
 
 def test_reranking_with_the_weight_1_orders_by_cosine_and_with_0_by_shared_neighbours() -> None:
     given = made(12)
 
-    by_vectors, shared = (reciprocal(given, k1=6, k2=2, weight=weight).whole() for weight in (1.0, 0.0))
+    by_vectors, shared = (
+        reciprocal(given, k1=6, k2=2, weight=weight).whole() for weight in (1.0, 0.0)
+    )
     images = [*given.queries.tolist(), *given.references.tolist()]
     wanted = -np.array(reciprocal_distances(images, [*range(7)], [*range(7, 31)], 6, 2, 0.0))
 
-    np.testing.assert_array_equal(np.argsort(-by_vectors, axis=1), np.argsort(-cosines(given), axis=1))
+    np.testing.assert_array_equal(
+        np.argsort(-by_vectors, axis=1), np.argsort(-cosines(given), axis=1)
+    )
     np.testing.assert_allclose(shared, wanted, atol=1e-9)
     assert ((shared <= 0) & (shared >= -1)).all()
     assert len(np.unique(shared)) > 7
@@ -230,7 +307,9 @@ def test_more_duplicates_than_neighbours_leave_every_image_near_itself() -> None
     references = np.tile([[1.0, 0.2]], (30, 1))
     references[-1] = [0.1, 1.0]
 
-    found = reciprocal(Descriptors(np.array([[1.0, 0.2], [0.1, 1.0]]), references, search), k1=3, k2=1).whole()
+    found = reciprocal(
+        Descriptors(np.array([[1.0, 0.2], [0.1, 1.0]]), references, search), k1=3, k2=1
+    ).whole()
 
     assert np.isfinite(found).all()
     assert found[0].argmax() < 29
@@ -253,12 +332,16 @@ def test_rows_of_a_reranking_are_the_same_whichever_are_read_together() -> None:
     np.testing.assert_allclose(pieces, found.whole(), atol=1e-15)
 
 
-# ---- chains, names, what is refused ---------------------------------------------------------------------------------------
+# ---- chains, names, what is refused
+# ---------------------------------------------------------------------------------------
 
 
 def test_a_chain_does_one_after_the_other_and_ends_in_scores_where_one_makes_them() -> None:
     given = made(16)
-    steps = [parse_transform(text) for text in ("whitening(dimensions=4)", "query-expansion(k=2)", "reciprocal(k1=4)")]
+    steps = [
+        parse_transform(text)
+        for text in ("whitening(dimensions=4)", "query-expansion(k=2)", "reciprocal(k1=4)")
+    ]
 
     found = chain(steps, given)
 
@@ -279,8 +362,12 @@ def test_a_transform_of_scores_works_on_the_cosines_at_the_end_of_a_chain() -> N
 
 
 def test_descriptors_cannot_be_changed_once_they_are_scores() -> None:
-    with pytest.raises(BadUsage, match=r"query-expansion\(k=2\) works on descriptors, .* name it earlier"):
-        chain([parse_transform("reciprocal(k1=4)"), parse_transform("query-expansion(k=2)")], made(18))
+    with pytest.raises(
+        BadUsage, match=r"query-expansion\(k=2\) works on descriptors, .* name it earlier"
+    ):
+        chain(
+            [parse_transform("reciprocal(k1=4)"), parse_transform("query-expansion(k=2)")], made(18)
+        )
 
 
 @pytest.mark.parametrize("name", [*ON_DESCRIPTORS, "reciprocal"])
@@ -292,12 +379,18 @@ def test_scores_are_refused_by_what_works_on_descriptors(name: str) -> None:
 @pytest.mark.parametrize("name", ON_DESCRIPTORS)
 def test_vectors_keep_their_precision_and_have_length_1(name: str) -> None:
     given = made(19)
-    single = replace(given, queries=given.queries.astype(np.float32), references=given.references.astype(np.float32))
+    single = replace(
+        given,
+        queries=given.queries.astype(np.float32),
+        references=given.references.astype(np.float32),
+    )
 
     found = chain([parse_transform(name)], single)
 
     assert isinstance(found, Descriptors)
-    changed = found.references if name in ("database-augmentation", "instance-average") else found.queries
+    changed = (
+        found.references if name in ("database-augmentation", "instance-average") else found.queries
+    )
     assert changed.dtype == np.float32
     np.testing.assert_allclose(np.linalg.norm(changed, axis=1), 1.0, atol=1e-6)
 
@@ -347,6 +440,10 @@ def test_vectors_of_another_model_are_refused() -> None:
 
 def test_neighbours_found_by_any_exact_backend_make_the_same_descriptors() -> None:
     given = made(23)
-    plain = Descriptors(given.queries, given.references, lambda queries, items, *, k: search(queries, items, k=k, query_block=2))
+    plain = Descriptors(
+        given.queries,
+        given.references,
+        lambda queries, items, *, k: search(queries, items, k=k, query_block=2),
+    )
 
     assert query_expansion(plain).queries.tobytes() == query_expansion(given).queries.tobytes()

@@ -1,4 +1,6 @@
-"""Instance search from one end to the other: images, scores and vectors in, figures, tables and contact sheets out."""
+"""Instance search from one end to the other: images, scores and vectors in, figures, tables and
+contact sheets out.
+"""
 
 import json
 import re
@@ -30,11 +32,20 @@ SCORES = np.array([[4.0, 3.0, 2.0, 1.0], [4.0, 3.0, 2.0, 1.0], [1.0, 2.0, 3.0, 4
 
 
 def gallery() -> Images:
-    pictures = [ImageEntry(name, label, "reference", camera=camera) for name, label, camera in REFERENCES]
-    return Images.from_entries([*pictures, *(ImageEntry(name, label, "query", camera=camera) for name, label, camera in QUERIES)])
+    pictures = [
+        ImageEntry(name, label, "reference", camera=camera) for name, label, camera in REFERENCES
+    ]
+    return Images.from_entries(
+        [
+            *pictures,
+            *(ImageEntry(name, label, "query", camera=camera) for name, label, camera in QUERIES),
+        ]
+    )
 
 
-def of_gallery(scores: np.ndarray = SCORES, images: Images | None = None, **options: Any) -> Results:
+def of_gallery(
+    scores: np.ndarray = SCORES, images: Images | None = None, **options: Any
+) -> Results:
     given: dict[str, Any] = {
         "query_ids": [name for name, _, _ in QUERIES],
         "reference_ids": [name for name, _, _ in REFERENCES],
@@ -46,9 +57,16 @@ def of_gallery(scores: np.ndarray = SCORES, images: Images | None = None, **opti
 def evaluate(images: str | None = None, **given: Any) -> Any:
     """The command, with the fields of its options as keywords."""
     output_options = instances_evaluate.InstanceOutputOptions
-    kinds = {"data": ImageSetOptions, "system": ImageSystemOptions, "options": InstanceOptions, "further": output_options}
+    kinds = {
+        "data": ImageSetOptions,
+        "system": ImageSystemOptions,
+        "options": InstanceOptions,
+        "further": output_options,
+    }
     own = {
-        name: kind(**{each.name: given.pop(each.name) for each in fields(kind) if each.name in given})
+        name: kind(
+            **{each.name: given.pop(each.name) for each in fields(kind) if each.name in given}
+        )
         for name, kind in kinds.items()
     }
     return instances_evaluate.evaluate(images, **own, **given)
@@ -58,7 +76,8 @@ def means(result: Results) -> dict[str, float | None]:
     return {row["label"]: row["mean"] for row in result.summary}
 
 
-# ---- figures --------------------------------------------------------------------------------------------------------------
+# ---- figures
+# --------------------------------------------------------------------------------------------------
 
 
 def test_the_default_says_what_the_source_prints_in_its_order_and_in_percent() -> None:
@@ -68,7 +87,9 @@ def test_the_default_says_what_the_source_prints_in_its_order_and_in_percent() -
     # q1: right at 1 and 2. q2: right at 3. q3: right at 3 and 4 behind the distractor and the oak.
     assert found["MP@1"] == pytest.approx(100 / 3)
     assert found["MAP"] == pytest.approx(100 * (1 + 1 / 3 + (1 / 3 + 2 / 4) / 2) / 3)
-    assert found["MAP-trapezoid"] == pytest.approx(100 * (1 + 1 / 6 + ((0 + 1 / 3) / 2 + (1 / 3 + 2 / 4) / 2) / 2) / 3)
+    assert found["MAP-trapezoid"] == pytest.approx(
+        100 * (1 + 1 / 6 + ((0 + 1 / 3) / 2 + (1 / 3 + 2 / 4) / 2) / 2) / 3
+    )
     # Four references are fewer than ten places: P_q@10 divides by the places, P_q by what is there.
     assert found["P_q@10"] == pytest.approx(100 * (2 / 10 + 1 / 10 + 2 / 10) / 3)
     assert found["P_q"] == pytest.approx(100 * (2 / 4 + 1 / 4 + 2 / 4) / 3)
@@ -80,10 +101,17 @@ def test_precision_and_recall_of_a_list_at_a_given_cut() -> None:
 
     assert means(found)["P_q"] == pytest.approx(100 * (2 / 3 + 1 / 3 + 1 / 3) / 3)
     assert means(found)["R_q"] == pytest.approx(100 * (1 + 1 + 1 / 2) / 3)
-    assert [row["measure"] for row in found.summary] == ["P@1", "P(denom='retrieved')@3", "R@3", "TP/PRED"]
+    assert [row["measure"] for row in found.summary] == [
+        "P@1",
+        "P(denom='retrieved')@3",
+        "R@3",
+        "TP/PRED",
+    ]
 
 
-def test_what_the_best_reference_names_is_right_in_tp_of_pred_and_a_distractor_names_nothing() -> None:
+def test_what_the_best_reference_names_is_right_in_tp_of_pred_and_a_distractor_names_nothing() -> (
+    None
+):
     result = of_gallery()
     rows = {row["instance"]: row for row in result.by_instance}
 
@@ -122,41 +150,73 @@ def test_several_runs_stand_side_by_side() -> None:
 
 
 def test_a_measure_without_a_cut_off_is_taken_at_every_k() -> None:
-    assert list(means(of_gallery(measures="P RR cmc", k=(1, 3)))) == ["P@1", "P@3", "RR", "cmc@1", "cmc@3"]
+    assert list(means(of_gallery(measures="P RR cmc", k=(1, 3)))) == [
+        "P@1",
+        "P@3",
+        "RR",
+        "cmc@1",
+        "cmc@3",
+    ]
 
 
-# ---- what is taken out ------------------------------------------------------------------------------------------------------
+# ---- what is taken out
+# --------------------------------------------------------------------------------------------------
 
 
 def test_the_same_camera_is_taken_out_of_an_instance_and_the_rest_of_the_list_moves_up() -> None:
     found = of_gallery(exclude="camera", measures="RR NumRel", details=True)
     values = {(row["query"], row["measure"]): row["value"] for row in found.per_query()}
 
-    # q1 (c1) loses r1 and has r2 at the first place; q3 (c2) loses r2 and has r1 at the third; q2 loses nothing.
-    assert {query: values[query, "NumRel"] for query in ("q1", "q2", "q3")} == {"q1": 1, "q2": 1, "q3": 1}
-    assert [values[query, "RR"] for query in ("q1", "q2", "q3")] == pytest.approx([100, 100 / 3, 100 / 3])
+    # q1 (c1) loses r1 and has r2 at the first place; q3 (c2) loses r2 and has r1 at the third; q2
+    # loses nothing.
+    assert {query: values[query, "NumRel"] for query in ("q1", "q2", "q3")} == {
+        "q1": 1,
+        "q2": 1,
+        "q3": 1,
+    }
+    assert [values[query, "RR"] for query in ("q1", "q2", "q3")] == pytest.approx(
+        [100, 100 / 3, 100 / 3]
+    )
     details = found.details or {}
     junk = [
         (query, item)
-        for query, item, state in zip(details["query"], details["item"], details["state"], strict=True)
+        for query, item, state in zip(
+            details["query"], details["item"], details["state"], strict=True
+        )
         if state == "junk"
     ]
     assert junk == [("q1", "r1"), ("q3", "r2")]
 
 
 def test_the_image_itself_is_taken_out_by_its_id_wherever_it_stands() -> None:
-    pictures = [ImageEntry(name, label, "both") for name, label in (("a1", "a"), ("a2", "a"), ("b1", "b"))]
+    pictures = [
+        ImageEntry(name, label, "both") for name, label in (("a1", "a"), ("a2", "a"), ("b1", "b"))
+    ]
     images = Images.from_entries(pictures)
     names = ["b1", "a2", "a1"]
-    # A duplicate of a1 scores above a1 itself: taking out the first place would remove the wrong one.
+    # A duplicate of a1 scores above a1 itself: taking out the first place would remove the wrong
+    # one.
     scores = np.array([[9.0, 1.0, 2.0], [1.0, 8.0, 9.0], [0.0, 9.0, 8.0]])
     out = evaluate_instances(
-        images, scores=scores, query_ids=names, reference_ids=names, measures="P@1", convention="sop", no_relevant="skip"
+        images,
+        scores=scores,
+        query_ids=names,
+        reference_ids=names,
+        measures="P@1",
+        convention="sop",
+        no_relevant="skip",
     )
-    kept = evaluate_instances(images, scores=scores, query_ids=names, reference_ids=names, measures="P@1", exclude="none")
+    kept = evaluate_instances(
+        images, scores=scores, query_ids=names, reference_ids=names, measures="P@1", exclude="none"
+    )
 
-    # b1 has nothing else of its own and does not count, where it is taken out; kept, it finds itself.
-    assert out.rules["counts"]["scores"] == {"queries_counted": 2, "queries_without_relevant": 1, "queries_best_relevant_tied": 0}
+    # b1 has nothing else of its own and does not count, where it is taken out; kept, it finds
+    # itself.
+    assert out.rules["counts"]["scores"] == {
+        "queries_counted": 2,
+        "queries_without_relevant": 1,
+        "queries_best_relevant_tied": 0,
+    }
     assert means(out)["P@1"] == 100
     assert [row["value"] for row in kept.per_query()] == [100, 100, 100]
 
@@ -181,7 +241,9 @@ def test_all_of_a_group_are_taken_out_whatever_they_show() -> None:
 
 
 def test_what_is_missing_from_a_run_counts_as_not_found_and_is_said() -> None:
-    found = of_gallery(SCORES[:2, 1:], query_ids=["q1", "q2"], reference_ids=["r2", "r3", "r4"], measures="RR R@10")
+    found = of_gallery(
+        SCORES[:2, 1:], query_ids=["q1", "q2"], reference_ids=["r2", "r3", "r4"], measures="RR R@10"
+    )
     values = {(row["query"], row["measure"]): row["value"] for row in found.per_query()}
 
     assert values == {
@@ -196,25 +258,40 @@ def test_what_is_missing_from_a_run_counts_as_not_found_and_is_said() -> None:
     assert (counts["queries_missing"], counts["references_missing"]) == (1, 1)
     assert [note for note in found.notes if "not in it" in note] == [
         "scores: 1 of 3 queries is not in it; counted as not found",
-        "scores: 1 of 4 references is not in it; those that are right for a query stay so, and are not found",
+        "scores: 1 of 4 references is not in it; those that are right for a query stay so, "
+        "and are not found",
     ]
     assert "0 whose best relevant item is tied with one that is not" in rules_line(found.describe())
 
 
 def test_references_without_content_are_not_searched_even_where_a_run_has_them() -> None:
-    pictures = [ImageEntry("wall", "mona", "reference", contentless=True), ImageEntry("r", "mona", "reference")]
-    images = Images.from_entries([*pictures, ImageEntry("other", "oak", "reference"), ImageEntry("q", "mona", "query")])
-    given: dict[str, Any] = {"query_ids": ["q"], "reference_ids": ["wall", "other", "r"], "measures": "RR NumRet"}
+    pictures = [
+        ImageEntry("wall", "mona", "reference", contentless=True),
+        ImageEntry("r", "mona", "reference"),
+    ]
+    images = Images.from_entries(
+        [*pictures, ImageEntry("other", "oak", "reference"), ImageEntry("q", "mona", "query")]
+    )
+    given: dict[str, Any] = {
+        "query_ids": ["q"],
+        "reference_ids": ["wall", "other", "r"],
+        "measures": "RR NumRet",
+    }
     scores = np.array([[3.0, 2.0, 1.0]])
 
-    assert [row["value"] for row in evaluate_instances(images, scores=scores, **given).per_query()] == [50, 2]
-    assert [row["value"] for row in evaluate_instances(images, scores=scores, contentless="keep", **given).per_query()] == [
-        100,
-        3,
-    ]
+    assert [
+        row["value"] for row in evaluate_instances(images, scores=scores, **given).per_query()
+    ] == [50, 2]
+    assert [
+        row["value"]
+        for row in evaluate_instances(
+            images, scores=scores, contentless="keep", **given
+        ).per_query()
+    ] == [100, 3]
 
 
-# ---- vectors -----------------------------------------------------------------------------------------------------------------
+# ---- vectors
+# --------------------------------------------------------------------------------------------------
 
 
 def vectors_of(images: Images, seed: int = 3) -> Embeddings:
@@ -225,22 +302,30 @@ def vectors_of(images: Images, seed: int = 3) -> Embeddings:
 def test_vectors_of_all_images_of_both_sides_and_their_matrix_say_the_same() -> None:
     images = gallery()
     whole = vectors_of(images)
-    rows = {name: np.asarray(whole.vectors)[row].astype(np.float64) for row, name in enumerate(whole.names())}
+    rows = {
+        name: np.asarray(whole.vectors)[row].astype(np.float64)
+        for row, name in enumerate(whole.names())
+    }
     sides = [
-        Embeddings(names, np.array([rows[name] for name in names])) for names in (["q3", "q1", "q2"], ["r4", "r2", "r1", "r3"])
+        Embeddings(names, np.array([rows[name] for name in names]))
+        for names in (["q3", "q1", "q2"], ["r4", "r2", "r1", "r3"])
     ]
     unit = [each.vectors / np.linalg.norm(each.vectors, axis=1, keepdims=True) for each in sides]
 
     one = evaluate_instances(images, embeddings=whole, intervals="none")
     two = evaluate_instances(images, queries=sides[0], references=sides[1], intervals="none")
     three = evaluate_instances(
-        images, scores=unit[0] @ unit[1].T, query_ids=sides[0].ids, reference_ids=sides[1].ids, intervals="none"
+        images,
+        scores=unit[0] @ unit[1].T,
+        query_ids=sides[0].ids,
+        reference_ids=sides[1].ids,
+        intervals="none",
     )
 
     assert means(one) == means(two)
-    assert {label: value for label, value in means(three).items() if value is not None} == pytest.approx(
-        {label: value for label, value in means(one).items() if value is not None}
-    )
+    assert {
+        label: value for label, value in means(three).items() if value is not None
+    } == pytest.approx({label: value for label, value in means(one).items() if value is not None})
 
 
 def test_the_order_of_vectors_and_of_images_changes_nothing() -> None:
@@ -258,34 +343,52 @@ def test_the_order_of_vectors_and_of_images_changes_nothing() -> None:
 def test_transforms_are_named_with_what_they_look_at() -> None:
     images = gallery()
     plain = evaluate_instances(images, embeddings=vectors_of(images), intervals="none")
-    changed = evaluate_instances(images, embeddings=vectors_of(images), transforms="query-expansion(k=2)", intervals="none")
+    changed = evaluate_instances(
+        images, embeddings=vectors_of(images), transforms="query-expansion(k=2)", intervals="none"
+    )
 
     assert "transforms" not in plain.rules
-    assert (changed.rules["transforms"], changed.rules["transductive"]) == ("query-expansion(k=2)", "gallery")
-    fewer = evaluate_instances(images, embeddings=vectors_of(images), transforms="whitening(dimensions=2)", intervals="none")
+    assert (changed.rules["transforms"], changed.rules["transductive"]) == (
+        "query-expansion(k=2)",
+        "gallery",
+    )
+    fewer = evaluate_instances(
+        images,
+        embeddings=vectors_of(images),
+        transforms="whitening(dimensions=2)",
+        intervals="none",
+    )
     assert [each.performance["embeddings"]["dimensions"] for each in (plain, fewer)] == [8, 2]
     with pytest.raises(BadUsage, match="works on vectors"):
         of_gallery(transforms="query-expansion(k=2)")
     with pytest.raises(BadUsage, match="compares by cosine"):
-        evaluate_instances(images, embeddings=vectors_of(images), metric="l2", transforms="query-expansion(k=2)")
+        evaluate_instances(
+            images, embeddings=vectors_of(images), metric="l2", transforms="query-expansion(k=2)"
+        )
 
 
 def test_a_transform_of_scores_changes_scores() -> None:
     found = of_gallery(transforms="dual-softmax(temperature=1.0)")
 
     assert found.rules["transductive"] == "queries"
-    # The columns of q1 and q2 are the same, and q3 likes r1 least of all: its softmax leaves r4 where it was.
+    # The columns of q1 and q2 are the same, and q3 likes r1 least of all: its softmax leaves r4
+    # where it was.
     assert means(found)["MP@1"] == pytest.approx(100 / 3)
 
 
-# ---- refusals -----------------------------------------------------------------------------------------------------------------
+# ---- refusals
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
         ({"query_ids": ["q1", "q2", "zz"]}, BadInput, "the query 'zz' is none of the 7 images"),
-        ({"reference_ids": ["r1", "r2", "r3", "zz"]}, BadInput, "the reference 'zz' is none of the 7 images"),
+        (
+            {"reference_ids": ["r1", "r2", "r3", "zz"]},
+            BadInput,
+            "the reference 'zz' is none of the 7 images",
+        ),
         ({"query_ids": None}, BadInput, "3 query rows have no ids"),
         ({"exclude": "slef"}, UnknownName, "did you mean 'self'"),
         ({"exclude": "group"}, BadUsage, "no image has a group"),
@@ -298,7 +401,9 @@ def test_a_transform_of_scores_changes_scores() -> None:
         ({"intervals": "exact"}, UnknownName, "intervals: there is no 'exact'"),
     ],
 )
-def test_what_does_not_fit_is_refused_in_one_line(options: dict[str, Any], error: type[Exception], message: str) -> None:
+def test_what_does_not_fit_is_refused_in_one_line(
+    options: dict[str, Any], error: type[Exception], message: str
+) -> None:
     with pytest.raises(error, match=message) as told:
         of_gallery(**options)
     assert "\n" not in str(told.value)
@@ -312,12 +417,16 @@ def test_a_score_that_is_not_finite_is_named_by_its_images() -> None:
 
 
 @pytest.mark.parametrize("transforms", [None, "dual-softmax(temperature=1)"])
-def test_a_score_that_is_not_finite_is_named_by_its_place_in_its_file(tmp_path: Path, transforms: str | None) -> None:
+def test_a_score_that_is_not_finite_is_named_by_its_place_in_its_file(
+    tmp_path: Path, transforms: str | None
+) -> None:
     # The rows are not in the order of the images.
     scores = SCORES.copy()
     scores[0, 2] = np.nan
     np.save(tmp_path / "scores.npy", scores)
-    with pytest.raises(BadInput, match=r"scores\.npy: row 0 \('q3'\), column 2 \('r3'\): the score is nan"):
+    with pytest.raises(
+        BadInput, match=r"scores\.npy: row 0 \('q3'\), column 2 \('r3'\): the score is nan"
+    ):
         of_gallery(tmp_path / "scores.npy", query_ids=["q3", "q2", "q1"], transforms=transforms)
 
 
@@ -326,7 +435,12 @@ def test_nothing_says_what_is_right() -> None:
         evaluate_instances(scores=SCORES)
     pictures = [ImageEntry("q", None, "query"), ImageEntry("r", None, "reference")]
     with pytest.raises(NothingToEvaluate, match="no image has an instance"):
-        evaluate_instances(Images.from_entries(pictures), scores=np.ones((1, 1)), query_ids=["q"], reference_ids=["r"])
+        evaluate_instances(
+            Images.from_entries(pictures),
+            scores=np.ones((1, 1)),
+            query_ids=["q"],
+            reference_ids=["r"],
+        )
 
 
 def test_positives_replace_labels_and_have_no_camera_without_images() -> None:
@@ -337,17 +451,22 @@ def test_positives_replace_labels_and_have_no_camera_without_images() -> None:
         evaluate_instances(scores=SCORES, positives=[[0], [1], [2]], exclude="camera")
 
 
-# ---- real pictures, from files to sheets ---------------------------------------------------------------------------------------
+# ---- real pictures, from files to sheets
+# ---------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
 def museum(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Regions of two photographs as paintings, badly photographed by visitors; walls that show nothing; a painting on loan."""
+    """Regions of two photographs as paintings, badly photographed by visitors; walls that show
+    nothing; a painting on loan.
+    """
     sklearn = pytest.importorskip("sklearn.datasets", reason="could not import scikit-learn")
     from PIL import Image, ImageEnhance, ImageFilter
 
     folder = tmp_path_factory.mktemp("museum")
-    photographs = [Image.fromarray(sklearn.load_sample_image(name)) for name in ("china.jpg", "flower.jpg")]
+    photographs = [
+        Image.fromarray(sklearn.load_sample_image(name)) for name in ("china.jpg", "flower.jpg")
+    ]
     size = (190, 160)
     for number in range(8):
         left, top = 10 + 205 * (number // 2 % 3), 20 + 200 * (number // 6)
@@ -358,7 +477,9 @@ def museum(tmp_path_factory: pytest.TempPathFactory) -> Path:
         if number < 7:
             region.save(folder / "references" / name / "whole.png")
             region.crop((10, 10, 170, 140)).save(folder / "references" / name / "part.png")
-        tilted = region.transform(size, Image.Transform.QUAD, (6, 4, 0, 158, 186, 160, 190, 0), Image.Resampling.BILINEAR)
+        tilted = region.transform(
+            size, Image.Transform.QUAD, (6, 4, 0, 158, 186, 160, 190, 0), Image.Resampling.BILINEAR
+        )
         dim = ImageEnhance.Brightness(tilted).enhance(0.85).filter(ImageFilter.GaussianBlur(1))
         dim.save(folder / "queries" / name / "visitor.jpg", quality=80)
     for number in range(3):
@@ -370,9 +491,14 @@ def museum(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_filters_of_a_museum(museum: Path) -> None:
-    result = evaluate_instances(read_images(museum), embeddings=by_encoder(read_images(museum), "small-grey:32x24").vectors)
+    result = evaluate_instances(
+        read_images(museum), embeddings=by_encoder(read_images(museum), "small-grey:32x24").vectors
+    )
 
-    assert result.rules["filtered"] == {"references_without_content": 3, "queries_of_absent_instances": 1}
+    assert result.rules["filtered"] == {
+        "references_without_content": 3,
+        "queries_of_absent_instances": 1,
+    }
     assert (result.rules["images"]["references"], result.rules["images"]["queries"]) == (14, 7)
     assert result.rules["images"]["digest"].startswith("sha256:")
 
@@ -386,21 +512,38 @@ def test_queries_in_the_folder_of_references_do_not_find_themselves(tmp_path: Pa
         *(f"{instance}-{number}.png" for instance in range(20) for number in "12"),
         *(f"test/{each}-q.png" for each in range(20)),
     ]:
-        Image.fromarray(rng.integers(0, 255, (16, 16, 3), dtype=np.uint8)).save(tmp_path / "set" / name)
-    given = {"query_images": str(tmp_path / "set/test"), "pattern": "{instance}-*.png", "encoder": "small-grey", "format": "json"}
+        Image.fromarray(rng.integers(0, 255, (16, 16, 3), dtype=np.uint8)).save(
+            tmp_path / "set" / name
+        )
+    given = {
+        "query_images": str(tmp_path / "set/test"),
+        "pattern": "{instance}-*.png",
+        "encoder": "small-grey",
+        "format": "json",
+    }
 
     output = evaluate(str(tmp_path / "set"), **given, intervals="none")
 
     found = json.loads(output.text)
     assert found["rules"]["images"]["references"] == 40
     assert {row["label"]: row["mean"] for row in found["rows"]}["MP@1"] <= 25
-    assert f"{tmp_path / 'set/test'} lies in {tmp_path / 'set'}: its 20 images are queries only" in found["notes"]
+    assert (
+        f"{tmp_path / 'set/test'} lies in {tmp_path / 'set'}: its 20 images are queries only"
+        in found["notes"]
+    )
 
 
 @pytest.mark.parametrize("encoder", ["small-grey:32x24", "colour-histogram"])
-def test_encoders_that_need_nothing_find_paintings_far_above_chance(museum: Path, encoder: str) -> None:
+def test_encoders_that_need_nothing_find_paintings_far_above_chance(
+    museum: Path, encoder: str
+) -> None:
     made = by_encoder(read_images(museum), encoder)
-    rows = {row["label"]: row for row in evaluate_instances(read_images(museum), embeddings={made.run: made.vectors}).summary}
+    rows = {
+        row["label"]: row
+        for row in evaluate_instances(
+            read_images(museum), embeddings={made.run: made.vectors}
+        ).summary
+    }
 
     assert rows["MP@1"]["run"] == encoder
     assert rows["MP@1"]["mean"] > 3 * rows["MP@1"]["chance"]
@@ -416,8 +559,14 @@ def test_local_features_find_every_painting_that_has_edges(museum: Path) -> None
     result = evaluate_instances(read_images(museum), scores={made.run: made.scores})
 
     # The even paintings are parts of a temple, the odd ones of a flower before a blurred ground.
-    first = {row["query"].split("/")[1]: row["value"] for row in result.per_query() if row["label"] == "MP@1"}
-    assert {name: value for name, value in first.items() if int(name[-1]) % 2 == 0} == {f"painting{n}": 100 for n in (0, 2, 4, 6)}
+    first = {
+        row["query"].split("/")[1]: row["value"]
+        for row in result.per_query()
+        if row["label"] == "MP@1"
+    }
+    assert {name: value for name, value in first.items() if int(name[-1]) % 2 == 0} == {
+        f"painting{n}": 100 for n in (0, 2, 4, 6)
+    }
     assert result.performance["rootsift-inliers"]["queries"] == 7
 
 
@@ -428,7 +577,12 @@ def test_the_command_writes_tables_sheets_and_what_it_took(museum: Path, tmp_pat
     (museum / "references" / "painting6" / "broken.png").write_bytes(b"\x89PNG\r\n\x1a\n")
     try:
         output = evaluate(
-            f"Louvre={museum}", encoder="colour-histogram", output=out, sheets=3, check=["70.08"], cache=tmp_path / "c"
+            f"Louvre={museum}",
+            encoder="colour-histogram",
+            output=out,
+            sheets=3,
+            check=["70.08"],
+            cache=tmp_path / "c",
         )
     finally:
         (museum / "references" / "painting6" / "broken.png").unlink()
@@ -451,17 +605,28 @@ def test_the_command_writes_tables_sheets_and_what_it_took(museum: Path, tmp_pat
     assert rules["dataset"] == "Louvre"
     assert rules["encoder"]["family"] or rules["encoder"]
 
-    rows = duckdb.sql(f"SELECT query, item, rank, state, detail FROM '{out}/details.parquet' ORDER BY query, rank").fetchall()
+    rows = duckdb.sql(
+        f"SELECT query, item, rank, state, detail FROM '{out}/details.parquet' ORDER BY query, rank"
+    ).fetchall()
     assert {state for _, _, _, state, _ in rows} == {"relevant", "nonrelevant"}
-    first = {query: rank for query, _, rank, _, detail in rows if json.loads(detail).get("first_right")}
+    first = {
+        query: rank for query, _, rank, _, detail in rows if json.loads(detail).get("first_right")
+    }
     assert set(first) == {query for query, *_ in rows}
     assert all(json.loads(detail)["label"] in item for _, item, _, _, detail in rows)
     items = duckdb.sql(f"SELECT item, thumbnail, problem FROM '{out}/items.parquet'").fetchall()
-    assert {item for item, *_ in items} >= {item for _, item, rank, _, _ in rows if rank is not None and rank <= 20}
-    assert all((source or "").startswith("data:image/jpeg;base64,") or problem for _, source, problem in items)
+    assert {item for item, *_ in items} >= {
+        item for _, item, rank, _, _ in rows if rank is not None and rank <= 20
+    }
+    assert all(
+        (source or "").startswith("data:image/jpeg;base64,") or problem
+        for _, source, problem in items
+    )
     asked = duckdb.sql(f"SELECT query, picture_item FROM '{out}/queries.parquet'").fetchall()
     assert all(query == picture for query, picture in asked)
-    queries = duckdb.sql(f"SELECT query, instance, right_references FROM '{out}/queries.parquet' ORDER BY query").fetchall()
+    queries = duckdb.sql(
+        f"SELECT query, instance, right_references FROM '{out}/queries.parquet' ORDER BY query"
+    ).fetchall()
     assert [instance for _, instance, _ in queries] == [f"painting{number}" for number in range(7)]
 
 
@@ -517,11 +682,14 @@ def test_sift_on_real_photographs_lies_between_the_bounds_of_its_ties(shared: Pa
     assert 0 < tied < 111
 
 
-# ---- ties in the first place ---------------------------------------------------------------------------------------------------
+# ---- ties in the first place
+# --------------------------------------------------------------------------------------------------
 
 
 TIED = np.array([[2.0, 0.0, 2.0, 0.0], [3.0, 3.0, 3.0, 3.0], [1.0, 1.0, 0.0, 0.0]])
-"""q1 (mona): a mona and the oak. q2 (oak): two monas, the oak, one without a label. q3 (mona): two monas."""
+"""q1 (mona): a mona and the oak. q2 (oak): two monas, the oak, one without a label. q3 (mona): two
+monas.
+"""
 
 
 @pytest.mark.parametrize(
@@ -536,7 +704,9 @@ TIED = np.array([[2.0, 0.0, 2.0, 0.0], [3.0, 3.0, 3.0, 3.0], [1.0, 1.0, 0.0, 0.0
         ("id-desc", 1, 2),
     ],
 )
-def test_ties_in_the_first_place_name_a_query_as_their_rule_says(ties: str, right: float, named: float) -> None:
+def test_ties_in_the_first_place_name_a_query_as_their_rule_says(
+    ties: str, right: float, named: float
+) -> None:
     result = of_gallery(TIED, ties=ties, measures="P@1 TP/PRED")
 
     assert means(result)["TP/PRED"] == pytest.approx(100 * right / named)
@@ -556,10 +726,16 @@ def test_different_names_in_the_first_place_are_an_error_where_ties_are() -> Non
     scores = np.array([[0.0, 0.0, 1.0, 1.0], [0.0, 0.0, 1.0, 0.5], [2.0, 1.0, 0.0, -1.0]])
 
     with pytest.raises(TieRefused, match="'q1'"):
-        of_gallery(scores, measures="P@1 TP/PRED", ties="error", positives={"q1": ["r1"], "q2": ["r3"], "q3": ["r1"]})
+        of_gallery(
+            scores,
+            measures="P@1 TP/PRED",
+            ties="error",
+            positives={"q1": ["r1"], "q2": ["r3"], "q3": ["r1"]},
+        )
 
 
-# ---- the command: sheets, checks, options -------------------------------------------------------------------------------------
+# ---- the command: sheets, checks, options
+# -------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -570,7 +746,9 @@ def files(tmp_path: Path) -> dict[str, Path]:
         for side, those in (("reference", REFERENCES), ("query", QUERIES))
         for name, label, _ in those
     ]
-    found = {name: tmp_path / name for name in ("set.csv", "s.npy", "v.npy", "q.txt", "r.txt", "ids.txt")}
+    found = {
+        name: tmp_path / name for name in ("set.csv", "s.npy", "v.npy", "q.txt", "r.txt", "ids.txt")
+    }
     found["set.csv"].write_text("image,instance,split\n" + "\n".join(rows) + "\n")
     np.save(found["s.npy"], SCORES)
     np.save(found["v.npy"], np.random.default_rng(1).standard_normal((7, 4)))
@@ -604,7 +782,9 @@ def of_files(files: dict[str, Path], **options: Any) -> Any:
         ({"scores": None, "embeddings": ["v.npy"], "query_ids": None}, "--reference-ids"),
     ],
 )
-def test_an_option_that_nothing_reads_is_refused_by_its_name(files: dict[str, Path], options: dict[str, Any], named: str) -> None:
+def test_an_option_that_nothing_reads_is_refused_by_its_name(
+    files: dict[str, Path], options: dict[str, Any], named: str
+) -> None:
     with pytest.raises(BadUsage, match=named):
         of_files(files, **options)
 
@@ -638,7 +818,8 @@ def test_no_share_of_what_a_run_returned_is_above_its_ceiling() -> None:
     rows = of_gallery(scores, reference_ids=names, cut=4).summary
     found = next(row for row in rows if row["label"] == "P_q")
 
-    # Each query has one right reference among the two that the run returned, and at most two in the whole gallery.
+    # Each query has one right reference among the two that the run returned, and at most two in the
+    # whole gallery.
     assert found["mean"] == 50
     assert found["ceiling"] == pytest.approx(100 * (1 + 1 / 2 + 1) / 3)
 
@@ -657,7 +838,13 @@ def test_a_tied_rank_is_a_range_in_details_and_on_the_sheet() -> None:
 
     scores = np.array([[1.0, 0.0, 2.0, 1.0], [3.0, 3.0, 4.0, 3.0], [4.0, 3.0, 2.0, 1.0]])
     details = of_gallery(scores, details=True).details or {}
-    told = dict(zip(zip(details["query"], details["item"], strict=True), map(json.loads, details["detail"]), strict=True))
+    told = dict(
+        zip(
+            zip(details["query"], details["item"], strict=True),
+            map(json.loads, details["detail"]),
+            strict=True,
+        )
+    )
     facts = {sheet.title: " ".join(sheet.lines) for sheet in sheets_of(details, Thumbnails({}))}
 
     assert told["q1", "r1"]["ranks"] == [2, 3]
@@ -668,12 +855,17 @@ def test_a_tied_rank_is_a_range_in_details_and_on_the_sheet() -> None:
     assert not any("ranks" in json.loads(each) for each in decided["detail"])
 
 
-def test_every_run_has_its_sheets_and_a_smaller_result_leaves_no_older_ones(museum: Path, tmp_path: Path) -> None:
+def test_every_run_has_its_sheets_and_a_smaller_result_leaves_no_older_ones(
+    museum: Path, tmp_path: Path
+) -> None:
     made = by_encoder(read_images(museum), "colour-histogram")
     assert made.vectors is not None
     np.save(tmp_path / "other.npy", np.asarray(made.vectors.vectors))
     (tmp_path / "ids.txt").write_text("".join(f"{name}\n" for name in made.vectors.names()))
-    given: dict[str, Any] = {"embeddings": [str(tmp_path / "other.npy")], "ids": str(tmp_path / "ids.txt")}
+    given: dict[str, Any] = {
+        "embeddings": [str(tmp_path / "other.npy")],
+        "ids": str(tmp_path / "ids.txt"),
+    }
 
     out = tmp_path / "out"
     both = evaluate(str(museum), encoder="small-grey", sheets=2, output=out, **given)
@@ -682,7 +874,9 @@ def test_every_run_has_its_sheets_and_a_smaller_result_leaves_no_older_ones(muse
         evaluate(str(museum), sheets=1, output=out, **given)
 
     assert len(first) == 4
-    assert sum("small-grey" in name for name in first) == sum("other" in name for name in first) == 2
+    assert (
+        sum("small-grey" in name for name in first) == sum("other" in name for name in first) == 2
+    )
     assert any("drew 4 contact sheets" in note for note in both.notes)
     assert len(list((out / "sheets").iterdir())) == 1
 
@@ -707,15 +901,27 @@ def test_scores_without_ids_follow_the_lists_of_a_ground_truth(tmp_path: Path) -
 
     plain = evaluate_instances(place, scores=scores, convention="revisited-E", intervals="none")
     named = evaluate_instances(
-        place, scores=scores, query_ids=["q9", "q1"], reference_ids=["z", "b", "a"], convention="revisited-E", intervals="none"
+        place,
+        scores=scores,
+        query_ids=["q9", "q1"],
+        reference_ids=["z", "b", "a"],
+        convention="revisited-E",
+        intervals="none",
     )
     near = evaluate_instances(place, **vectors, convention="revisited-E", intervals="none")
 
-    assert [each.values.tolist() for each in plain.values] == [each.values.tolist() for each in named.values]
+    assert [each.values.tolist() for each in plain.values] == [
+        each.values.tolist() for each in named.values
+    ]
     assert plain.summary[0]["mean"] == near.summary[0]["mean"] == 100.0
-    with pytest.raises(BadInput, match=r"its 3 query rows have no ids, and the data set lists 2 in its order.*query_ids"):
+    with pytest.raises(
+        BadInput,
+        match=r"its 3 query rows have no ids, and the data set lists 2 in its order.*query_ids",
+    ):
         evaluate_instances(place, scores=np.ones((3, 3)))
-    with pytest.raises(BadInput, match=r"its 4 reference rows have no ids, and the data set lists 3"):
+    with pytest.raises(
+        BadInput, match=r"its 4 reference rows have no ids, and the data set lists 3"
+    ):
         evaluate_instances(place, queries=vectors["queries"], references=np.eye(4, 3) + 1)
     with pytest.raises(BadInput, match="name a file of ids"):
         evaluate_instances(place, embeddings=np.eye(5))
@@ -731,10 +937,15 @@ def test_the_help_names_every_parameter_of_every_transform_with_its_value() -> N
             given = dict(part.split("=") for part in shown.group(1).split(", "))
             assert set(given) == set(entry.parameters), entry.name
             for name, value in entry.parameters.items():
-                assert value is Parameter.empty or float(given[name]) == float(value), (entry.name, name)
+                assert value is Parameter.empty or float(given[name]) == float(value), (
+                    entry.name,
+                    name,
+                )
 
 
-def test_a_problem_names_its_file_once_and_what_takes_no_part_is_not_looked_at(museum: Path, tmp_path: Path) -> None:
+def test_a_problem_names_its_file_once_and_what_takes_no_part_is_not_looked_at(
+    museum: Path, tmp_path: Path
+) -> None:
     bare = museum / "references" / "painting0" / "contentless" / "broken.png"
     bare.parent.mkdir(exist_ok=True)
     bare.write_bytes(b"\x89PNG")
@@ -742,8 +953,15 @@ def test_a_problem_names_its_file_once_and_what_takes_no_part_is_not_looked_at(m
     broken.write_bytes(b"\x89PNG\r\n\x1a\n")
     told: list[str] = []
     try:
-        for system in ({"encoder": "small-grey"}, {"local_features": "sift"} if find_spec("cv2") else {"encoder": "small-grey"}):
-            told += [note for note in evaluate(str(museum), **system, intervals="none").notes if "could not be read" in note]
+        for system in (
+            {"encoder": "small-grey"},
+            {"local_features": "sift"} if find_spec("cv2") else {"encoder": "small-grey"},
+        ):
+            told += [
+                note
+                for note in evaluate(str(museum), **system, intervals="none").notes
+                if "could not be read" in note
+            ]
     finally:
         broken.unlink()
         bare.unlink()
@@ -754,13 +972,20 @@ def test_a_problem_names_its_file_once_and_what_takes_no_part_is_not_looked_at(m
         assert note.count("broken.png") == 1
 
 
-@pytest.mark.parametrize(("broken", "said"), [(1, "1 image has no picture, first: "), (2, "2 images have no picture, first: ")])
-def test_queries_without_a_picture_are_counted_where_they_are_drawn(museum: Path, tmp_path: Path, broken: int, said: str) -> None:
+@pytest.mark.parametrize(
+    ("broken", "said"),
+    [(1, "1 image has no picture, first: "), (2, "2 images have no picture, first: ")],
+)
+def test_queries_without_a_picture_are_counted_where_they_are_drawn(
+    museum: Path, tmp_path: Path, broken: int, said: str
+) -> None:
     places = [museum / "queries" / "painting6" / f"broken{number}.png" for number in range(broken)]
     for place in places:
         place.write_bytes(b"\x89PNG\r\n\x1a\n")
     try:
-        notes = evaluate(str(museum), encoder="small-grey", output=tmp_path / "out", intervals="none", sheets=1).notes
+        notes = evaluate(
+            str(museum), encoder="small-grey", output=tmp_path / "out", intervals="none", sheets=1
+        ).notes
     finally:
         for place in places:
             place.unlink()

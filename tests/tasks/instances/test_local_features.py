@@ -1,4 +1,6 @@
-"""Local features: pairs of drawn pictures with a known answer, real photographs with published figures, and what goes wrong."""
+"""Local features: pairs of drawn pictures with a known answer, real photographs with published
+figures, and what goes wrong.
+"""
 
 import json
 import sys
@@ -25,14 +27,18 @@ def drawn(seed: int, size: tuple[int, int] = (320, 240)) -> Image.Image:
     for _ in range(120):
         x, y, width, height = (int(each) for each in chance.integers((0, 0, 5, 5), (*size, 40, 40)))
         colour = tuple(int(each) for each in chance.integers(0, 256, 3))
-        (pen.rectangle if chance.random() < 0.5 else pen.ellipse)((x, y, x + width, y + height), fill=colour)
+        (pen.rectangle if chance.random() < 0.5 else pen.ellipse)(
+            (x, y, x + width, y + height), fill=colour
+        )
     return image.filter(ImageFilter.GaussianBlur(0.7))
 
 
 def visit(image: Image.Image) -> Image.Image:
     """The picture as a visitor takes it: askew, smaller and darker."""
     corners = (-20, 15, 10, 250, 330, 225, 300, -10)
-    return image.transform((260, 200), Image.Transform.QUAD, corners, Image.Resampling.BICUBIC).point(lambda value: value * 0.8)
+    return image.transform(
+        (260, 200), Image.Transform.QUAD, corners, Image.Resampling.BICUBIC
+    ).point(lambda value: value * 0.8)
 
 
 @pytest.fixture
@@ -45,7 +51,9 @@ def museum(tmp_path: Path) -> tuple[list[Path], list[Path]]:
         image = drawn(number)
         image.save(tmp_path / "references" / f"painting{number}" / "a.png")
         visit(image).save(tmp_path / "queries" / f"painting{number}" / "b.jpg", quality=92)
-    return sorted((tmp_path / "queries").rglob("*.jpg")), sorted((tmp_path / "references").rglob("*.png"))
+    return sorted((tmp_path / "queries").rglob("*.jpg")), sorted(
+        (tmp_path / "references").rglob("*.png")
+    )
 
 
 @pytest.mark.parametrize("descriptor", ["rootsift", "sift"])
@@ -68,7 +76,10 @@ def test_matches_are_those_of_a_plain_ratio_test(museum):
 
     expected = 0
     for each in query.descriptors.astype(np.float64):
-        near, next_ = sorted(float(np.linalg.norm(each - other)) for other in reference.descriptors.astype(np.float64))[:2]
+        near, next_ = sorted(
+            float(np.linalg.norm(each - other))
+            for other in reference.descriptors.astype(np.float64)
+        )[:2]
         expected += near < 0.75 * next_
 
     assert len(query.points) > 50
@@ -78,33 +89,54 @@ def test_matches_are_those_of_a_plain_ratio_test(museum):
 
 def test_rootsift_is_the_root_of_the_shares_of_sift_in_opencv(museum):
     path = museum[1][0]
-    points, numbers = cv2.SIFT_create(800).detectAndCompute(np.asarray(Image.open(path).convert("L")), None)
+    points, numbers = cv2.SIFT_create(800).detectAndCompute(
+        np.asarray(Image.open(path).convert("L")), None
+    )
 
     plain, rooted = LocalFeatures(descriptor="sift").find(path), LocalFeatures().find(path)
 
     assert np.array_equal(plain.descriptors, numbers)
     assert np.array_equal(plain.points, [point.pt for point in points])
-    assert np.allclose(rooted.descriptors**2 * numbers.sum(axis=1, keepdims=True), numbers, atol=1e-3)
+    assert np.allclose(
+        rooted.descriptors**2 * numbers.sum(axis=1, keepdims=True), numbers, atol=1e-3
+    )
 
 
-def test_scores_are_the_chosen_count_for_any_number_of_workers_and_from_the_cache(museum, tmp_path: Path):
+def test_scores_are_the_chosen_count_for_any_number_of_workers_and_from_the_cache(
+    museum, tmp_path: Path
+):
     queries, references = museum
     alone = LocalFeatures(workers=1).compare(queries, references)
 
     for workers in (2, 5):
-        assert np.array_equal(LocalFeatures(workers=workers).scores(queries, references), alone.inliers)
+        assert np.array_equal(
+            LocalFeatures(workers=workers).scores(queries, references), alone.inliers
+        )
     fresh = LocalFeatures(score="matches", cache=tmp_path / "cache").scores(queries, references)
-    kept = sorted(path for path in (tmp_path / "cache").rglob("*") if path.is_file() and path.name != "maker.json")
+    kept = sorted(
+        path
+        for path in (tmp_path / "cache").rglob("*")
+        if path.is_file() and path.name != "maker.json"
+    )
     moved = [path.rename(path.with_name("moved" + path.suffix)) for path in queries]
     again = LocalFeatures(cache=tmp_path / "cache").compare(moved, references)
 
     assert np.array_equal(fresh, alone.matches)
     assert len(kept) == 8
     assert np.array_equal(again.inliers, alone.inliers)
-    assert sorted(path for path in (tmp_path / "cache").rglob("*") if path.is_file() and path.name != "maker.json") == kept
+    assert (
+        sorted(
+            path
+            for path in (tmp_path / "cache").rglob("*")
+            if path.is_file() and path.name != "maker.json"
+        )
+        == kept
+    )
     kept[0].write_bytes(b"damaged")
     kept[1].write_bytes(kept[1].read_bytes()[:200])
-    assert np.array_equal(LocalFeatures(cache=tmp_path / "cache").scores(moved, references), alone.inliers)
+    assert np.array_equal(
+        LocalFeatures(cache=tmp_path / "cache").scores(moved, references), alone.inliers
+    )
 
 
 @pytest.mark.slow
@@ -132,7 +164,9 @@ def test_processes_give_the_same_bytes_as_threads_and_share_the_cache(museum, tm
     assert (together.matching_seconds > 0).all()
 
 
-def test_cached_features_are_not_found_again(museum, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_cached_features_are_not_found_again(
+    museum, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     queries = museum[0]
     LocalFeatures(cache=tmp_path / "cache").find(queries[0])
 
@@ -150,7 +184,9 @@ def test_the_cache_keeps_what_finding_the_features_took(museum, tmp_path: Path, 
     queries, references = museum
     first = LocalFeatures(cache=tmp_path / "cache").compare(queries, references)
 
-    again = LocalFeatures(cache=tmp_path / "cache", processes=processes).compare(queries, references)
+    again = LocalFeatures(cache=tmp_path / "cache", processes=processes).compare(
+        queries, references
+    )
 
     assert (first.cached, again.cached) == (0, 8)
     assert again.feature_seconds == first.feature_seconds
@@ -162,7 +198,11 @@ def test_the_cache_keeps_what_finding_the_features_took(museum, tmp_path: Path, 
 def test_damaged_features_in_the_cache_are_found_again(museum, tmp_path: Path, left: int):
     path = museum[0][0]
     whole = LocalFeatures(cache=tmp_path / "cache").find(path)
-    [kept] = [each for each in (tmp_path / "cache").rglob("*") if each.is_file() and each.name != "maker.json"]
+    [kept] = [
+        each
+        for each in (tmp_path / "cache").rglob("*")
+        if each.is_file() and each.name != "maker.json"
+    ]
     raw = kept.read_bytes()
     kept.write_bytes(raw[:left])
 
@@ -180,14 +220,18 @@ def test_the_threads_of_opencv_are_what_they_were(museum):
     assert cv2.getNumThreads() == before
 
 
-def test_pictures_without_features_score_nothing_and_damaged_ones_are_listed(museum, tmp_path: Path):
+def test_pictures_without_features_score_nothing_and_damaged_ones_are_listed(
+    museum, tmp_path: Path
+):
     queries, references = museum
     even, broken = tmp_path / "even.png", tmp_path / "broken.jpg"
     Image.new("RGB", (100, 80), "grey").save(even)
     broken.write_bytes(queries[0].read_bytes()[:500])
     steps: list[tuple[str, int, int]] = []
 
-    found = LocalFeatures().compare([*queries, even, broken], [*references, even], progress=lambda *step: steps.append(step))
+    found = LocalFeatures().compare(
+        [*queries, even, broken], [*references, even], progress=lambda *step: steps.append(step)
+    )
 
     assert not found.inliers[4:].any()
     assert not found.matches[:, 4].any()
@@ -240,7 +284,8 @@ def right_at_first(scores: list[list[float]], positives: list[set[int]], rule: s
     return 100 * total / len(scores)
 
 
-# Published for RootSIFT of 640 pixels and 800 features, ratio 0.8, RANSAC at 5 pixels; `expected` has no published figure.
+# Published for RootSIFT of 640 pixels and 800 features, ratio 0.8, RANSAC at 5 pixels; `expected`
+# has no published figure.
 PUBLISHED = {"pessimistic": 43.2, "input": 53.2, "input-desc": 58.6, "optimistic": 73.0}
 PUBLISHED_TIED = 65
 
@@ -257,10 +302,18 @@ def test_the_corridor_has_the_published_figure_under_every_tie_rule(shared: Path
     figures = {}
     for rule in (*PUBLISHED, "expected"):
         result = evaluate_instances(
-            scores=scores, positives=positives, ties=rule, measures="P@1", convention="thesis", exclude="none", intervals="none"
+            scores=scores,
+            positives=positives,
+            ties=rule,
+            measures="P@1",
+            convention="thesis",
+            exclude="none",
+            intervals="none",
         )
         figures[rule] = result.summary[0]["mean"]
-        assert figures[rule] == pytest.approx(right_at_first(scores.tolist(), right, rule), abs=1e-9)
+        assert figures[rule] == pytest.approx(
+            right_at_first(scores.tolist(), right, rule), abs=1e-9
+        )
     tied = sum(
         sum(score == max(row[column] for column in own) for score in row) > 1
         for row, own in zip(scores.tolist(), right, strict=True)
@@ -273,7 +326,9 @@ def test_the_corridor_has_the_published_figure_under_every_tie_rule(shared: Path
     assert abs(tied - PUBLISHED_TIED) <= 4
 
 
-def test_the_command_writes_scores_that_the_evaluation_reads(museum, tmp_path: Path, monkeypatch, capsys):
+def test_the_command_writes_scores_that_the_evaluation_reads(
+    museum, tmp_path: Path, monkeypatch, capsys
+):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "queries" / "painting0" / "broken.jpg").write_bytes(b"\xff\xd8\xff\xe0 no picture")
 
@@ -287,20 +342,37 @@ def test_the_command_writes_scores_that_the_evaluation_reads(museum, tmp_path: P
     assert "broken.jpg" in err
     assert "4 queries × 4 references" in err
     assert np.load("out/sift.npy").shape == (4, 4)
-    assert Path("out/sift.queries.txt").read_text().split() == [f"queries/painting{number}/b.jpg" for number in range(4)]
+    assert Path("out/sift.queries.txt").read_text().split() == [
+        f"queries/painting{number}/b.jpg" for number in range(4)
+    ]
     # The query that cannot be read counts as one that found nothing.
     assert result["rows"][0]["mean"] == pytest.approx(100 * 4 / 5)
-    assert json.loads(Path("out/sift.manifest.json").read_text())["system"]["descriptor"] == "rootsift"
+    assert (
+        json.loads(Path("out/sift.manifest.json").read_text())["system"]["descriptor"] == "rootsift"
+    )
 
 
-def test_the_command_prints_no_next_step_that_has_nothing_to_go_by(museum, tmp_path: Path, monkeypatch, capsys):
+def test_the_command_prints_no_next_step_that_has_nothing_to_go_by(
+    museum, tmp_path: Path, monkeypatch, capsys
+):
     monkeypatch.chdir(tmp_path)
     for side in ("plain", "asked"):
         Path(side).mkdir()
     for number in range(2):
         museum[0][number].rename(f"asked/{number}.jpg")
         museum[1][number].rename(f"plain/{number}.png")
-    arguments = ["rankwell", "instances", "match", "plain", "--query-images", "asked", "-o", "sift.npy", "--cache", "kept"]
+    arguments = [
+        "rankwell",
+        "instances",
+        "match",
+        "plain",
+        "--query-images",
+        "asked",
+        "-o",
+        "sift.npy",
+        "--cache",
+        "kept",
+    ]
 
     monkeypatch.setattr("sys.argv", arguments)
     assert cli.main() == 0
@@ -313,8 +385,13 @@ def test_the_command_prints_no_next_step_that_has_nothing_to_go_by(museum, tmp_p
     assert "name --positives" in first.err
     assert "from the cache" not in first.err
     assert "(4 of 4 from the cache)" in again.err
-    Path("right.json").write_text(json.dumps({"asked/0.jpg": ["plain/0.png"], "asked/1.jpg": ["plain/1.png"]}))
-    words = "instances evaluate plain --query-images asked --scores sift.npy --positives right.json --format json"
+    Path("right.json").write_text(
+        json.dumps({"asked/0.jpg": ["plain/0.png"], "asked/1.jpg": ["plain/1.png"]})
+    )
+    words = (
+        "instances evaluate plain --query-images asked --scores sift.npy --positives right.json "
+        "--format json"
+    )
     words += " --query-ids sift.queries.txt --reference-ids sift.references.txt --intervals none"
     monkeypatch.setattr("sys.argv", ["rankwell", *words.split()])
     assert cli.main() == 0

@@ -1,4 +1,6 @@
-"""Whether scores of instances know which queries are answered, and whether clusters agree with the labels."""
+"""Whether scores of instances know which queries are answered, and whether clusters agree with the
+labels.
+"""
 
 from pathlib import Path
 from random import Random
@@ -21,21 +23,35 @@ def write_images(folder: Path, labels: str = "xxyyzz") -> Path:
 
 def vectors(n: int, seed: int = 0) -> Embeddings:
     rng = Random(seed)
-    return Embeddings([f"i{place}" for place in range(n)], np.array([[rng.gauss(0, 1) for _ in range(4)] for _ in range(n)]))
+    return Embeddings(
+        [f"i{place}" for place in range(n)],
+        np.array([[rng.gauss(0, 1) for _ in range(4)] for _ in range(n)]),
+    )
 
 
 def test_detection_of_right_places_is_that_of_vpr_bench(tmp_path: Path):
     rng = Random(3)
     queries, references = 30, 12
     scores = np.array([[rng.randrange(50) / 50 for _ in range(references)] for _ in range(queries)])
-    positives = {str(query): [str(rng.randrange(references)), str(rng.randrange(references))] for query in range(queries)}
+    positives = {
+        str(query): [str(rng.randrange(references)), str(rng.randrange(references))]
+        for query in range(queries)
+    }
     table = {int(query): {int(item) for item in items} for query, items in positives.items()}
 
     result = evaluate_instances(
-        scores=scores, positives=table, convention="vpr", measures="recall@1", confidence=["max"], run="s"
+        scores=scores,
+        positives=table,
+        convention="vpr",
+        measures="recall@1",
+        confidence=["max"],
+        run="s",
     )
 
-    best = [max(range(references), key=lambda item, row=row: (row[item], -item)) for row in scores.tolist()]
+    best = [
+        max(range(references), key=lambda item, row=row: (row[item], -item))
+        for row in scores.tolist()
+    ]
     answers = [float(item in table[query]) for query, item in enumerate(best)]
     tops = [max(row) for row in scores.tolist()]
     assert 0 < sum(answers) < queries
@@ -47,14 +63,21 @@ def test_detection_of_right_places_is_that_of_vpr_bench(tmp_path: Path):
     }
     for name, value in expected.items():
         assert result[f"{name} recall@1 max"] == pytest.approx(value, abs=1e-12)
-    assert "AUPRC(area='trapezoid',of='Success@1',confidence='max')" in result.describe()["measures"]
+    assert (
+        "AUPRC(area='trapezoid',of='Success@1',confidence='max')" in result.describe()["measures"]
+    )
 
 
 def test_the_gap_to_the_second_reference_is_a_confidence():
     scores = np.array([[0.9, 0.8], [0.7, 0.1]])
 
     result = evaluate_instances(
-        scores=scores, positives={0: [1], 1: [0]}, convention="vpr", measures="recall@1", confidence=["diff1"], run="s"
+        scores=scores,
+        positives={0: [1], 1: [0]},
+        convention="vpr",
+        measures="recall@1",
+        confidence=["diff1"],
+        run="s",
     )
 
     assert result["AUROC recall@1 diff1"] == 1
@@ -65,29 +88,45 @@ def test_clusters_may_be_in_a_table_of_a_spreadsheet(tmp_path: Path):
     text = "image;cluster;other\r\n" + "".join(f"i{n};{n // 3};{n % 2}\r\n" for n in range(6))
     (tmp_path / "found.csv").write_bytes(b"\xef\xbb\xbf" + text.encode())
 
-    result = evaluate_instances(images, embeddings=vectors(6), clusters=f"{tmp_path}/found.csv:other", run="v")
+    result = evaluate_instances(
+        images, embeddings=vectors(6), clusters=f"{tmp_path}/found.csv:other", run="v"
+    )
 
     assert result["NMI"] == pytest.approx(partitions.nmi("xxyyzz", [0, 1] * 3), abs=1e-12)
 
 
 def test_given_clusters_are_compared_with_the_labels(tmp_path: Path):
     images = write_images(tmp_path)
-    (tmp_path / "found.csv").write_text("image,cluster,other\n" + "".join(f"i{n},{n // 3},{n % 2}\n" for n in range(6)))
+    (tmp_path / "found.csv").write_text(
+        "image,cluster,other\n" + "".join(f"i{n},{n // 3},{n % 2}\n" for n in range(6))
+    )
 
     for column, clusters in (("", [0, 0, 0, 1, 1, 1]), (":other", [0, 1] * 3)):
-        result = evaluate_instances(images, embeddings=vectors(6), clusters=f"{tmp_path}/found.csv{column}", run="v")
+        result = evaluate_instances(
+            images, embeddings=vectors(6), clusters=f"{tmp_path}/found.csv{column}", run="v"
+        )
         assert result["NMI"] == pytest.approx(partitions.nmi("xxyyzz", clusters), abs=1e-12)
         assert result.describe()["clusters"] == "given"
     rows = {row.measure: row for row in result.summary}
-    assert (rows["AMI"].ci_low, rows["AMI"].n, rows["AMI"]["ceiling"], rows["AMI"]["chance"]) == (None, 6, 1.0, 0.0)
+    assert (rows["AMI"].ci_low, rows["AMI"].n, rows["AMI"]["ceiling"], rows["AMI"]["chance"]) == (
+        None,
+        6,
+        1.0,
+        0.0,
+    )
 
 
 def test_clusters_of_unknown_images_are_noted(tmp_path: Path):
     clusters = {f"i{n}": str(n // 3) for n in range(6)} | {"other": "1", "another": "1"}
 
-    notes = evaluate_instances(write_images(tmp_path), embeddings=vectors(6), clusters=clusters, run="v").notes
+    notes = evaluate_instances(
+        write_images(tmp_path), embeddings=vectors(6), clusters=clusters, run="v"
+    ).notes
 
-    what = "v: 2 of 8 images of clusters are not among those evaluated and are ignored, for example 'another'"
+    what = (
+        "v: 2 of 8 images of clusters are not among those evaluated and are ignored, for example "
+        "'another'"
+    )
     assert what in notes
 
 
@@ -95,7 +134,12 @@ def test_k_means_of_separate_instances_finds_the_labels(tmp_path: Path):
     corners = np.repeat(np.eye(3), 2, axis=0) + np.arange(18).reshape(6, 3) / 1000
     table = Embeddings([f"i{place}" for place in range(6)], corners)
 
-    results = [evaluate_instances(write_images(tmp_path), embeddings=table, clusters="kmeans", seed=4, run="v") for _ in range(2)]
+    results = [
+        evaluate_instances(
+            write_images(tmp_path), embeddings=table, clusters="kmeans", seed=4, run="v"
+        )
+        for _ in range(2)
+    ]
 
     assert (results[0]["NMI"], results[0]["AMI"]) == (pytest.approx(1), pytest.approx(1))
     assert results[0].describe()["clusters"].startswith("kmeans")
@@ -117,7 +161,11 @@ def test_clusters_that_are_not_whole_are_refused(tmp_path: Path):
         evaluate_instances(images, embeddings=vectors(6), clusters=[found, found])
     with pytest.raises(BadUsage, match="has scores"):
         evaluate_instances(
-            images, scores=np.ones((6, 6)), query_ids=vectors(6).names(), reference_ids=vectors(6).names(), clusters="kmeans"
+            images,
+            scores=np.ones((6, 6)),
+            query_ids=vectors(6).names(),
+            reference_ids=vectors(6).names(),
+            clusters="kmeans",
         )
     with pytest.raises(BadUsage, match="leave --transform out"):
         evaluate_instances(images, embeddings=vectors(6), clusters="kmeans", transforms="whitening")

@@ -8,8 +8,22 @@ CLICKS = {("q1", "a"), ("q2", "a"), ("q3", "b"), ("q3", "c"), ("q5", "b"), ("q6"
 LOGGING = {"a": 0.4, "b": 0.3, "c": 0.2, "d": 0.1}
 MINE = {"a": 0.5, "b": 0.3, "c": 0.1, "d": 0.1}
 MODEL = {"a": 0.5, "b": 0.25, "c": 0.25, "d": 0.125, "e": 0.5}
-A = [("q1", "abcde"), ("q2", "bcade"), ("q3", "cabde"), ("q4", "abcde"), ("q5", "edcba"), ("q6", "abc")]
-B = [("q1", "badec"), ("q2", "bcade"), ("q3", "acbed"), ("q4", "cdabe"), ("q5", "abcde"), ("q6", "cbd")]
+A = [
+    ("q1", "abcde"),
+    ("q2", "bcade"),
+    ("q3", "cabde"),
+    ("q4", "abcde"),
+    ("q5", "edcba"),
+    ("q6", "abc"),
+]
+B = [
+    ("q1", "badec"),
+    ("q2", "bcade"),
+    ("q3", "acbed"),
+    ("q4", "cdabe"),
+    ("q5", "abcde"),
+    ("q6", "cbd"),
+]
 
 
 def log() -> str:
@@ -17,7 +31,7 @@ def log() -> str:
     rows = [(query, item, place) for query, items in SHOWN for place, item in enumerate(items, 1)]
     expected = sum(MINE[item] * MODEL[item] for item in MINE)
     lines = [
-        f"{query},{item},{place},{int((query, item) in CLICKS)},{LOGGING[item]},{MINE[item]},{MODEL[item]},{expected}\n"
+        f"{query},{item},{place},{int((query, item) in CLICKS)},{LOGGING[item]},{MINE[item]},{MODEL[item]},{expected}\n"  # noqa: E501
         for query, item, place in rows
     ]
     return "query,item,position,click,propensity,mine,q,v_mine\n" + "".join(lines)
@@ -33,9 +47,11 @@ def write(folder: Path) -> None:
     """Writes the inputs."""
     files = {
         "log.csv": log(),
-        "policy.csv": "item,probability\n" + "".join(f"{item},{value}\n" for item, value in MINE.items()),
+        "policy.csv": "item,probability\n"
+        + "".join(f"{item},{value}\n" for item, value in MINE.items()),
         "other.tsv": "item\tprobability\na\t0.25\nb\t0.25\nc\t0.25\ne\t0.25\n",
-        "model.csv": "item,estimate\n" + "".join(f"{item},{value}\n" for item, value in MODEL.items()),
+        "model.csv": "item,estimate\n"
+        + "".join(f"{item},{value}\n" for item, value in MODEL.items()),
         "a.run": run(A),
         "b.run": run(B),
     }

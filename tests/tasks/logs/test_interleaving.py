@@ -1,4 +1,6 @@
-"""Interleaving: lists and credit against exhaustion and a peer, fairness of a run against itself, and what is refused."""
+"""Interleaving: lists and credit against exhaustion and a peer, fairness of a run against itself,
+and what is refused.
+"""
 
 import json
 import random
@@ -29,7 +31,9 @@ from rankwell.tasks.logs.interleaving import (
 )
 from tasks.logs import smallest
 
-PEERS = json.loads((Path(__file__).parents[2] / "golden" / "logs.json").read_text(encoding="utf-8"))["cases"]["interleaved"]
+PEERS = json.loads(
+    (Path(__file__).parents[2] / "golden" / "logs.json").read_text(encoding="utf-8")
+)["cases"]["interleaved"]
 METHODS: tuple[Method, ...] = get_args(Method)
 A, B = "abcdef", "cafbge"
 
@@ -50,7 +54,8 @@ def clicks_on(n: int) -> list[tuple[int, ...]]:
     return [each for size in range(n + 1) for each in combinations(range(n), size)]
 
 
-# ---- against exhaustion ---------------------------------------------------------------------------------------------------
+# ---- against exhaustion
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -70,7 +75,10 @@ def test_team_draft_shows_every_list_as_often_as_the_oracle():
     assert sum(expected.values()) == 1
 
     draw = np.random.Generator(np.random.PCG64(0))
-    found = Counter((tuple(items), tuple(teams)) for items, teams in (team_draft(a, b, 4, draw) for _ in range(2000)))
+    found = Counter(
+        (tuple(items), tuple(teams))
+        for items, teams in (team_draft(a, b, 4, draw) for _ in range(2000))
+    )
 
     assert set(found) == set(expected)
     assert all(abs(found[each] / 2000 - chance) < 0.04 for each, chance in expected.items())
@@ -122,7 +130,8 @@ def test_optimised_interleaving_is_unbiased_at_every_rank(seed: int, function: C
     assert found.probabilities @ found.credits == pytest.approx(np.zeros(5), abs=1e-7)
 
 
-# ---- fairness -------------------------------------------------------------------------------------------------------------
+# ---- fairness
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -157,28 +166,46 @@ def test_only_balanced_interleaving_prefers_a_run_moved_by_one_place_for_clicks_
     a, b, places = list("abc"), list("bca"), range(3)
 
     def total(shown: InterleavedList) -> float:
-        return sum(each.first - each.second for each in (credit(shown, (place,)) for place in places)) / 3
+        return (
+            sum(each.first - each.second for each in (credit(shown, (place,)) for place in places))
+            / 3
+        )
 
     lists = [balanced(a, b, 3, first=first) for first in (0, 1)]
     assert sum(total(shown_as("balanced", *each)) for each in lists) / 2 == pytest.approx(-1 / 3)
     drafts = oracle.team_drafts(a, b, 3)
-    assert sum(float(chance) * total(shown_as("team-draft", shown, teams)) for shown, teams, chance in drafts) == 0
+    assert (
+        sum(
+            float(chance) * total(shown_as("team-draft", shown, teams))
+            for shown, teams, chance in drafts
+        )
+        == 0
+    )
     expected = 0.0
     for shown, chance in oracle.probabilistic(a, b, 3, 3).items():
         shares = [
-            float(sum(each for teams, each in oracle.team_chances(a, b, shown, 3) if teams[place] == 0)) for place in places
+            float(
+                sum(
+                    each for teams, each in oracle.team_chances(a, b, shown, 3) if teams[place] == 0
+                )
+            )
+            for place in places
         ]
         expected += float(chance) * total(shown_as("probabilistic", shown, shares))
     assert expected == pytest.approx(0, abs=1e-12)
 
 
 def test_the_order_of_rows_of_clicks_changes_nothing():
-    lists = rw.interleave({f"q{n}": list("abc") for n in range(12)}, {f"q{n}": list("cab") for n in range(12)})
+    lists = rw.interleave(
+        {f"q{n}": list("abc") for n in range(12)}, {f"q{n}": list("cab") for n in range(12)}
+    )
     rows = [(each.name, item) for each in lists for item in each.items[:2]]
     other = random.Random(0).sample(rows, len(rows))
 
     found, again = (
-        rw.evaluate_interleaving(lists[::step], dict(zip(("query", "item"), zip(*each, strict=True), strict=True)))
+        rw.evaluate_interleaving(
+            lists[::step], dict(zip(("query", "item"), zip(*each, strict=True), strict=True))
+        )
         for step, each in ((1, rows), (-1, other))
     )
 
@@ -188,7 +215,10 @@ def test_the_order_of_rows_of_clicks_changes_nothing():
 @pytest.mark.parametrize("method", METHODS)
 def test_the_better_run_wins(method: Method):
     queries = [f"q{number}" for number in range(40)]
-    good, bad = {query: list("xabcdefg") for query in queries}, {query: list("abcdefgx") for query in queries}
+    good, bad = (
+        {query: list("xabcdefg") for query in queries},
+        {query: list("abcdefgx") for query in queries},
+    )
     lists = rw.interleave(good, bad, method=method, k=5, names=("good", "bad"))
     clicked = [each.query for each in lists if "x" in each.items]
 
@@ -200,7 +230,8 @@ def test_the_better_run_wins(method: Method):
     assert wins["p"] < 0.01
 
 
-# ---- the peer -------------------------------------------------------------------------------------------------------------
+# ---- the peer
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("case", PEERS, ids=lambda case: case["method"])
@@ -209,12 +240,20 @@ def test_credit_is_that_of_the_package_interleaving(case: dict[str, Any]):
     ranks = [{item: rank for rank, item in enumerate(each, 1)} for each in (a, b)]
     if case["method"] == "Balanced":
         assert items in [balanced(a, b, len(items), first=first)[0] for first in (0, 1)]
-        found = credit(shown_as("balanced", items, [(ranks[0].get(each), ranks[1].get(each)) for each in items]), clicks)
+        found = credit(
+            shown_as(
+                "balanced", items, [(ranks[0].get(each), ranks[1].get(each)) for each in items]
+            ),
+            clicks,
+        )
     elif case["method"] == "TeamDraft":
         found = credit(shown_as("team-draft", items, case["teams"]), clicks)
     elif case["method"] == "Probabilistic":
         chances = oracle.team_chances(a, b, tuple(items), 3)
-        shares = [float(sum(chance for teams, chance in chances if teams[place] == 0)) for place in range(len(items))]
+        shares = [
+            float(sum(chance for teams, chance in chances if teams[place] == 0))
+            for place in range(len(items))
+        ]
         found = credit(shown_as("probabilistic", items, shares), clicks)
         # The package leaves out ties, and does not divide by the probability of the list.
         one, other = (score / case["total"] for score in case["scores"])
@@ -224,13 +263,17 @@ def test_credit_is_that_of_the_package_interleaving(case: dict[str, Any]):
         lists = optimised(a, b, "inverse")
         assert lists is not None
         assert tuple(items) in lists.items
-        found = credit(shown_as("optimised", items, lists.credits[lists.items.index(tuple(items))].tolist()), clicks)
+        found = credit(
+            shown_as("optimised", items, lists.credits[lists.items.index(tuple(items))].tolist()),
+            clicks,
+        )
         assert found.first - found.second == pytest.approx(case["scores"][0] - case["scores"][1])
         return
     assert [found.first, found.second] == case["scores"]
 
 
-# ---- lists and files ------------------------------------------------------------------------------------------------------
+# ---- lists and files
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -249,39 +292,68 @@ def test_lists_depend_on_their_query_and_the_seed_alone(method: Method):
 
 
 def test_ties_are_broken_as_in_every_other_command():
-    (found,) = rw.interleave({"q": {"a": 1.0, "b": 1.0}}, {"q": {"a": 1.0, "b": 1.0}}, method="balanced")
+    (found,) = rw.interleave(
+        {"q": {"a": 1.0, "b": 1.0}}, {"q": {"a": 1.0, "b": 1.0}}, method="balanced"
+    )
 
     assert found.items == ("b", "a")
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_files_hold_what_credit_needs(
-    method: Method, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    method: Method,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ):
     smallest.write(tmp_path)
     monkeypatch.chdir(tmp_path)
     from rankwell.cli import main
 
     monkeypatch.setattr(
-        "sys.argv", ["rankwell", "interleave", "a.run", "b.run", "-o", "lists.jsonl", "--method", method, "-k", "3"]
+        "sys.argv",
+        [
+            "rankwell",
+            "interleave",
+            "a.run",
+            "b.run",
+            "-o",
+            "lists.jsonl",
+            "--method",
+            method,
+            "-k",
+            "3",
+        ],
     )
     assert main() == 0
     lists = rw.interleave("a.run", "b.run", method=method, k=3, names=("a", "b"))
     clicks = {"query": [each.query for each in lists], "item": [each.items[0] for each in lists]}
 
-    assert str(rw.evaluate_interleaving("lists.jsonl", clicks)) == str(rw.evaluate_interleaving(lists, clicks))
-    Path("clicks.csv").write_text("query,item\n" + "".join(f"{q},{i}\n" for q, i in zip(*clicks.values(), strict=True)))
-    monkeypatch.setattr("sys.argv", ["rankwell", "interleave", "credit", "lists.jsonl", "clicks.csv"])
+    assert str(rw.evaluate_interleaving("lists.jsonl", clicks)) == str(
+        rw.evaluate_interleaving(lists, clicks)
+    )
+    Path("clicks.csv").write_text(
+        "query,item\n" + "".join(f"{q},{i}\n" for q, i in zip(*clicks.values(), strict=True))
+    )
+    monkeypatch.setattr(
+        "sys.argv", ["rankwell", "interleave", "credit", "lists.jsonl", "clicks.csv"]
+    )
     assert main() == 0
     assert "Wins" in capsys.readouterr().out
 
 
 def test_impressions_of_one_query_are_flipped_together_unless_they_count_as_independent():
-    lists = rw.interleave({f"q{n}": list("ab") for n in range(12)}, {f"q{n}": list("ba") for n in range(12)})
+    lists = rw.interleave(
+        {f"q{n}": list("ab") for n in range(12)}, {f"q{n}": list("ba") for n in range(12)}
+    )
     rows = [(each.name, each.items[0], str(number)) for each in lists for number in range(3)]
-    clicks = dict(zip(("query", "item", "impression"), map(list, zip(*rows, strict=True)), strict=True))
+    clicks = dict(
+        zip(("query", "item", "impression"), map(list, zip(*rows, strict=True)), strict=True)
+    )
 
-    together, alone = (rw.evaluate_interleaving(lists, clicks, cluster=cluster) for cluster in (True, False))
+    together, alone = (
+        rw.evaluate_interleaving(lists, clicks, cluster=cluster) for cluster in (True, False)
+    )
 
     assert (together.rules["test"], alone.rules["test"]) == ("randomisation", "sign")
     assert together.differences[0]["clusters"] == 12
@@ -290,7 +362,9 @@ def test_impressions_of_one_query_are_flipped_together_unless_they_count_as_inde
 
 
 def test_unclicked_rows_show_a_list_and_others_do_not_count():
-    lists = rw.interleave({f"q{n}": list("ab") for n in range(3)}, {f"q{n}": list("ba") for n in range(3)})
+    lists = rw.interleave(
+        {f"q{n}": list("ab") for n in range(3)}, {f"q{n}": list("ba") for n in range(3)}
+    )
     clicks = {"query": ["q0", "q0", "q1"], "item": ["a", "b", "a"], "click": [1, 0, 0]}
 
     found = rw.evaluate_interleaving(lists, clicks)
@@ -306,8 +380,15 @@ def test_unclicked_rows_show_a_list_and_others_do_not_count():
         ({"k": 0}, "positive integers"),
         ({"lists": 0}, "positive integers"),
         ({"tau": 21.0, "method": "probabilistic"}, "from 0 to 20"),
-        ({"tau": 2.0}, "tau=2.0 has no effect on team-draft interleaving; leave it out, or choose method='probabilistic'"),
-        ({"credit": "linear", "method": "balanced"}, "credit='linear' has no effect on balanced interleaving"),
+        (
+            {"tau": 2.0},
+            "tau=2.0 has no effect on team-draft interleaving; leave it out, or choose "
+            "method='probabilistic'",
+        ),
+        (
+            {"credit": "linear", "method": "balanced"},
+            "credit='linear' has no effect on balanced interleaving",
+        ),
         ({"method": "random"}, "team-draft"),
         ({"names": ("x", "x")}, "two different names"),
         ({"k": 13, "method": "optimised"}, "more than 4096 lists"),
@@ -326,13 +407,20 @@ def test_runs_without_a_query_in_common_are_refused():
         rw.interleave({"q": ["a"]}, {"r": ["a"]})
 
 
-LINE = '{"list": "q", "query": "q", "method": "team-draft", "runs": ["a", "b"], "items": ["x", "y"], "teams": [0, 1]}'
+LINE = (
+    '{"list": "q", "query": "q", "method": "team-draft", "runs": ["a", "b"], "items": ["x", '
+    '"y"], "teams": [0, 1]}'
+)
 
 
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("[0, 1]", "[0, 2]", r"lists.jsonl:1: teams is \[0, 2\]; expected one of each of the 2 items"),
+        (
+            "[0, 1]",
+            "[0, 2]",
+            r"lists.jsonl:1: teams is \[0, 2\]; expected one of each of the 2 items",
+        ),
         ("[0, 1]", "[0]", "teams is"),
         (', "teams": [0, 1]', "", "teams is missing"),
         ('["x", "y"]', '["x", "x"]', "items is"),
@@ -344,7 +432,11 @@ LINE = '{"list": "q", "query": "q", "method": "team-draft", "runs": ["a", "b"], 
         (LINE, "{", "lists.jsonl:1"),
         (LINE, "", "no interleaved list"),
         (LINE, f"{LINE}\n{LINE}", "lists.jsonl:2: the list 'q' appears twice"),
-        (LINE, LINE + "\n" + LINE.replace('"a"', '"c"').replace('list": "q', 'list": "r'), "lists of one call"),
+        (
+            LINE,
+            LINE + "\n" + LINE.replace('"a"', '"c"').replace('list": "q', 'list": "r'),
+            "lists of one call",
+        ),
     ],
 )
 def test_bad_lists_are_named_with_their_place(tmp_path: Path, old: str, new: str, message: str):
@@ -357,12 +449,21 @@ def test_bad_lists_are_named_with_their_place(tmp_path: Path, old: str, new: str
 @pytest.mark.parametrize(
     ("clicks", "message"),
     [
-        ({"query": ["r"], "item": ["x"]}, "'r'; expected the name of one of the 1 lists, such as 'q'"),
+        (
+            {"query": ["r"], "item": ["x"]},
+            "'r'; expected the name of one of the 1 lists, such as 'q'",
+        ),
         ({"query": ["q"], "item": ["z"]}, "'z'; expected an item of the list 'q'"),
         ({"query": ["q"]}, "no column for the item"),
-        ({"query": ["q"], "item": ["x"], "click": ["yes"]}, "'yes'; expected 1 for a clicked item or 0"),
+        (
+            {"query": ["q"], "item": ["x"], "click": ["yes"]},
+            "'yes'; expected 1 for a clicked item or 0",
+        ),
         *(
-            ({"query": ["q", "q"], "item": ["x", "x"], "click": [1, click]}, f"row 2, column 'click': {click}; expected 1 for")
+            (
+                {"query": ["q", "q"], "item": ["x", "x"], "click": [1, click]},
+                f"row 2, column 'click': {click}; expected 1 for",
+            )
             for click in (-1, 2, 0.5)
         ),
     ],

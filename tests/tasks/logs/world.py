@@ -1,4 +1,6 @@
-"""Drawn logs for the contract of measures: what is known of each item that was logged, and the view of it."""
+"""Drawn logs for the contract of measures: what is known of each item that was logged, and the view
+of it.
+"""
 
 from collections.abc import Mapping
 from random import Random
@@ -20,8 +22,12 @@ def logged(random: Random, judged: list[str], relevant: bool) -> dict[str, oracl
 def joined(queries: Mapping[str, tuple[Mapping[str, oracle.Row], list[str]]]) -> LoggedRounds:
     """The view of queries with what is known of them and their items in order."""
     listed = [oracle.rows(ranking, known) for known, ranking in queries.values()]
-    whole, rows = (_rows(each) for each in (oracle.REFERENCE, [row for own in listed for row in own]))
-    return LoggedRounds(tuple(queries), offsets_of(np.array([len(own) for own in listed])), rows, whole)
+    whole, rows = (
+        _rows(each) for each in (oracle.REFERENCE, [row for own in listed for row in own])
+    )
+    return LoggedRounds(
+        tuple(queries), offsets_of(np.array([len(own) for own in listed])), rows, whole
+    )
 
 
 def _rows(rows: list[oracle.Row]) -> LoggedRows:

@@ -33,7 +33,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         csv.writer(stream).writerows([("gold", "sim", "genre"), *rows])
     base = rng.normal(size=(60, 8))
     np.save(tmp_path / "teacher.npy", (base @ rng.normal(size=(8, 32))).astype(np.float32))
-    np.save(tmp_path / "student.npy", (base @ rng.normal(size=(8, 12)) + rng.normal(size=(60, 12))).astype(np.float32))
+    np.save(
+        tmp_path / "student.npy",
+        (base @ rng.normal(size=(8, 12)) + rng.normal(size=(60, 12))).astype(np.float32),
+    )
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -55,7 +58,9 @@ def by_name(found):
 
 def compared(targets, similarities, run="model"):
     names = [str(row) for row in range(len(targets))]
-    return ModelPairs(run, None, ScoredPairs(names, np.array(targets, float), np.array(similarities, float)))
+    return ModelPairs(
+        run, None, ScoredPairs(names, np.array(targets, float), np.array(similarities, float))
+    )
 
 
 def test_two_columns_give_the_figures_of_scipy(folder, run):
@@ -64,7 +69,11 @@ def test_two_columns_give_the_figures_of_scipy(folder, run):
     found, _ = run("gold.txt", "sim.npy", "--format", "json")
 
     rows = {row["measure"]: row for row in found["rows"]}
-    for name, theirs in (("Spearman", stats.spearmanr), ("Pearson", stats.pearsonr), ("Kendall", stats.kendalltau)):
+    for name, theirs in (
+        ("Spearman", stats.spearmanr),
+        ("Pearson", stats.pearsonr),
+        ("Kendall", stats.kendalltau),
+    ):
         expected = theirs(gold, similar)
         assert rows[name]["mean"] == pytest.approx(expected.statistic, rel=1e-12)
         assert rows[name]["p"] == pytest.approx(expected.pvalue, rel=1e-9)
@@ -73,13 +82,20 @@ def test_two_columns_give_the_figures_of_scipy(folder, run):
     assert rows["MAE"]["sd"] == pytest.approx(np.abs(gold - similar).std(ddof=1), rel=1e-12)
     assert rows["MSE"]["mean"] == pytest.approx(((gold - similar) ** 2).mean(), rel=1e-12)
     line = np.polynomial.Polynomial.fit(similar, gold, 1)
-    assert rows["MAE(fit='affine')"]["mean"] == pytest.approx(np.abs(gold - line(similar)).mean(), rel=1e-10)
+    assert rows["MAE(fit='affine')"]["mean"] == pytest.approx(
+        np.abs(gold - line(similar)).mean(), rel=1e-10
+    )
     columns = ["run", "measure", "label", "mean", "sd", "ci_low", "ci_high", "n", "unit", "p"]
-    assert all(list(row) == columns and row["n"] == 80 and row["run"] == "sim" for row in found["rows"])
+    assert all(
+        list(row) == columns and row["n"] == 80 and row["run"] == "sim" for row in found["rows"]
+    )
 
 
 def test_every_form_of_a_column_gives_the_same_numbers(folder, run):
-    duckdb.sql("COPY (SELECT * FROM 'pairs.csv') TO 'pairs.parquet'; COPY (SELECT * FROM 'pairs.csv') TO 'pairs.jsonl'")
+    duckdb.sql(
+        "COPY (SELECT * FROM 'pairs.csv') TO 'pairs.parquet'; COPY (SELECT * FROM "
+        "'pairs.csv') TO 'pairs.jsonl'"
+    )
     (folder / "gold.json").write_text(json.dumps(np.loadtxt("gold.txt").tolist()))
     expected = np.loadtxt("gold.txt")
 
@@ -87,8 +103,12 @@ def test_every_form_of_a_column_gives_the_same_numbers(folder, run):
     assert read_numbers("gold.json").tolist() == expected.tolist()
     for place in ("pairs.csv", "pairs.parquet", "pairs.jsonl"):
         assert read_numbers(place, column="gold").tolist() == expected.tolist()
-    assert read_numbers("sim.npy") == pytest.approx(read_numbers("pairs.csv", column="sim"), rel=1e-15)
-    found, _ = run("pairs.csv:gold", "pairs.parquet:sim", "sim.npy", "--format", "json", "--intervals", "none")
+    assert read_numbers("sim.npy") == pytest.approx(
+        read_numbers("pairs.csv", column="sim"), rel=1e-15
+    )
+    found, _ = run(
+        "pairs.csv:gold", "pairs.parquet:sim", "sim.npy", "--format", "json", "--intervals", "none"
+    )
     assert {row["run"] for row in found["rows"]} == {"pairs:sim", "sim"}
 
 
@@ -130,16 +150,24 @@ def test_a_constant_column_gives_null_and_a_note_and_never_a_number():
     for name in ("Spearman", "Pearson", "Kendall", "MAE(fit='affine')"):
         assert (rows[name]["mean"], rows[name]["p"], rows[name]["ci_low"]) == (None, None, None)
     assert rows["MAE"]["mean"] == pytest.approx(np.abs(np.arange(20) - 0.5).mean())
-    assert found.notes == ["model: all similarities are 0.5: a constant has no correlation, and no line to calibrate by"]
+    assert found.notes == [
+        "model: all similarities are 0.5: a constant has no correlation, and no line to "
+        "calibrate by"
+    ]
 
 
 def test_few_pairs_have_no_interval_and_two_no_correlation():
-    nine, two = (measure_pairs(compared(np.arange(n), np.arange(n) ** 2), PairOptions()) for n in (9, 2))
+    nine, two = (
+        measure_pairs(compared(np.arange(n), np.arange(n) ** 2), PairOptions()) for n in (9, 2)
+    )
 
     assert [row["mean"] is None for row in nine.rows] == [False] * 6
     assert {row["ci_low"] for row in nine.rows} == {None}
     assert [row["mean"] is None for row in two.rows] == [True, True, True, False, False, False]
-    assert two.notes == ["model: no correlation below 3 pairs (here 2)", "model: no interval below 10 pairs (here 2)"]
+    assert two.notes == [
+        "model: no correlation below 3 pairs (here 2)",
+        "model: no interval below 10 pairs (here 2)",
+    ]
 
 
 def test_shifting_and_stretching_the_similarities_changes_the_raw_error_only():
@@ -148,7 +176,10 @@ def test_shifting_and_stretching_the_similarities_changes_the_raw_error_only():
     similar = target + 0.3 * rng.normal(size=50)
 
     one, other = (
-        {row["measure"]: row["mean"] for row in measure_pairs(compared(target, column), PairOptions(intervals="none")).rows}
+        {
+            row["measure"]: row["mean"]
+            for row in measure_pairs(compared(target, column), PairOptions(intervals="none")).rows
+        }
         for column in (similar, 7 * similar - 3)
     )
 
@@ -161,15 +192,28 @@ def test_strata_are_ranges_of_the_target_or_the_names_in_a_column(folder, run):
     gold = np.loadtxt("gold.txt")
     similar = np.load("sim.npy")
 
-    ranges, _ = run("gold.txt", "sim.npy", "--strata", "2", "--intervals", "none", "--format", "json")
-    named, _ = run("gold.txt", "sim.npy", "--strata", "pairs.csv:genre", "--intervals", "none", "--format", "json")
+    ranges, _ = run(
+        "gold.txt", "sim.npy", "--strata", "2", "--intervals", "none", "--format", "json"
+    )
+    named, _ = run(
+        "gold.txt",
+        "sim.npy",
+        "--strata",
+        "pairs.csv:genre",
+        "--intervals",
+        "none",
+        "--format",
+        "json",
+    )
 
     groups = {row["group"]: row["n"] for row in ranges["rows"]}
     assert next(iter(groups)) == "all"
     assert sum(groups.values()) == 2 * groups["all"] == 160
     low = gold < np.median(gold)
     expected = stats.spearmanr(gold[low], similar[low]).statistic
-    assert by_name(ranges)["sim", "Spearman", list(groups)[1]]["mean"] == pytest.approx(expected, rel=1e-12)
+    assert by_name(ranges)["sim", "Spearman", list(groups)[1]]["mean"] == pytest.approx(
+        expected, rel=1e-12
+    )
     expected = stats.spearmanr(gold[::2], similar[::2]).statistic
     assert by_name(named)["sim", "Spearman", "a"]["mean"] == pytest.approx(expected, rel=1e-12)
 
@@ -179,7 +223,11 @@ def test_equal_targets_stay_in_one_stratum(folder, run):
 
     found, _ = run("two.txt", "sim.npy", "--strata", "4", "--intervals", "none", "--format", "json")
 
-    assert {row["group"]: row["n"] for row in found["rows"] if row["measure"] == "MAE"} == {"all": 80, "0 to 0": 60, "1 to 1": 20}
+    assert {row["group"]: row["n"] for row in found["rows"] if row["measure"] == "MAE"} == {
+        "all": 80,
+        "0 to 0": 60,
+        "1 to 1": 20,
+    }
     assert any("stratum 0 to 0" in note and "constant" in note for note in found["notes"])
 
 
@@ -187,7 +235,9 @@ def test_equal_targets_stay_in_one_stratum(folder, run):
 def test_all_pairs_are_every_pair_once(items):
     for size in (items * (items - 1) // 2, 1000):
         found = sample_pairs(items, size, seed=0)
-        pairs = {frozenset(pair) for pair in zip(found.left.tolist(), found.right.tolist(), strict=True)}
+        pairs = {
+            frozenset(pair) for pair in zip(found.left.tolist(), found.right.tolist(), strict=True)
+        }
         assert pairs == {frozenset(pair) for pair in itertools.combinations(range(items), 2)}
         assert len(found) == len(pairs)
 
@@ -197,12 +247,26 @@ def test_sampled_pairs_are_different_and_equally_probable(size):
     seen = np.zeros((10, 10))
     for seed in range(1500):
         found = sample_pairs(10, size, seed=seed)
-        assert len({frozenset(pair) for pair in zip(found.left.tolist(), found.right.tolist(), strict=True)}) == size
+        assert (
+            len(
+                {
+                    frozenset(pair)
+                    for pair in zip(found.left.tolist(), found.right.tolist(), strict=True)
+                }
+            )
+            == size
+        )
         assert (found.left != found.right).all()
-        np.add.at(seen, (np.minimum(found.left, found.right), np.maximum(found.left, found.right)), 1)
+        np.add.at(
+            seen, (np.minimum(found.left, found.right), np.maximum(found.left, found.right)), 1
+        )
     counts, expected = seen[np.triu_indices(10, 1)], 1500 * size / 45
-    # Counts of pairs drawn without replacement vary less than those of a multinomial, by (1 - size / 45).
-    assert stats.chi2.sf(((counts - expected) ** 2).sum() / expected / (1 - size / 45) * 44 / 45, 44) > 1e-4
+    # Counts of pairs drawn without replacement vary less than those of a multinomial, by (1 - size
+    # / 45).
+    assert (
+        stats.chi2.sf(((counts - expected) ** 2).sum() / expected / (1 - size / 45) * 44 / 45, 44)
+        > 1e-4
+    )
 
 
 def test_a_sample_is_named_by_its_seed_alone():
@@ -216,12 +280,23 @@ def test_a_sample_is_named_by_its_seed_alone():
 
 
 def test_two_models_are_compared_on_the_same_sampled_pairs(folder, run):
-    found, _ = run("--reference", "teacher.npy", "--candidate", "student.npy", "--pairs", "300", "--format", "json")
+    found, _ = run(
+        "--reference",
+        "teacher.npy",
+        "--candidate",
+        "student.npy",
+        "--pairs",
+        "300",
+        "--format",
+        "json",
+    )
 
     drawn = sample_pairs(60, 300, seed=0)
     sides = list(zip(drawn.left.tolist(), drawn.right.tolist(), strict=True))
     teacher, student = (np.load(f"{name}.npy").astype(float) for name in ("teacher", "student"))
-    wanted, given = ([1 - distance.cosine(table[a], table[b]) for a, b in sides] for table in (teacher, student))
+    wanted, given = (
+        [1 - distance.cosine(table[a], table[b]) for a, b in sides] for table in (teacher, student)
+    )
     row = by_name(found)["student", "Spearman(sim='cosine')", None]
     assert row["mean"] == pytest.approx(stats.spearmanr(wanted, given).statistic, rel=1e-12)
     assert row["n"] == 300
@@ -236,7 +311,16 @@ def test_a_model_agrees_perfectly_with_itself_in_another_order_of_rows(folder, r
     np.save("shuffled.npy", np.load("teacher.npy")[order])
     (folder / "shuffled.ids.txt").write_text("\n".join(ids[row] for row in order) + "\n")
 
-    found, _ = run("--reference", "teacher.npy", "--candidate", "shuffled.npy", "--intervals", "none", "--format", "json")
+    found, _ = run(
+        "--reference",
+        "teacher.npy",
+        "--candidate",
+        "shuffled.npy",
+        "--intervals",
+        "none",
+        "--format",
+        "json",
+    )
 
     rows = {row["measure"]: row["mean"] for row in found["rows"]}
     assert rows["Spearman(sim='cosine')"] == 1.0
@@ -258,26 +342,58 @@ def test_one_models_pairs_have_the_figures_of_the_similaritys_formula(folder, ru
     np.save("right.npy", right)
     (folder / "scores.txt").write_text("".join(f"{place % 7}\n" for place in range(60)))
 
-    words = ["--left", "teacher.npy", "--right", "right.npy", "--scores", "scores.txt", "--metric", similarity, "-c", "st"]
+    words = [
+        "--left",
+        "teacher.npy",
+        "--right",
+        "right.npy",
+        "--scores",
+        "scores.txt",
+        "--metric",
+        similarity,
+        "-c",
+        "st",
+    ]
     found, _ = run(*words, "--format", "json", "--intervals", "none")
 
-    given = [FORMULAS[similarity](a, b) for a, b in zip(left.astype(float), right.astype(float), strict=True)]
+    given = [
+        FORMULAS[similarity](a, b)
+        for a, b in zip(left.astype(float), right.astype(float), strict=True)
+    ]
     wanted = [place % 7 for place in range(60)]
     rows = {row["label"]: row["mean"] for row in found["rows"]}
-    # Pair 0 with its mirror image is pair 59: exact ties, which rounding in other libraries may break.
-    assert rows[f"spearman_{similarity}"] == pytest.approx(stats.spearmanr(wanted, np.round(given, 9)).statistic, rel=1e-12)
-    assert rows[f"pearson_{similarity}"] == pytest.approx(stats.pearsonr(wanted, given).statistic, rel=1e-10)
+    # Pair 0 with its mirror image is pair 59: exact ties, which rounding in other libraries may
+    # break.
+    assert rows[f"spearman_{similarity}"] == pytest.approx(
+        stats.spearmanr(wanted, np.round(given, 9)).statistic, rel=1e-12
+    )
+    assert rows[f"pearson_{similarity}"] == pytest.approx(
+        stats.pearsonr(wanted, given).statistic, rel=1e-10
+    )
 
 
 def test_under_st_several_similarities_have_a_largest(folder, run):
     np.save("right.npy", np.load("teacher.npy")[::-1])
     (folder / "scores.txt").write_text("".join(f"{place % 7}\n" for place in range(60)))
 
-    words = ["--left", "teacher.npy", "--right", "right.npy", "--scores", "scores.txt", "--metric", "cosine,dot,l1", "-c", "st"]
+    words = [
+        "--left",
+        "teacher.npy",
+        "--right",
+        "right.npy",
+        "--scores",
+        "scores.txt",
+        "--metric",
+        "cosine,dot,l1",
+        "-c",
+        "st",
+    ]
     found, _ = run(*words, "--format", "json", "--intervals", "none")
 
     rows = {row["label"]: row["mean"] for row in found["rows"]}
-    assert rows["spearman_max"] == max(rows[f"spearman_{name}"] for name in ("cosine", "dot", "manhattan"))
+    assert rows["spearman_max"] == max(
+        rows[f"spearman_{name}"] for name in ("cosine", "dot", "manhattan")
+    )
 
 
 def test_equal_pairs_tie_exactly_and_sides_may_change_places():
@@ -286,19 +402,32 @@ def test_equal_pairs_tie_exactly_and_sides_may_change_places():
     left[700], right[700] = right[3], left[3]
 
     for similarity in SIMILARITIES:
-        found = pair_similarities(Embeddings(None, left), Embeddings(None, right), Pairs.aligned(1500), similarity)
+        found = pair_similarities(
+            Embeddings(None, left), Embeddings(None, right), Pairs.aligned(1500), similarity
+        )
         assert found[700] == found[3]
 
 
 def test_the_folder_holds_the_figures_and_every_pair(folder, run):
-    _, notes = run("--reference", "teacher.npy", "--candidate", "student.npy", "--pairs", "200", "-o", "out")
+    _, notes = run(
+        "--reference", "teacher.npy", "--candidate", "student.npy", "--pairs", "200", "-o", "out"
+    )
 
     assert "wrote out/" in notes
     names = {path.name for path in Path("out").iterdir()}
-    assert names == {"summary.csv", "summary.json", "per_query.parquet", "details.parquet", "queries.parquet", "manifest.json"}
+    assert names == {
+        "summary.csv",
+        "summary.json",
+        "per_query.parquet",
+        "details.parquet",
+        "queries.parquet",
+        "manifest.json",
+    }
     rows = duckdb.sql("SELECT run, query, score, grade FROM 'out/details.parquet'").fetchall()
     assert len(rows) == 200
-    errors = duckdb.sql("SELECT avg(value) FROM 'out/per_query.parquet' WHERE measure = 'MAE(sim=''cosine'')'").fetchall()[0][0]
+    errors = duckdb.sql(
+        "SELECT avg(value) FROM 'out/per_query.parquet' WHERE measure = 'MAE(sim=''cosine'')'"
+    ).fetchall()[0][0]
     assert errors == pytest.approx(np.mean([abs(score - grade) for _, _, score, grade in rows]))
     manifest = json.loads(Path("out/manifest.json").read_text())
     assert set(manifest["inputs"]) == {"teacher", "student"}
@@ -322,7 +451,10 @@ def test_the_table_shows_small_p_values_below_four_decimals(folder, run):
         ([], "give TARGETS SIMILARITIES, or --reference"),
         (["gold.txt"], "give TARGETS SIMILARITIES"),
         (["--reference", "teacher.npy"], "give --reference with --candidate"),
-        (["--left", "teacher.npy", "--right", "teacher.npy"], "give --left with --right and --scores"),
+        (
+            ["--left", "teacher.npy", "--right", "teacher.npy"],
+            "give --left with --right and --scores",
+        ),
         (["gold.txt", "sim.npy", "--reference", "teacher.npy"], "cannot be combined"),
         (["gold.txt", "sim.npy", "--pairs", "5"], "--pairs draws pairs"),
         (["gold.txt", "sim.npy", "--metric", "dot"], "--metric is for embeddings"),
@@ -339,17 +471,35 @@ def test_the_table_shows_small_p_values_below_four_decimals(folder, run):
         (["gold.txt", "sim.npy", "--strata", "1"], "--strata 1; 2 to 100 parts"),
         (["gold.txt", "sim.npy", "--strata", "short.txt"], "3 strata for 80 pairs"),
         (["gold.txt", "sim.npy", "sim.npy"], "two files are called"),
-        (["--reference", "teacher.npy", "--candidate", "few.npy"], "teacher has 60 vectors, few has 10"),
-        (["--reference", "teacher.npy", "--candidate", "student.npy", "--pairs", "0"], "0 pairs; expected at least 1"),
+        (
+            ["--reference", "teacher.npy", "--candidate", "few.npy"],
+            "teacher has 60 vectors, few has 10",
+        ),
+        (
+            ["--reference", "teacher.npy", "--candidate", "student.npy", "--pairs", "0"],
+            "0 pairs; expected at least 1",
+        ),
         (
             ["--reference", "teacher.npy", "--candidate", "student.npy", "--seed", "4294967296"],
             "expected an integer from 0 to 4294967295",
         ),
-        (["--reference", "teacher.npy", "--candidate", "student.npy", "--metric", "cosin"], "did you mean 'cosine'"),
+        (
+            ["--reference", "teacher.npy", "--candidate", "student.npy", "--metric", "cosin"],
+            "did you mean 'cosine'",
+        ),
         (["--reference", "teacher.npy", "--candidate", "zero.npy"], "row 7: the vector is zero"),
-        (["--reference", "teacher.npy", "--candidate", "a=missing.npy"], "missing.npy: no such file"),
-        (["--left", "teacher.npy", "--right", "student.npy", "--scores", "sixty.txt"], "32 dimensions on the left, 12"),
-        (["--left", "teacher.npy", "--right", "few.npy", "--scores", "sixty.txt"], "10 on the right, 60 scores"),
+        (
+            ["--reference", "teacher.npy", "--candidate", "a=missing.npy"],
+            "missing.npy: no such file",
+        ),
+        (
+            ["--left", "teacher.npy", "--right", "student.npy", "--scores", "sixty.txt"],
+            "32 dimensions on the left, 12",
+        ),
+        (
+            ["--left", "teacher.npy", "--right", "few.npy", "--scores", "sixty.txt"],
+            "10 on the right, 60 scores",
+        ),
     ],
 )
 def test_bad_input_ends_with_2_and_one_clear_line(folder, run, arguments, message):
@@ -372,7 +522,9 @@ def test_bad_input_ends_with_2_and_one_clear_line(folder, run, arguments, messag
 
 def test_ids_that_only_one_model_has_are_refused(folder, run):
     for name, first in (("teacher", "a"), ("student", "b")):
-        (folder / f"{name}.ids.txt").write_text("\n".join([first, *(f"i{row}" for row in range(59))]) + "\n")
+        (folder / f"{name}.ids.txt").write_text(
+            "\n".join([first, *(f"i{row}" for row in range(59))]) + "\n"
+        )
 
     _, err = run("--reference", "teacher.npy", "--candidate", "student.npy", code=2)
 
@@ -382,11 +534,15 @@ def test_ids_that_only_one_model_has_are_refused(folder, run):
 def test_a_number_that_is_not_finite_is_refused_by_its_row():
     with pytest.raises(BadScore, match=r"the similarity in row 1 \(from 0\) is inf"):
         compared([1, 2], [1, np.inf])
-    with pytest.raises(BadScore, match=r"row 0 \(from 0\) is -1e\+308; expected finite numbers up to 1e\+150"):
+    with pytest.raises(
+        BadScore, match=r"row 0 \(from 0\) is -1e\+308; expected finite numbers up to 1e\+150"
+    ):
         compared([-1e308, 2], [1, 2])
 
 
-@pytest.mark.parametrize(("n", "expected"), [(10, 10_000), (2_000, 10_000), (10_000, 2_000), (1_000_000, 1_000)])
+@pytest.mark.parametrize(
+    ("n", "expected"), [(10, 10_000), (2_000, 10_000), (10_000, 2_000), (1_000_000, 1_000)]
+)
 def test_many_pairs_get_fewer_resamples(n, expected):
     assert resamples_of(n) == expected
 
@@ -408,11 +564,19 @@ def test_targets_of_0_and_1_have_the_figures_of_classes(classes, run):
     scores, threshold = np.load("found.npy"), rows["Threshold"]["mean"]
     every = [metrics.f1_score(classes, scores >= each) for each in scores]
     assert rows["F1"]["mean"] == pytest.approx(max(every), rel=1e-12)
-    assert rows["F1"]["mean"] == pytest.approx(metrics.f1_score(classes, scores >= threshold), rel=1e-12)
+    assert rows["F1"]["mean"] == pytest.approx(
+        metrics.f1_score(classes, scores >= threshold), rel=1e-12
+    )
     assert threshold not in scores
-    assert rows["AP"]["mean"] == pytest.approx(metrics.average_precision_score(classes, scores), rel=1e-12)
-    assert rows["MCC"]["mean"] == pytest.approx(metrics.matthews_corrcoef(classes, scores >= threshold), rel=1e-12)
-    assert all(rows[name]["ci_low"] < rows[name]["mean"] < rows[name]["ci_high"] for name in ("AP", "MCC"))
+    assert rows["AP"]["mean"] == pytest.approx(
+        metrics.average_precision_score(classes, scores), rel=1e-12
+    )
+    assert rows["MCC"]["mean"] == pytest.approx(
+        metrics.matthews_corrcoef(classes, scores >= threshold), rel=1e-12
+    )
+    assert all(
+        rows[name]["ci_low"] < rows[name]["mean"] < rows[name]["ci_high"] for name in ("AP", "MCC")
+    )
     assert rows["F1"]["ci_low"] < rows["F1"]["mean"]
     assert set(found["rules"]["measures"]) >= {"AP", "F1", "Threshold", "MCC"}
 
@@ -446,15 +610,30 @@ def test_under_st_classes_have_the_words_and_distances_of_its_evaluator(folder, 
 
     sides = [[(side, row) for row in range(80)] for side in "ab"]
     names = list(SIMILARITIES)
-    expected = BinaryClassificationEvaluator(*sides, classes.tolist(), similarity_fn_names=names)(Table())
+    expected = BinaryClassificationEvaluator(*sides, classes.tolist(), similarity_fn_names=names)(
+        Table()
+    )
 
-    words = ["--left", "one.npy", "--right", "two.npy", "--scores", "classes.txt", "--metric", ",".join(names), "-c", "st"]
+    words = [
+        "--left",
+        "one.npy",
+        "--right",
+        "two.npy",
+        "--scores",
+        "classes.txt",
+        "--metric",
+        ",".join(names),
+        "-c",
+        "st",
+    ]
     found, _ = run(*words, "--format", "json", "--intervals", "none")
 
     rows = {row["label"]: row["mean"] for row in found["rows"]}
     for name in names:
         for word in ("ap", "f1", "f1_threshold", "mcc"):
-            assert rows[f"{name}_{word}"] == pytest.approx(expected[f"{name}_{word}"], rel=1e-5, abs=1e-6)
+            assert rows[f"{name}_{word}"] == pytest.approx(
+                expected[f"{name}_{word}"], rel=1e-5, abs=1e-6
+            )
 
 
 def test_targets_of_one_class_have_no_classes(folder, run):
@@ -465,12 +644,16 @@ def test_targets_of_one_class_have_no_classes(folder, run):
     assert "AP" not in {row["measure"] for row in found["rows"]}
 
 
-def test_a_smaller_error_is_better_in_verdicts_and_thresholds_are_never_tested(tmp_path, monkeypatch, capsys):
+def test_a_smaller_error_is_better_in_verdicts_and_thresholds_are_never_tested(
+    tmp_path, monkeypatch, capsys
+):
     monkeypatch.chdir(tmp_path)
     draw = np.random.default_rng(4)
     targets = draw.integers(0, 2, 80)
     for name, noise in (("near", 0.1), ("far", 2.0)):
-        (tmp_path / f"{name}.txt").write_text("".join(f"{value:.4f}\n" for value in targets + draw.normal(0, noise, 80)))
+        (tmp_path / f"{name}.txt").write_text(
+            "".join(f"{value:.4f}\n" for value in targets + draw.normal(0, noise, 80))
+        )
     (tmp_path / "targets.txt").write_text("".join(f"{value}\n" for value in targets))
 
     for line in ("pairs targets.txt near.txt far.txt -o out", "compare out"):
@@ -481,9 +664,17 @@ def test_a_smaller_error_is_better_in_verdicts_and_thresholds_are_never_tested(t
     assert "far is worse than near by" in said.out
     assert "does not say which values are better" not in said.err
     better = {
-        name: each["better"] for name, each in json.loads(Path("out/manifest.json").read_text())["rules"]["measures"].items()
+        name: each["better"]
+        for name, each in json.loads(Path("out/manifest.json").read_text())["rules"][
+            "measures"
+        ].items()
     }
-    assert (better["MAE"], better["MSE"], better["Spearman"], better["Threshold"]) == ("lower", "lower", "higher", "neither")
+    assert (better["MAE"], better["MSE"], better["Spearman"], better["Threshold"]) == (
+        "lower",
+        "lower",
+        "higher",
+        "neither",
+    )
 
 
 def test_a_folder_of_other_files_is_refused_before_any_input_is_read(folder, run):

@@ -18,7 +18,11 @@ PEERS = json.loads((ROOT / "tests" / "golden" / "rag.json").read_text(encoding="
 
 def passage(span: dict[str, Any], document: str = "") -> dict[str, Any]:
     """A span of chunking_evaluation in rankwell's form."""
-    return {"document": span.get("corpus_id", document), "start": span["start_index"], "end": span["end_index"]}
+    return {
+        "document": span.get("corpus_id", document),
+        "start": span["start_index"],
+        "end": span["end_index"],
+    }
 
 
 def values(result: rw.Results) -> dict[str, list[float | None]]:
@@ -29,13 +33,17 @@ def values(result: rw.Results) -> dict[str, list[float | None]]:
     return found
 
 
-# ---- peers ----------------------------------------------------------------------------------------------------------------
+# ---- peers
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("case", PEERS["chunking_evaluation"])
 def test_the_convention_chunking_evaluation_has_its_figures(case: dict[str, Any]):
     gold = [
-        {"id": each["question"], "passages": [passage(span, each["corpus_id"]) for span in each["references"]]}
+        {
+            "id": each["question"],
+            "passages": [passage(span, each["corpus_id"]) for span in each["references"]],
+        }
         for each in case["questions"]
     ]
     found = [
@@ -44,13 +52,17 @@ def test_the_convention_chunking_evaluation_has_its_figures(case: dict[str, Any]
     ]
     every = [passage(chunk) for chunk in case["every"]]
 
-    result = rw.evaluate_rag(gold, found, list(case["figures"]), convention="chunking_evaluation", every_chunk=every)
+    result = rw.evaluate_rag(
+        gold, found, list(case["figures"]), convention="chunking_evaluation", every_chunk=every
+    )
 
     own = values(result)
     for name, expected in case["figures"].items():
         assert own[name] == pytest.approx(expected, abs=1e-12), name
         assert result[name] == pytest.approx(np.mean(expected))
-        assert next(row.sd for row in result.summary if row.label == name) == pytest.approx(np.std(expected))
+        assert next(row.sd for row in result.summary if row.label == name) == pytest.approx(
+            np.std(expected)
+        )
 
 
 @pytest.mark.parametrize("case", PEERS["ragas"])
@@ -60,14 +72,18 @@ def test_the_convention_ragas_has_its_figures(case: dict[str, Any]):
     result = rw.evaluate_rag([case], [case], convention="ragas")
 
     # RAGAS adds 1e-10 to the divisor.
-    assert {row.label: row.mean for row in result.summary} == pytest.approx(case["figures"], abs=1e-9)
+    assert {row.label: row.mean for row in result.summary} == pytest.approx(
+        case["figures"], abs=1e-9
+    )
 
 
 def test_a_convention_without_measures_of_citations_is_refused_for_them():
     rows = [{"id": "q", "statement": "s", "citations": ["a"], "entailed": True}]
 
     with pytest.raises(
-        BadUsage, match=r"ContextP\(similarity='levenshtein'\) needs retrieved chunks .*`rankwell rag` computes it"
+        BadUsage,
+        match=r"ContextP\(similarity='levenshtein'\) needs retrieved chunks .*`rankwell rag` "
+        r"computes it",
     ):
         rw.evaluate_citations(rows, convention="ragas")
 
@@ -76,16 +92,22 @@ def test_a_convention_without_measures_of_citations_is_refused_for_them():
 def test_the_convention_alce_has_its_figures(case: dict[str, Any]):
     result = rw.evaluate_citations(case["rows"], convention="alce")
 
-    assert {row.label: row.mean for row in result.summary} == pytest.approx(case["figures"], abs=1e-9)
+    assert {row.label: row.mean for row in result.summary} == pytest.approx(
+        case["figures"], abs=1e-9
+    )
     assert {row.unit for row in result.summary} == {"percent"}
 
 
-# ---- what counts ----------------------------------------------------------------------------------------------------------
+# ---- what counts
+# --------------------------------------------------------------------------------------------------
 
 
 def test_gold_text_in_several_documents_counts_in_each():
     spans = [{"document": "a", "start": 0, "end": 4}, {"document": "b", "start": 0, "end": 4}]
-    gold, found = [{"id": "q", "passages": spans}], [{"id": "q", "chunks": [{"document": "b", "start": 2, "end": 6}]}]
+    gold, found = (
+        [{"id": "q", "passages": spans}],
+        [{"id": "q", "chunks": [{"document": "b", "start": 2, "end": 6}]}],
+    )
 
     result = rw.evaluate_rag(gold, found)
 
@@ -98,7 +120,9 @@ def test_a_paraphrase_is_found_by_its_words_and_the_rules_say_how():
     gold = [{"id": "q", "passages": ["The museum opens at ten in the morning"]}]
     found = [{"id": "q", "chunks": ["In the morning, the museum opens its doors at ten"]}]
 
-    result = rw.evaluate_rag(gold, found, ["ContextR(similarity='words',threshold=0.6)", "ContextP(similarity='words')"])
+    result = rw.evaluate_rag(
+        gold, found, ["ContextR(similarity='words',threshold=0.6)", "ContextP(similarity='words')"]
+    )
 
     assert [row.mean for row in result.summary] == [1, 1]
     assert "ContextR(similarity='words',threshold=0.6)" in result.rules["measures"]
@@ -120,7 +144,7 @@ def figures(result: rw.Results) -> list[float]:
     return [row.mean for row in result.summary]
 
 
-def test_ragas_rows_whose_chunks_hold_every_gold_passage_have_the_recall_1_except_by_edit_distance():
+def test_ragas_rows_whose_chunks_hold_every_gold_passage_have_the_recall_1_except_by_edit_distance():  # noqa: E501
     pytest.importorskip("rapidfuzz")
     gold = ["The museum opens at ten.", "Dogs stay out."]
     chunks = [FILLER + gold[0] + " " + FILLER, FILLER, FILLER + gold[1]]
@@ -129,8 +153,16 @@ def test_ragas_rows_whose_chunks_hold_every_gold_passage_have_the_recall_1_excep
 
     assert figures(plain) == [(1 + 2 / 3) / 2, 1.0]
     assert figures(ragas) == [0.0, 0.0]
-    assert [note for note in plain.notes if "4.3 times as long as the gold passages" in note and "SpanP and SpanIoU" in note]
-    assert [note for note in ragas.notes if "compare whole texts" in note and "similarity='containment'" in note]
+    assert [
+        note
+        for note in plain.notes
+        if "4.3 times as long as the gold passages" in note and "SpanP and SpanIoU" in note
+    ]
+    assert [
+        note
+        for note in ragas.notes
+        if "compare whole texts" in note and "similarity='containment'" in note
+    ]
     assert plain.rules["similarity"] == "containment"
     assert "rapidfuzz" not in plain.rules
 
@@ -151,14 +183,19 @@ def test_ragas_rows_whose_chunks_hold_every_gold_passage_have_the_recall_1_excep
         ("天氣", "今天天氣很好", 1.0),
     ],
 )
-def test_containment_folds_white_space_and_normal_forms_and_keeps_words_whole(gold: str, chunk: str, recall: float):
+def test_containment_folds_white_space_and_normal_forms_and_keeps_words_whole(
+    gold: str, chunk: str, recall: float
+):
     assert contexts_of([gold], [chunk], measures="ContextR")["ContextR"] == recall
 
 
 def test_chunks_that_are_parts_of_a_gold_passage_count_and_together_find_it():
     gold = ["The museum opens at ten. Dogs stay out."]
 
-    half, whole = contexts_of(gold, ["Dogs stay out.", "Rain"]), contexts_of(gold, ["Dogs stay out.", "The museum opens at ten."])
+    half, whole = (
+        contexts_of(gold, ["Dogs stay out.", "Rain"]),
+        contexts_of(gold, ["Dogs stay out.", "The museum opens at ten."]),
+    )
 
     assert figures(half) == [1.0, 0.0]
     assert figures(whole) == [1.0, 1.0]
@@ -166,7 +203,10 @@ def test_chunks_that_are_parts_of_a_gold_passage_count_and_together_find_it():
 
 
 def test_a_gold_passage_without_text_and_a_threshold_of_containment_are_refused():
-    with pytest.raises(BadInput, match=r"the data: item 0: gold passage 2 of question '0' has no text; leave it out"):
+    with pytest.raises(
+        BadInput,
+        match=r"the data: item 0: gold passage 2 of question '0' has no text; leave it out",
+    ):
         contexts_of(["a", " \n"], ["b"])
     with pytest.raises(BadUsage, match=r"threshold=0\.3 is unused by containment"):
         contexts_of(["a"], ["b"], measures="ContextP(threshold=0.3)")
@@ -174,7 +214,9 @@ def test_a_gold_passage_without_text_and_a_threshold_of_containment_are_refused(
 
 def test_the_words_of_ragas_mean_its_edit_distance_without_the_convention_too():
     pytest.importorskip("rapidfuzz")
-    result = contexts_of(["a red car"], ["a red cat"], measures=["non_llm_context_recall", "ContextR"])
+    result = contexts_of(
+        ["a red car"], ["a red cat"], measures=["non_llm_context_recall", "ContextR"]
+    )
 
     assert figures(result) == [1.0, 0.0]
 
@@ -184,9 +226,14 @@ def test_the_words_of_ragas_mean_its_edit_distance_without_the_convention_too():
 def test_a_threshold_that_no_similarity_can_meet_or_all_meet_is_refused(name: str, threshold: str):
     gold, found = [{"id": "q", "passages": ["a red car"]}], [{"id": "q", "chunks": ["rain"]}]
 
-    with pytest.raises(BadUsage, match=f"threshold={threshold}; expected a number above 0 and at most 1"):
+    with pytest.raises(
+        BadUsage, match=f"threshold={threshold}; expected a number above 0 and at most 1"
+    ):
         rw.evaluate_rag(gold, found, [f"{name}(similarity='words',threshold={threshold})"])
-    assert rw.evaluate_rag(gold, found, [f"{name}(similarity='words',threshold=1)"]).summary[0].mean == 0
+    assert (
+        rw.evaluate_rag(gold, found, [f"{name}(similarity='words',threshold=1)"]).summary[0].mean
+        == 0
+    )
 
 
 def test_texts_come_from_the_documents_where_only_positions_are_given():
@@ -194,25 +241,39 @@ def test_texts_come_from_the_documents_where_only_positions_are_given():
     gold = [{"id": "q", "passages": [{"document": "d", "start": 0, "end": 24}]}]
     found = [{"id": "q", "chunks": ["The museum opens at ten."]}]
 
-    assert rw.evaluate_rag(gold, found, "ContextR(similarity='words')", documents=documents).summary[0].mean == 1
+    assert (
+        rw.evaluate_rag(gold, found, "ContextR(similarity='words')", documents=documents)
+        .summary[0]
+        .mean
+        == 1
+    )
     with pytest.raises(BadUsage, match="is unknown"):
         rw.evaluate_rag(gold, found, "ContextR(similarity='words')")
 
 
 def test_a_question_without_a_line_has_nothing_retrieved_and_unknown_ones_are_ignored():
-    gold = [{"id": name, "passages": [{"document": "d", "start": 0, "end": 4}]} for name in ("a", "b")]
-    found = [{"id": name, "chunks": [{"document": "d", "start": 0, "end": 4}]} for name in ("a", "c")]
+    gold = [
+        {"id": name, "passages": [{"document": "d", "start": 0, "end": 4}]} for name in ("a", "b")
+    ]
+    found = [
+        {"id": name, "chunks": [{"document": "d", "start": 0, "end": 4}]} for name in ("a", "c")
+    ]
 
     result = rw.evaluate_rag(gold, {"mine": found}, "SpanR@5")
 
     assert values(result) == {"SpanR@5": [1.0, 0.0]}
-    assert result.counts["mine"] == {"queries_counted": 2, "queries_missing": 1, "queries_unknown": 1}
+    assert result.counts["mine"] == {
+        "queries_counted": 2,
+        "queries_missing": 1,
+        "queries_unknown": 1,
+    }
     assert len(result.notes) == 2
     with pytest.raises(NothingToEvaluate, match="written in two ways"):
         rw.evaluate_rag(gold[:1], found[1:], "SpanR@5")
 
 
-# ---- what is refused ------------------------------------------------------------------------------------------------------
+# ---- what is refused
+# --------------------------------------------------------------------------------------------------
 
 SPAN = '{"document": "d", "start": 0, "end": 4}'
 
@@ -234,15 +295,23 @@ SPAN = '{"document": "d", "start": 0, "end": 4}'
         ('{"id": "q", "passages": [{"document": "d", "start": 0.5, "end": 4}]}', "start is 0.5"),
         ('{"id": "q", "passages": [{"start": 0, "end": 4}]}', "document is missing"),
         ('{"id": "q", "passages": [{"document": "d", "start": 0, "end": 99}]}', "10 characters"),
-        ('{"id": "q", "passages": [{"document": "d", "start": 0, "end": 4, "text": "abcd"}]}', "positions count"),
-        (f'{{"id": "q", "passages": [{SPAN}]}}\n{{"id": "q", "passages": [{SPAN}]}}', "gold.jsonl:2: the id 'q'"),
+        (
+            '{"id": "q", "passages": [{"document": "d", "start": 0, "end": 4, "text": "abcd"}]}',
+            "positions count",
+        ),
+        (
+            f'{{"id": "q", "passages": [{SPAN}]}}\n{{"id": "q", "passages": [{SPAN}]}}',
+            "gold.jsonl:2: the id 'q'",
+        ),
     ],
 )
 def test_bad_rows_are_named_with_their_place(tmp_path: Path, line: str, message: str):
     (tmp_path / "gold.jsonl").write_text(line, encoding="utf-8")
 
     with pytest.raises((BadInput, DuplicateItem), match=message):
-        rw.evaluate_rag(tmp_path / "gold.jsonl", [{"id": "q", "chunks": []}], documents={"d": "0123456789"})
+        rw.evaluate_rag(
+            tmp_path / "gold.jsonl", [{"id": "q", "chunks": []}], documents={"d": "0123456789"}
+        )
 
 
 @pytest.mark.parametrize(
@@ -250,15 +319,23 @@ def test_bad_rows_are_named_with_their_place(tmp_path: Path, line: str, message:
     [
         ([(["a", "b"], True), (["a"], True)], r"\{b\} entails the statement 's' is not judged"),
         ([(["a"], False), (["b"], False)], r"\{a, b\} entails"),
-        ([(["a", "b", "c"], True), (["a"], True), (["b"], True), (["c"], False)], r"\{a, b\} entails"),
+        (
+            [(["a", "b", "c"], True), (["a"], True), (["b"], True), (["c"], False)],
+            r"\{a, b\} entails",
+        ),
         ([([], True)], "cites nothing is not entailed"),
         ([(["a"], True), (["a"], True)], "judged before"),
         ([(["a"], "yes")], "entailed is 'yes'"),
         ([([None], True)], "each is None"),
     ],
 )
-def test_a_set_of_citations_that_is_not_judged_is_an_error(rows: list[tuple[Any, Any]], message: str):
-    lines = [{"id": "q", "statement": "s", "citations": cited, "entailed": entailed} for cited, entailed in rows]
+def test_a_set_of_citations_that_is_not_judged_is_an_error(
+    rows: list[tuple[Any, Any]], message: str
+):
+    lines = [
+        {"id": "q", "statement": "s", "citations": cited, "entailed": entailed}
+        for cited, entailed in rows
+    ]
 
     with pytest.raises((BadInput, DuplicateItem), match=message):
         rw.evaluate_citations(lines)
@@ -277,8 +354,15 @@ def test_without_rapidfuzz_the_extra_is_named(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "rapidfuzz", None)
 
     with pytest.raises(rw.errors.MissingExtra, match=r"rankwell\[rag\]"):
-        rw.evaluate_rag([{"id": "q", "passages": ["x"]}], [{"id": "q", "chunks": ["x"]}], convention="ragas")
-    assert rw.evaluate_rag([{"id": "q", "passages": ["x"]}], [{"id": "q", "chunks": ["x"]}], "ContextR")["ContextR"] == 1
+        rw.evaluate_rag(
+            [{"id": "q", "passages": ["x"]}], [{"id": "q", "chunks": ["x"]}], convention="ragas"
+        )
+    assert (
+        rw.evaluate_rag(
+            [{"id": "q", "passages": ["x"]}], [{"id": "q", "chunks": ["x"]}], "ContextR"
+        )["ContextR"]
+        == 1
+    )
 
 
 def test_the_commands_print_what_python_gives(
@@ -300,10 +384,17 @@ def test_gold_in_documents_without_a_chunk_is_noted_beside_the_best_that_chunks_
     gold = [{"id": "q", "passages": [{"document": "a", "start": 0, "end": 5}]}]
     found = [{"id": "q", "chunks": [{"document": "a", "start": 0, "end": 9}]}]
 
-    result = rw.evaluate_rag(gold, found, ["SpanPOmega"], every_chunk=[{"document": "b", "start": 0, "end": 9}])
-    covered = rw.evaluate_rag(gold, found, ["SpanPOmega"], every_chunk=[{"document": "a", "start": 0, "end": 9}])
+    result = rw.evaluate_rag(
+        gold, found, ["SpanPOmega"], every_chunk=[{"document": "b", "start": 0, "end": 9}]
+    )
+    covered = rw.evaluate_rag(
+        gold, found, ["SpanPOmega"], every_chunk=[{"document": "a", "start": 0, "end": 9}]
+    )
 
-    what = "1 of 1 questions have gold passages in documents without a chunk in every_chunk, as 'q'; their SpanPOmega is 0"
+    what = (
+        "1 of 1 questions have gold passages in documents without a chunk in every_chunk, as 'q'; "
+        "their SpanPOmega is 0"
+    )
     assert what in result.notes
     assert result["SpanPOmega"] == 0
     assert not [note for note in covered.notes if "without a chunk" in note]
@@ -313,7 +404,11 @@ def test_the_rules_name_similarity_threshold_and_library_also_where_they_are_the
     pytest.importorskip("rapidfuzz")
     rows = [{"id": "q", "passages": ["a red car"], "chunks": ["the red car"]}]
 
-    measures = ["ContextP", "ContextP(similarity='levenshtein')", "ContextR(similarity='words',threshold=0.6)"]
+    measures = [
+        "ContextP",
+        "ContextP(similarity='levenshtein')",
+        "ContextR(similarity='words',threshold=0.6)",
+    ]
     rules = rw.evaluate_rag(rows, rows, measures, intervals="none").rules
 
     assert rules["similarity"] == "containment, levenshtein threshold 0.5, words threshold 0.6"
@@ -335,10 +430,14 @@ def test_questions_that_one_system_alone_has_statements_for_are_noted():
 
 
 def test_questions_that_a_published_rule_leaves_out_are_counted_in_a_note():
-    gold = [{"id": each, "passages": [{"document": "d", "start": 0, "end": 5}]} for each in ("q", "r")]
+    gold = [
+        {"id": each, "passages": [{"document": "d", "start": 0, "end": 5}]} for each in ("q", "r")
+    ]
     found = [{"id": "q", "chunks": [{"document": "d", "start": 0, "end": 5}]}]
 
-    result = rw.evaluate_rag(gold, found, "precision@5", convention="chunking_evaluation", intervals="none")
+    result = rw.evaluate_rag(
+        gold, found, "precision@5", convention="chunking_evaluation", intervals="none"
+    )
 
     assert "run: precision@5 is undefined for 1 of 2 queries, which do not count" in result.notes
 

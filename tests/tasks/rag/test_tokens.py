@@ -1,4 +1,6 @@
-"""Chunks by the tokens of a named tokenizer: their positions, their names in the rules, and what is not a tokenizer."""
+"""Chunks by the tokens of a named tokenizer: their positions, their names in the rules, and what is
+not a tokenizer.
+"""
 
 import json
 import re
@@ -16,11 +18,18 @@ from rankwell.tasks.rag.tokens import tokenizer_of
 TEXT = "Dogs stay out!! But guide dogs (two) are welcome..."
 
 
-def evaluated(text: str, gold: tuple[int, int], chunk: tuple[int, int], *measures: str) -> rw.Results:
+def evaluated(
+    text: str, gold: tuple[int, int], chunk: tuple[int, int], *measures: str
+) -> rw.Results:
     """The values of one chunk against one gold passage of a document."""
     spans = [{"document": "d", "start": start, "end": end} for start, end in (gold, chunk)]
-    rows = [[{"id": "q", name: [span]}] for name, span in zip(("passages", "chunks"), spans, strict=True)]
-    return rw.evaluate_rag(rows[0], rows[1], list(measures), documents={"d": text}, intervals="none")
+    rows = [
+        [{"id": "q", name: [span]}]
+        for name, span in zip(("passages", "chunks"), spans, strict=True)
+    ]
+    return rw.evaluate_rag(
+        rows[0], rows[1], list(measures), documents={"d": text}, intervals="none"
+    )
 
 
 @pytest.fixture
@@ -37,21 +46,32 @@ def by_words(tmp_path: Path) -> Path:
 def test_chunks_are_compared_by_the_tokens_of_a_named_file(by_words: Path):
     gold, chunk = (0, 17), (11, 30)
     tokens = [each.span() for each in re.finditer(r"\w+|[^\w\s]+", TEXT)]
-    truth, own = ({span for span in tokens if span[0] < end and span[1] > start} for start, end in (gold, chunk))
+    truth, own = (
+        {span for span in tokens if span[0] < end and span[1] > start}
+        for start, end in (gold, chunk)
+    )
     names = [f"{name}(unit='tokenizers:{by_words}')@1" for name in ("SpanP", "SpanR", "SpanIoU")]
 
     result = evaluated(TEXT, gold, chunk, *names)
 
     shared = len(truth & own)
-    assert [result[name] for name in names] == [shared / len(own), shared / len(truth), shared / len(truth | own)]
+    assert [result[name] for name in names] == [
+        shared / len(own),
+        shared / len(truth),
+        shared / len(truth | own),
+    ]
     assert len(truth | own) > 3, "the tokenizer's truncation is not undone"
-    assert re.search(r"tokenizers:\S+ \(tokenizers [\d.]+ sha256:[0-9a-f]{16}\)", result.rules["tokenizer"])
+    assert re.search(
+        r"tokenizers:\S+ \(tokenizers [\d.]+ sha256:[0-9a-f]{16}\)", result.rules["tokenizer"]
+    )
 
 
 def test_tokens_that_are_parts_of_one_character_count_each(tmp_path: Path):
     tokenizers = pytest.importorskip("tokenizers")
     letters = sorted(tokenizers.pre_tokenizers.ByteLevel.alphabet())
-    found = tokenizers.Tokenizer(tokenizers.models.BPE({letter: place for place, letter in enumerate(letters)}, []))
+    found = tokenizers.Tokenizer(
+        tokenizers.models.BPE({letter: place for place, letter in enumerate(letters)}, [])
+    )
     found.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
     found.save(str(tmp_path / "bytes.json"))
 
@@ -63,8 +83,13 @@ def test_tokens_that_are_parts_of_one_character_count_each(tmp_path: Path):
 
 def test_encodings_of_tiktoken_have_the_positions_that_it_gives(monkeypatch: pytest.MonkeyPatch):
     # A character in two tokens, then one of two characters, as decode_with_offsets reports them.
-    encoding = SimpleNamespace(encode_ordinary=lambda text: [1, 2, 3], decode_with_offsets=lambda tokens: ("😀ab", [0, 0, 1]))
-    module: Any = SimpleNamespace(get_encoding=lambda name: encoding, list_encoding_names=lambda: ["x"])
+    encoding = SimpleNamespace(
+        encode_ordinary=lambda text: [1, 2, 3],
+        decode_with_offsets=lambda tokens: ("😀ab", [0, 0, 1]),
+    )
+    module: Any = SimpleNamespace(
+        get_encoding=lambda name: encoding, list_encoding_names=lambda: ["x"]
+    )
     monkeypatch.setitem(sys.modules, "tiktoken", module)
     monkeypatch.setattr("rankwell.tasks.rag.tokens.version", lambda _: "0.14.0")
     tokenizer_of.cache_clear()
@@ -76,11 +101,17 @@ def test_encodings_of_tiktoken_have_the_positions_that_it_gives(monkeypatch: pyt
     assert found.about == "tiktoken 0.14.0"
 
 
-def test_what_is_not_a_tokenizer_is_one_clear_error(by_words: Path, monkeypatch: pytest.MonkeyPatch):
+def test_what_is_not_a_tokenizer_is_one_clear_error(
+    by_words: Path, monkeypatch: pytest.MonkeyPatch
+):
     (by_words / "other.json").write_text(json.dumps({"model": 3}))
     (by_words / "empty").mkdir()
     for unit, error, message in (
-        ("tokens", UnknownName, "known are 'characters', 'words', 'tokenizers:PLACE' and 'tiktoken:ENCODING'"),
+        (
+            "tokens",
+            UnknownName,
+            "known are 'characters', 'words', 'tokenizers:PLACE' and 'tiktoken:ENCODING'",
+        ),
         ("spacy:en", UnknownName, "known are"),
         ("tokenizers:", UnknownName, "known are"),
         (f"tokenizers:{by_words}/other.json", BadUsage, "is not a file of tokenizers"),

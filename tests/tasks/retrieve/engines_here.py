@@ -8,7 +8,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from rankwell.engines import Engine, EngineFamily, EngineHits, EngineItems, EngineQuery, Parameter, Session
+from rankwell.engines import (
+    Engine,
+    EngineFamily,
+    EngineHits,
+    EngineItems,
+    EngineQuery,
+    Parameter,
+    Session,
+)
 
 WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 LOCK = threading.Lock()
@@ -103,7 +111,9 @@ COUNTED = EngineFamily(
 
 
 class _ForeignEngine(Engine):
-    """An index of 200 vectors that others built; it returns the first k of its ids, whatever the query is."""
+    """An index of 200 vectors that others built; it returns the first k of its ids, whatever the
+    query is.
+    """
 
     kind = "vector"
     metric = "cosine"

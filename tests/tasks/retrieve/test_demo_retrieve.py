@@ -18,13 +18,17 @@ from rankwell.tasks.retrieve.commands import demo_retrieve
 def few_documents(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """A library of few modules, so that the demo takes no time."""
     entries = [
-        each for each in python_docs.modules() if each.id in ("argparse", "bisect", "csv", "getopt", "heapq", "json", "sched")
+        each
+        for each in python_docs.modules()
+        if each.id in ("argparse", "bisect", "csv", "getopt", "heapq", "json", "sched")
     ]
     monkeypatch.setattr(python_docs, "modules", lambda: entries)
     return [each.id for each in entries]
 
 
-def test_the_files_of_the_demo_hold_every_question_and_no_judgment_of_another_document(few_documents: list[str], tmp_path: Path):
+def test_the_files_of_the_demo_hold_every_question_and_no_judgment_of_another_document(
+    few_documents: list[str], tmp_path: Path
+):
     documents, queries, qrels = demo_retrieve.prepare(tmp_path)
 
     assert [line.split("\t")[0] for line in documents.read_text().splitlines()] == few_documents
@@ -35,7 +39,9 @@ def test_the_files_of_the_demo_hold_every_question_and_no_judgment_of_another_do
 
 
 @pytest.mark.slow
-def test_the_demo_shows_the_apparent_gain_beside_that_on_other_questions(tmp_path: Path, monkeypatch, capsys):
+def test_the_demo_shows_the_apparent_gain_beside_that_on_other_questions(
+    tmp_path: Path, monkeypatch, capsys
+):
     monkeypatch.setattr("sys.argv", ["rankwell", "demo", "retrieve", "-o", str(tmp_path)])
 
     assert cli.main() == 0
@@ -43,7 +49,9 @@ def test_the_demo_shows_the_apparent_gain_beside_that_on_other_questions(tmp_pat
     text = capsys.readouterr().out
     settings = re.findall(r"(?m)^sqlite-fts5 k1=\S+ b=\S+", text)
     assert len(set(settings)) == len(settings) == 12
-    [best, apparent, left] = re.search(r"(?m)^nDCG@10  (k1=\S+ b=\S+) +(\S+) +(\S+) +\[", text).groups()
+    [best, apparent, left] = re.search(
+        r"(?m)^nDCG@10  (k1=\S+ b=\S+) +(\S+) +(\S+) +\[", text
+    ).groups()
     assert 0 < float(left) <= float(apparent)
     command = text[text.index("  rankwell retrieve") :].replace("\\\n", " ").split("\n")[0]
     again = shlex.split(command)
@@ -58,6 +66,9 @@ def test_the_demo_shows_the_apparent_gain_beside_that_on_other_questions(tmp_pat
     assert len(lists) == 12
     found = rw.evaluate(str(tmp_path / "qrels.txt"), lists, "nDCG@10", ties="input")
     means = {row["run"]: row["mean"] for row in found.summary}
-    own, other = (next(mean for name, mean in means.items() if name.endswith(each)) for each in (best, "k1=1.2 b=0.75"))
+    own, other = (
+        next(mean for name, mean in means.items() if name.endswith(each))
+        for each in (best, "k1=1.2 b=0.75")
+    )
     assert own == max(means.values())
     assert own - other == pytest.approx(float(apparent), abs=5e-5)

@@ -1,4 +1,6 @@
-"""Queries that are encoded when they are asked: their vectors, a time of their own, and what is refused."""
+"""Queries that are encoded when they are asked: their vectors, a time of their own, and what is
+refused.
+"""
 
 import time
 from collections.abc import Sequence
@@ -36,14 +38,19 @@ class Counts:
         self.calls.append([*texts])
         time.sleep(SLOW)
         self.ends.append(time.perf_counter())
-        return np.array([[text.split().count(word) for word in ("river", "hill", "lake")] for text in texts], dtype=np.float32)
+        return np.array(
+            [[text.split().count(word) for word in ("river", "hill", "lake")] for text in texts],
+            dtype=np.float32,
+        )
 
     def describe(self) -> dict[str, Any]:
         return {}
 
 
 class Nearest:
-    """The items of the largest dot product, the first of equal ones; it keeps the vectors that it was asked."""
+    """The items of the largest dot product, the first of equal ones; it keeps the vectors that it
+    was asked.
+    """
 
     def __init__(self) -> None:
         self.asked: list[list[float]] = []
@@ -53,8 +60,13 @@ class Nearest:
 
     def similarity_search(self, vector: Any, top_k: int) -> list[str]:
         self.asked.append(vector.tolist())
-        scores = [sum(x * y for x, y in zip(own, vector.tolist(), strict=True)) for own in self._vectors]
-        return [self._ids[row] for row in sorted(range(len(scores)), key=lambda row: -scores[row])[:top_k]]
+        scores = [
+            sum(x * y for x, y in zip(own, vector.tolist(), strict=True)) for own in self._vectors
+        ]
+        return [
+            self._ids[row]
+            for row in sorted(range(len(scores)), key=lambda row: -scores[row])[:top_k]
+        ]
 
 
 @pytest.fixture
@@ -65,19 +77,37 @@ def encoder(monkeypatch: pytest.MonkeyPatch) -> Counts:
 
 
 @pytest.mark.parametrize("rate", [None, 400.0])
-def test_a_query_is_encoded_before_it_is_sent_in_a_time_of_its_own(encoder: Counts, rate: float | None, tmp_path: Path):
+def test_a_query_is_encoded_before_it_is_sent_in_a_time_of_its_own(
+    encoder: Counts, rate: float | None, tmp_path: Path
+):
     engine, judged = Nearest(), {query: {"d1": 1} for query in QUERIES}
 
-    result = rw.retrieve(engine, QUERIES, items=ITEMS, qrels=judged, encoder="slow", k=5, rounds=2, warm_up=0, rate=rate)
+    result = rw.retrieve(
+        engine,
+        QUERIES,
+        items=ITEMS,
+        qrels=judged,
+        encoder="slow",
+        k=5,
+        rounds=2,
+        warm_up=0,
+        rate=rate,
+    )
     measured = result.objects["measured"]
     _, timings, _ = write_records(measured, tmp_path)
 
-    expected = {tuple(text.split().count(word) for word in ("river", "hill", "lake")) for text in QUERIES.values()}
+    expected = {
+        tuple(text.split().count(word) for word in ("river", "hill", "lake"))
+        for text in QUERIES.values()
+    }
     assert {tuple(vector) for vector in engine.asked} == expected
     assert len(engine.asked) == 2 * len(QUERIES)
     # All items at once; each query alone: for the exact results, to be warm, and in every round.
     assert sorted(map(len, encoder.calls)) == [1] * (12 + 10 + 2 * 12) + [30]
-    spans = [(each.sent if each.planned is None else each.planned, each.done) for each in measured.of(0, measured.rounds)]
+    spans = [
+        (each.sent if each.planned is None else each.planned, each.done)
+        for each in measured.of(0, measured.rounds)
+    ]
     assert not [end for end in encoder.ends for start, done in spans if start < end <= done]
     assert result.tables["settings"][0]["encoding (ms)"] >= 1000 * SLOW
     assert result.describe()["encoder"] == "slow"
@@ -87,7 +117,9 @@ def test_a_query_is_encoded_before_it_is_sent_in_a_time_of_its_own(encoder: Coun
 
 
 def test_without_an_encoder_there_is_no_such_column(tmp_path: Path):
-    result = rw.retrieve(lambda query, k: ["d1"], QUERIES, qrels={"q1": {"d1": 1}}, measures="RR", rounds=1)
+    result = rw.retrieve(
+        lambda query, k: ["d1"], QUERIES, qrels={"q1": {"d1": 1}}, measures="RR", rounds=1
+    )
     _, timings, _ = write_records(result.objects["measured"], tmp_path)
 
     assert "encoding" not in render(result, "table")
@@ -97,7 +129,16 @@ def test_without_an_encoder_there_is_no_such_column(tmp_path: Path):
 def test_an_encoder_is_fitted_to_the_items_and_finds_them_by_their_texts():
     itself = {item: {item: 1} for item in ITEMS}
 
-    result = rw.retrieve(Nearest(), ITEMS, items=ITEMS, qrels=itself, measures="RR", encoder="tfidf-svd:3", k=5, rounds=1)
+    result = rw.retrieve(
+        Nearest(),
+        ITEMS,
+        items=ITEMS,
+        qrels=itself,
+        measures="RR",
+        encoder="tfidf-svd:3",
+        k=5,
+        rounds=1,
+    )
 
     assert result["RR"] == 1.0
 
@@ -105,9 +146,21 @@ def test_an_encoder_is_fitted_to_the_items_and_finds_them_by_their_texts():
 @pytest.mark.parametrize(
     ("engine", "options", "message"),
     [
-        ("sqlite-fts5", {"queries": QUERIES, "items": ITEMS}, "sqlite-fts5 takes texts, not vectors"),
-        (lambda query, k: [], {"queries": QUERIES, "items": ITEMS, "option": {"takes": "text"}}, "takes texts, not vectors"),
-        (Nearest(), {"queries": QUERIES, "query_vectors": np.eye(12), "items": ITEMS}, "replaces query_vectors"),
+        (
+            "sqlite-fts5",
+            {"queries": QUERIES, "items": ITEMS},
+            "sqlite-fts5 takes texts, not vectors",
+        ),
+        (
+            lambda query, k: [],
+            {"queries": QUERIES, "items": ITEMS, "option": {"takes": "text"}},
+            "takes texts, not vectors",
+        ),
+        (
+            Nearest(),
+            {"queries": QUERIES, "query_vectors": np.eye(12), "items": ITEMS},
+            "replaces query_vectors",
+        ),
         (Nearest(), {"query_vectors": np.eye(3)}, "needs the texts of the queries; give queries"),
         (Nearest(), {"queries": QUERIES}, "is fitted to the texts of the items; give items"),
     ],

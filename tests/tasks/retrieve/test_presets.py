@@ -23,7 +23,11 @@ def test_a_preset_is_judged_and_its_parameters_are_tried():
             rounds=1,
         )
 
-    sent = {(each.path, each.body["knn"]["num_candidates"]) for each in server.received if each.method == "POST"}
+    sent = {
+        (each.path, each.body["knn"]["num_candidates"])
+        for each in server.received
+        if each.method == "POST"
+    }
     means = {row["run"]: row["mean"] for row in result.summary if row["measure"] == "RR"}
     assert means == {f"http num_candidates={value}": 0.5 for value in (10, 20)}
     assert sent == {("/docs/_search", 10), ("/docs/_search", 20)}

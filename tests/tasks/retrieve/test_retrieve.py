@@ -1,4 +1,6 @@
-"""Asking engines and judging them: quality, recall, times, failures, settings, and what is written."""
+"""Asking engines and judging them: quality, recall, times, failures, settings, and what is
+written.
+"""
 
 import json
 import os
@@ -32,9 +34,14 @@ def queries(n: int) -> dict[str, str]:
 
 
 def command(folder: Path, line: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE), *filter(None, [os.environ.get("PYTHONPATH")])])}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(HERE), *filter(None, [os.environ.get("PYTHONPATH")])]),
+    }
     words = [sys.executable, "-m", "rankwell", *line.split()]
-    return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
+    return subprocess.run(
+        words, cwd=folder, env=environment, capture_output=True, text=True, timeout=120
+    )
 
 
 def test_the_smallest_command_prints_a_row_for_each_setting(tmp_path: Path) -> None:
@@ -52,12 +59,23 @@ def test_the_smallest_command_prints_a_row_for_each_setting(tmp_path: Path) -> N
     ]
     assert "requests=closed, 1 client" in done.stdout
     files = {path.name for path in (tmp_path / "out").iterdir()}
-    assert {"run.parquet", "timings.parquet", "engine.json", "manifest.json", "summary.json"} <= files
+    assert {
+        "run.parquet",
+        "timings.parquet",
+        "engine.json",
+        "manifest.json",
+        "summary.json",
+    } <= files
     assert "asked.jsonl" not in files
     timings = duckdb.sql(f"SELECT * FROM '{tmp_path}/out/timings.parquet'").fetchall()
     assert len(timings) == 4
-    assert all(done > sent >= 0 and status == "ok" for _, _, _, _, sent, done, status, _, _ in timings)
-    run = duckdb.sql(f"SELECT query, item, rank FROM '{tmp_path}/out/run.parquet' WHERE run LIKE '%any' ORDER BY ALL").fetchall()
+    assert all(
+        done > sent >= 0 and status == "ok" for _, _, _, _, sent, done, status, _, _ in timings
+    )
+    run = duckdb.sql(
+        f"SELECT query, item, rank FROM '{tmp_path}/out/run.parquet' WHERE run LIKE '%any' "
+        "ORDER BY ALL"
+    ).fetchall()
     assert ("q1", "a", 1) in run
     description = json.loads((tmp_path / "out" / "engine.json").read_text())
     searched = [{"words": words, "k1": 1.2, "b": 0.75} for words in ("any", "all")]
@@ -67,7 +85,9 @@ def test_the_smallest_command_prints_a_row_for_each_setting(tmp_path: Path) -> N
 def test_quality_is_that_of_the_same_lists_as_a_run() -> None:
     asked, judged = queries(40), {f"q{row}": {WORDS[row % 10]: 1, "other": 2} for row in range(40)}
 
-    result = rw.retrieve(engines_here.search, asked, qrels=judged, measures=["nDCG@10", "RR", "P@1"], rounds=2)
+    result = rw.retrieve(
+        engines_here.search, asked, qrels=judged, measures=["nDCG@10", "RR", "P@1"], rounds=2
+    )
 
     run = {query: engines_here.search(text, 10) for query, text in asked.items()}
     expected = rw.evaluate(judged, {"run": run}, ["nDCG@10", "RR", "P@1"], ties="input")
@@ -85,12 +105,19 @@ def test_recall_is_that_of_all_scores_and_ties_count_by_distance(by: str) -> Non
     truth = {f"{row}": exact(query.tolist(), items) for row, query in enumerate(asked)}
     answers = {query: [f"i{each}" for each in random.permutation(60)[:20]] for query in truth}
     place = {tuple(query.tolist()): f"{row}" for row, query in enumerate(asked)}
-    lists = {query: sorted(scores, key=lambda item: (-scores[item], random.random()))[:20] for query, scores in truth.items()}
+    lists = {
+        query: sorted(scores, key=lambda item: (-scores[item], random.random()))[:20]
+        for query, scores in truth.items()
+    }
     run = {query: {item: truth[query][item] for item in lists[query]} for query in truth}
     del place
 
     result = rw.retrieve(
-        lambda query, k: answers[query][:k], {query: query for query in truth}, truth=rw.read_ranking(run), rounds=1, k=5
+        lambda query, k: answers[query][:k],
+        {query: query for query in truth},
+        truth=rw.read_ranking(run),
+        rounds=1,
+        k=5,
     )
 
     name = "Recall@5" if by == "distance" else "Recall@5(by='ids')"
@@ -113,17 +140,28 @@ def test_one_failure_fails_the_call_and_allowed_ones_count_as_empty() -> None:
     asked, judged = queries(20), {f"q{row}": [WORDS[row % 10]] for row in range(20)}
     failing = sum("six" in text for text in asked.values())
 
-    with pytest.raises(EngineFailed, match=rf"{failing} queries failed: 'q.*The first: .*out of order\. No figure is given"):
+    with pytest.raises(
+        EngineFailed,
+        match=rf"{failing} queries failed: 'q.*The first: .*out of order\. No figure is given",
+    ):
         rw.retrieve(fails, asked, qrels=judged, measures="R@10", rounds=1)
-    result = rw.retrieve(fails, asked, qrels=judged, measures="R@10", rounds=1, allow_failures=failing)
+    result = rw.retrieve(
+        fails, asked, qrels=judged, measures="R@10", rounds=1, allow_failures=failing
+    )
 
     assert result["R@10"] == sum("six" not in text for text in asked.values()) / 20
     assert any("count as empty (allow_failures)" in note for note in result.notes)
-    assert not np.isfinite(next(each for each in result.values if each.measure == "latency").values[6])
+    assert not np.isfinite(
+        next(each for each in result.values if each.measure == "latency").values[6]
+    )
 
 
-def test_a_dead_server_gives_no_figure_and_the_next_call_asks_the_rest_alone(tmp_path: Path) -> None:
-    (tmp_path / "queries.tsv").write_text("".join(f"{query}\t{text}\n" for query, text in queries(60).items()))
+def test_a_dead_server_gives_no_figure_and_the_next_call_asks_the_rest_alone(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "queries.tsv").write_text(
+        "".join(f"{query}\t{text}\n" for query, text in queries(60).items())
+    )
     (tmp_path / "down").touch()
     line = "retrieve engines_here:dies --queries queries.tsv -o out --rounds 1 --warm-up 0"
 
@@ -149,25 +187,42 @@ def test_a_dead_server_gives_no_figure_and_the_next_call_asks_the_rest_alone(tmp
 
 def test_a_query_without_end_is_a_timeout_and_the_others_are_asked(tmp_path: Path) -> None:
     asked = {"a": "x1 six", "b": "x2 seven", "c": "x3 eight"}
-    (tmp_path / "queries.tsv").write_text("".join(f"{query}\t{text}\n" for query, text in asked.items()))
-    line = "retrieve engines_here:hangs --queries queries.tsv --rounds 1 --timeout 0.5 --warm-up 0 --allow-failures 1 -o out"
+    (tmp_path / "queries.tsv").write_text(
+        "".join(f"{query}\t{text}\n" for query, text in asked.items())
+    )
+    line = (
+        "retrieve engines_here:hangs --queries queries.tsv --rounds 1 --timeout 0.5 --warm-up 0 "
+        "--allow-failures 1 -o out"
+    )
 
     done = command(tmp_path, line)
 
     assert done.returncode == 0, done.stderr
-    found = duckdb.sql(f"SELECT query, status, returned FROM '{tmp_path}/out/timings.parquet' ORDER BY query").fetchall()
+    found = duckdb.sql(
+        f"SELECT query, status, returned FROM '{tmp_path}/out/timings.parquet' ORDER BY query"
+    ).fetchall()
     assert found == [("a", "timeout", None), ("b", "ok", 1), ("c", "ok", 1)]
 
 
 def test_a_query_that_ends_the_worker_has_failed_and_the_others_are_asked(tmp_path: Path) -> None:
     asked = {"a": "x1 six", "b": "x2 seven", "c": "x3 eight"}
-    (tmp_path / "queries.tsv").write_text("".join(f"{query}\t{text}\n" for query, text in asked.items()))
+    (tmp_path / "queries.tsv").write_text(
+        "".join(f"{query}\t{text}\n" for query, text in asked.items())
+    )
 
-    done = command(tmp_path, "retrieve engines_here:ends --queries queries.tsv --rounds 1 --allow-failures 1 -o out")
+    done = command(
+        tmp_path,
+        "retrieve engines_here:ends --queries queries.tsv --rounds 1 --allow-failures 1 -o out",
+    )
 
     assert done.returncode == 0, done.stderr
-    assert "1 query failed; those without any answer count as empty (--allow-failures)" in done.stderr
-    found = duckdb.sql(f"SELECT query, status, returned, error FROM '{tmp_path}/out/timings.parquet' ORDER BY query").fetchall()
+    assert (
+        "1 query failed; those without any answer count as empty (--allow-failures)" in done.stderr
+    )
+    found = duckdb.sql(
+        f"SELECT query, status, returned, error FROM '{tmp_path}/out/timings.parquet' ORDER "
+        "BY query"
+    ).fetchall()
     assert found == [
         ("a", "failed", None, "the worker process of the engine ended (exit code 3)"),
         ("b", "ok", 1, None),
@@ -176,7 +231,9 @@ def test_a_query_that_ends_the_worker_has_failed_and_the_others_are_asked(tmp_pa
 
 
 def test_calls_of_an_engine_that_ends_now_and_then_keep_what_was_answered(tmp_path: Path) -> None:
-    (tmp_path / "queries.tsv").write_text("".join(f"{query}\t{text}\n" for query, text in queries(60).items()))
+    (tmp_path / "queries.tsv").write_text(
+        "".join(f"{query}\t{text}\n" for query, text in queries(60).items())
+    )
     line = "retrieve engines_here:tires --queries queries.tsv --rounds 1 --warm-up 0 -o out"
 
     failed = command(tmp_path, line)
@@ -186,7 +243,9 @@ def test_calls_of_an_engine_that_ends_now_and_then_keep_what_was_answered(tmp_pa
     assert "2 queries failed: 'q" in failed.stderr
     assert "ended (SIGKILL). No figure" in failed.stderr
     assert done.returncode == 0, done.stderr
-    asked = duckdb.sql(f"SELECT query FROM '{tmp_path}/out/timings.parquet' WHERE status = 'ok'").fetchall()
+    asked = duckdb.sql(
+        f"SELECT query FROM '{tmp_path}/out/timings.parquet' WHERE status = 'ok'"
+    ).fetchall()
     assert sorted(query for (query,) in asked) == sorted(queries(60))
 
 
@@ -201,7 +260,9 @@ class _LostHost:
 
     def ask(self, batch: RequestBatch, emit: Emit) -> BatchReport:
         if batch.queries:
-            raise WorkerLost([SentRequest(batch.queries[0], None, 0, 1, "failed", "it ended")], retries=1)
+            raise WorkerLost(
+                [SentRequest(batch.queries[0], None, 0, 1, "failed", "it ended")], retries=1
+            )
         return BatchReport([], 0, None, None, 0, {})
 
 
@@ -219,7 +280,11 @@ def test_percentiles_are_those_of_all_times_after_the_first_round() -> None:
     result = rw.retrieve(engines_here.search, queries(210), rounds=3)
 
     measured = result.measured
-    times = [1000 * (each.done - each.sent) for number in (2, 3) for each in measured.batches[0, number].requests]
+    times = [
+        1000 * (each.done - each.sent)
+        for number in (2, 3)
+        for each in measured.batches[0, number].requests
+    ]
     rows = {row["measure"]: row for row in result.summary}
     for name, share in (("p50", 0.5), ("p95", 0.95), ("p99", 0.99)):
         assert rows[name]["mean"] == percentile(times, share)
@@ -261,7 +326,10 @@ def test_open_loop_percentiles_are_those_of_the_log_of_the_server() -> None:
 
     requests = result.measured.batches[0, 2].requests
     done = dict(engines_here.LOG[-1000:])
-    times = [1000 * (done[asked[result.measured.inputs.queries.ids[each.query]]] - each.planned) for each in requests]
+    times = [
+        1000 * (done[asked[result.measured.inputs.queries.ids[each.query]]] - each.planned)
+        for each in requests
+    ]
     rows = {row["measure"]: row for row in result.summary}
     for name, share in (("p50", 0.5), ("p95", 0.95), ("p99", 0.99)):
         assert rows[name]["label"] == f"{name} latency"
@@ -281,7 +349,10 @@ def test_a_rate_above_capacity_is_overloaded_and_has_no_percentiles() -> None:
     assert any("overloaded at 1000 requests a second" in note for note in result.notes)
 
 
-@pytest.mark.parametrize(("capacity", "delay", "overloaded"), [(0.97, 0.0, True), (1.05, 0.0, False), (1.05, 0.015, False)])
+@pytest.mark.parametrize(
+    ("capacity", "delay", "overloaded"),
+    [(0.97, 0.0, True), (1.05, 0.0, False), (1.05, 0.015, False)],
+)
 def test_a_queue_that_grows_is_distinguished_from_the_delays_of_a_busy_machine(
     capacity: float, delay: float, overloaded: bool
 ) -> None:
@@ -296,7 +367,12 @@ def test_a_queue_that_grows_is_distinguished_from_the_delays_of_a_busy_machine(
 
 
 def test_a_queue_grows_even_where_the_newest_request_is_answered_first() -> None:
-    arrivals, waiting, requests, now = [number / 400 for number in range(400)], list[float](), list[SentRequest](), 0.0
+    arrivals, waiting, requests, now = (
+        [number / 400 for number in range(400)],
+        list[float](),
+        list[SentRequest](),
+        0.0,
+    )
     while arrivals or waiting:
         now = now if waiting else max(now, arrivals[0])
         while arrivals and arrivals[0] <= now:
@@ -323,19 +399,29 @@ def test_the_cheapest_setting_is_tested_from_the_last_down_and_the_best_by_all_p
 
     assert found.words == ["rejected", "accepted", "accepted", "accepted"]
     assert found.place == 1
-    assert found.sentence.startswith("The cheapest setting with a recall of 0.95 by p50 is b, its lower bound is 0.9")
+    assert found.sentence.startswith(
+        "The cheapest setting with a recall of 0.95 by p50 is b, its lower bound is 0.9"
+    )
     assert none.place is None
-    assert none.sentence.startswith("No setting reaches a recall of 0.95, the best lower bound is 0.")
+    assert none.sentence.startswith(
+        "No setting reaches a recall of 0.95, the best lower bound is 0."
+    )
     assert best is not None
     assert best.is_best == [False, False, True]
     assert best.sentence.startswith(
-        "1 of 3 settings is indistinguishable from the best by nDCG@10, c: it gains +0.5000 over a out of"
+        "1 of 3 settings is indistinguishable from the best by nDCG@10, c: it gains +0.5000 "
+        "over a out of"
     )
     assert best.sentence.endswith("fold, +0.5000 on the queries that chose it.")
     assert best.gain["out_of_fold"] == pytest.approx(0.5)
     assert own is not None
     assert own.sentence.endswith("by nDCG@10, c, which is the baseline.")
-    assert best_settings(values[:19], queries_of, names[:3], "nDCG@10", "share", 0, lower=False, seed=0) is None
+    assert (
+        best_settings(
+            values[:19], queries_of, names[:3], "nDCG@10", "share", 0, lower=False, seed=0
+        )
+        is None
+    )
 
 
 def test_the_bound_in_the_sentence_is_on_the_side_of_the_target_that_the_test_found() -> None:
@@ -348,25 +434,39 @@ def test_the_bound_in_the_sentence_is_on_the_side_of_the_target_that_the_test_fo
 
     none = cheapest(lists, names, costs, own - 0.002, "p50", grid=True, seed=0)
     last = cheapest([np.ones(120), lists[0]], names[:2], costs[:2], 0.99, "p50", grid=False, seed=0)
-    some = cheapest([np.ones(120), *lists], ["s", *names], [0.5, *costs], own - 0.002, "p50", grid=True, seed=0)
+    some = cheapest(
+        [np.ones(120), *lists], ["s", *names], [0.5, *costs], own - 0.002, "p50", grid=True, seed=0
+    )
 
     bound = max(lower_bound(each, tests=12) for each in lists)
     assert bound < own - 0.002
-    assert none.sentence == f"No setting reaches a recall of {own - 0.002:g}, the best lower bound is {bound:.4f} (Holm)."
+    assert (
+        none.sentence
+        == f"No setting reaches a recall of {own - 0.002:g}, the best lower bound is {bound:.4f} "
+        "(Holm)."
+    )
     assert last.sentence.startswith(
-        f"No setting reaches a recall of 0.99, the lower bound of s1 is {lower_bound(lists[0]):.4f} ("
+        "No setting reaches a recall of 0.99, the lower bound of s1 is "
+        f"{lower_bound(lists[0]):.4f} ("
     )
     assert some.place == 0
-    assert f"is s, its lower bound is {lower_bound(np.ones(120), tests=13):.4f} (Holm)." in some.sentence
+    assert (
+        f"is s, its lower bound is {lower_bound(np.ones(120), tests=13):.4f} (Holm)."
+        in some.sentence
+    )
 
 
 def test_filters_reach_the_engine_and_exact_results_alike(tmp_path: Path) -> None:
-    rows = "".join(f"d{row}\tparse {WORDS[row % 10]}\t{'red' if row % 4 else 'blue'}\n" for row in range(40))
+    rows = "".join(
+        f"d{row}\tparse {WORDS[row % 10]}\t{'red' if row % 4 else 'blue'}\n" for row in range(40)
+    )
     (tmp_path / "items.tsv").write_text("id\ttext\tcolour\n" + rows)
     (tmp_path / "queries.tsv").write_text("id\ttext\tcolour\nq\tparse\tblue\n")
 
     done = command(
-        tmp_path, "retrieve sqlite-fts5 --items items.tsv --queries queries.tsv --filter colour --rounds 1 -k 40 -o out"
+        tmp_path,
+        "retrieve sqlite-fts5 --items items.tsv --queries queries.tsv --filter colour "
+        "--rounds 1 -k 40 -o out",
     )
 
     assert done.returncode == 0, done.stderr
@@ -379,20 +479,38 @@ def test_lists_that_are_not_what_they_should_be_are_noted_or_refused() -> None:
     asked = queries(12)
 
     changing = rw.retrieve(lambda query, k: [f"i{next(state)}"], asked, rounds=2)
-    rising = rw.retrieve(lambda query, k: [("a", 1.0), ("b", 2.0)], asked, rounds=1, qrels={"q1": ["b"]}, measures="RR")
+    rising = rw.retrieve(
+        lambda query, k: [("a", 1.0), ("b", 2.0)],
+        asked,
+        rounds=1,
+        qrels={"q1": ["b"]},
+        measures="RR",
+    )
 
-    assert any("the lists of 12 of 12 queries differ between rounds" in note for note in changing.notes)
+    assert any(
+        "the lists of 12 of 12 queries differ between rounds" in note for note in changing.notes
+    )
     assert any("scores rise down the list in 12 of 12 queries" in note for note in rising.notes)
     assert rising["RR"] == 0.5
     with pytest.raises(BadInput, match="returned item 'a' twice; duplicates='first'"):
         rw.retrieve(lambda query, k: ["a", "b", "a"], asked, rounds=1)
-    kept = rw.retrieve(lambda query, k: ["a", "b", "a"], asked, rounds=1, duplicates="first", qrels={"q1": ["b"]}, measures="P@2")
+    kept = rw.retrieve(
+        lambda query, k: ["a", "b", "a"],
+        asked,
+        rounds=1,
+        duplicates="first",
+        qrels={"q1": ["b"]},
+        measures="P@2",
+    )
     assert kept["P@2"] == 0.5
 
 
 def test_chunks_are_collapsed_to_their_documents() -> None:
     items = {"c1": "x", "c2": "y", "c3": "z"}
-    table = [{"id": item, "text": text, "document": "d1" if item < "c3" else "d2"} for item, text in items.items()]
+    table = [
+        {"id": item, "text": text, "document": "d1" if item < "c3" else "d2"}
+        for item, text in items.items()
+    ]
     pandas = pytest.importorskip("pandas", reason="could not import pandas")
 
     result = rw.retrieve(
@@ -425,7 +543,9 @@ def test_chunks_are_collapsed_to_their_documents() -> None:
         ({"collapse": "document"}, "collapse takes the ids from a column of the items", BadUsage),
     ],
 )
-def test_what_cannot_be_asked_is_refused_in_a_sentence(options: dict, problem: str, error: type) -> None:
+def test_what_cannot_be_asked_is_refused_in_a_sentence(
+    options: dict, problem: str, error: type
+) -> None:
     with pytest.raises(error, match=problem.replace("(", r"\(").replace("[", r"\[")):
         rw.retrieve(engines_here.search, **{"queries": queries(12), **options})
 
@@ -434,7 +554,9 @@ def test_settings_are_all_combinations_and_share_the_index_of_their_build() -> N
     from rankwell.engines import ENGINES
     from rankwell.tasks.retrieve.settings import read_settings
 
-    found = read_settings(ENGINES["sqlite-fts5"], {}, ["tokenizer=porter,unicode61", "words=any,all"])
+    found = read_settings(
+        ENGINES["sqlite-fts5"], {}, ["tokenizer=porter,unicode61", "words=any,all"]
+    )
 
     assert [each.name for each in found.settings] == [
         "tokenizer=porter words=any",
@@ -453,10 +575,16 @@ def test_settings_are_all_combinations_and_share_the_index_of_their_build() -> N
 def test_other_machines_are_put_under_load_with_permission_alone(tmp_path: Path) -> None:
     (tmp_path / "endpoint.toml").write_text('url = "http://192.0.2.7/search"\n')
 
-    assert hosts_of("postgresql://app:${PGPASSWORD}@localhost/shop", {}) == {"localhost"} if "PGPASSWORD" in os.environ else True
+    assert (
+        hosts_of("postgresql://app:${PGPASSWORD}@localhost/shop", {}) == {"localhost"}
+        if "PGPASSWORD" in os.environ
+        else True
+    )
     assert hosts_of(str(tmp_path / "endpoint.toml"), {}) == {"192.0.2.7"}
     check_load("http://127.0.0.1:9200/x", {}, "--rate 5", None)
-    with pytest.raises(BadUsage, match=r"--rate 5 would load 192\.0\.2\.7, .*allow_load='192\.0\.2\.7"):
+    with pytest.raises(
+        BadUsage, match=r"--rate 5 would load 192\.0\.2\.7, .*allow_load='192\.0\.2\.7"
+    ):
         check_load("qdrant:http://192.0.2.7:6333", {}, "--rate 5", None)
     check_load("qdrant:http://192.0.2.7:6333", {}, "--rate 5", "192.0.2.7")
 
@@ -490,10 +618,16 @@ def test_the_host_of_an_address_is_the_one_that_is_asked(
 def test_results_are_gated_by_cost_and_by_the_lower_end_of_recall(tmp_path: Path) -> None:
     asked = queries(60)
     run = {
-        query: {item: 1.0 / rank for rank, item in enumerate(engines_here.search(text, 10), 1)} for query, text in asked.items()
+        query: {item: 1.0 / rank for rank, item in enumerate(engines_here.search(text, 10), 1)}
+        for query, text in asked.items()
     }
     short = {query: items for query, items in run.items() if len(items) == 2}
-    result = rw.retrieve(engines_here.search, {query: asked[query] for query in short}, truth=rw.read_ranking(short), k=2)
+    result = rw.retrieve(
+        engines_here.search,
+        {query: asked[query] for query in short},
+        truth=rw.read_ranking(short),
+        k=2,
+    )
 
     result.save(tmp_path / "out")
 

@@ -1,4 +1,6 @@
-"""Benches of live engines: a cell for every combination, one index for a build, rounds of all engines, kills, and secrets."""
+"""Benches of live engines: a cell for every combination, one index for a build, rounds of all
+engines, kills, and secrets.
+"""
 
 import json
 import os
@@ -33,15 +35,22 @@ intervals = "none"
 rounds = 2
 warm-up = 0
 """
-COUNTED = '[[system]]\nname = "own"\nengine = "engines_here:COUNTED"\nbuild = { shape = "wide" }\nsweep = { depth = [1, 2, 5] }\n'
+COUNTED = (
+    '[[system]]\nname = "own"\nengine = "engines_here:COUNTED"\nbuild = { shape = "wide" '
+    "}\nsweep = { depth = [1, 2, 5] }\n"
+)
 
 
 def make_bench(folder: Path, systems: str) -> Path:
     """A bench of 12 documents and 20 queries."""
     words = engines_here.WORDS
     (folder / "docs.tsv").write_text("".join(f"{word}\tparse {word}\n" for word in words))
-    (folder / "asked.tsv").write_text("".join(f"q{row}\tx{row} {words[row % 10]} one\n" for row in range(20)))
-    (folder / "judged.txt").write_text("".join(f"q{row} 0 {words[row % 10]} 1\n" for row in range(20)))
+    (folder / "asked.tsv").write_text(
+        "".join(f"q{row}\tx{row} {words[row % 10]} one\n" for row in range(20))
+    )
+    (folder / "judged.txt").write_text(
+        "".join(f"q{row} 0 {words[row % 10]} 1\n" for row in range(20))
+    )
     path = folder / "bench.toml"
     path.write_text(TOML + systems)
     return path
@@ -49,7 +58,9 @@ def make_bench(folder: Path, systems: str) -> Path:
 
 @pytest.fixture
 def found_here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """The folder of a bench whose worker processes find the engines of the tests; without charts and slow quantiles."""
+    """The folder of a bench whose worker processes find the engines of the tests; without charts
+    and slow quantiles.
+    """
     path = os.pathsep.join([str(HERE), *filter(None, [os.environ.get("PYTHONPATH")])])
     monkeypatch.setenv("PYTHONPATH", path)
     monkeypatch.syspath_prepend(str(HERE))
@@ -58,8 +69,13 @@ def found_here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_sweep_is_a_cell_for_every_combination_and_one_index_serves_a_build(found_here: Path) -> None:
-    fts = '[[system]]\nname = "fts"\nengine = "sqlite-fts5"\nbuild = { tokenizer = "porter" }\nsweep = { b = [0, 0.75] }\n'
+def test_a_sweep_is_a_cell_for_every_combination_and_one_index_serves_a_build(
+    found_here: Path,
+) -> None:
+    fts = (
+        '[[system]]\nname = "fts"\nengine = "sqlite-fts5"\nbuild = { tokenizer = "porter" '
+        "}\nsweep = { b = [0, 0.75] }\n"
+    )
     file = make_bench(found_here, fts + COUNTED)
 
     results = rw.bench(file)
@@ -77,9 +93,14 @@ def test_a_sweep_is_a_cell_for_every_combination_and_one_index_serves_a_build(fo
     asked = {f"q{row}": f"x{row} {engines_here.WORDS[row % 10]} one" for row in range(20)}
     for depth in (1, 2, 5):
         lists = {query: engines_here.search(text, depth) for query, text in asked.items()}
-        expected = sum(1 / (1 + each.index(word)) if word in each else 0 for each, word in _answers(lists)) / 20
+        expected = (
+            sum(1 / (1 + each.index(word)) if word in each else 0 for each, word in _answers(lists))
+            / 20
+        )
         assert means[f"own depth={depth}"] == pytest.approx(expected)
-    engine = json.loads((found_here / "bench-results" / "faq" / "own depth=5" / "engine.json").read_text())
+    engine = json.loads(
+        (found_here / "bench-results" / "faq" / "own depth=5" / "engine.json").read_text()
+    )
     assert [each["run"] for each in engine["settings"]] == ["counted depth=5"]
     # A further value asks that alone.
     file.write_text(file.read_text().replace("[1, 2, 5]", "[1, 2, 5, 7]"))
@@ -102,14 +123,19 @@ def test_an_engine_that_fails_leaves_the_cells_of_others(found_here: Path) -> No
 
     results = rw.bench(file)
 
-    assert [(each.plan.cell.system, each.status) for each in results.cells] == [("down", "failed"), ("own", "done")]
+    assert [(each.plan.cell.system, each.status) for each in results.cells] == [
+        ("down", "failed"),
+        ("own", "done"),
+    ]
     assert "1 query failed: 'q19'" in results.failed[0].error
 
 
 def test_the_notes_of_cells_are_in_every_output_once(
     found_here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Failures that are allowed are a note of the cell, which the table has too; what names a system is not a differing rule."""
+    """Failures that are allowed are a note of the cell, which the table has too; what names a
+    system is not a differing rule.
+    """
     broken = '[[system]]\nname = "down"\nengine = "engines_here:dies"\nallow-failures = 2\n'
     file = make_bench(found_here, broken + COUNTED.replace("[1, 2, 5]", "[1, 2]"))
     (found_here / "down").touch()
@@ -121,11 +147,17 @@ def test_the_notes_of_cells_are_in_every_output_once(
     printed = capsys.readouterr()
     again = rw.bench(file, found_here / "out")
 
-    note = "faq/down: object: 1 query failed; those without any answer count as empty (--allow-failures)"
+    note = (
+        "faq/down: object: 1 query failed; those without any answer count as empty "
+        "(--allow-failures)"
+    )
     shared = [each for each in again.notes if each.startswith("faq: no p95")]
     assert again.notes.count(note) == 1
     assert len(shared) == 1
-    for text in (printed.err, *((found_here / "out" / f"table.{suffix}").read_text() for suffix in ("txt", "md", "html"))):
+    for text in (
+        printed.err,
+        *((found_here / "out" / f"table.{suffix}").read_text() for suffix in ("txt", "md", "html")),
+    ):
         assert text.count(note) == text.count(shared[0]) == 1
         assert "engine is" not in text
         assert "measurement_itself" not in text
@@ -181,11 +213,19 @@ def test_rounds_are_interleaved_over_all_settings_of_all_engines() -> None:
 
 
 def test_a_table_of_an_option_is_read_and_what_cannot_be_is_a_sentence(found_here: Path) -> None:
-    file = make_bench(found_here, '[[system]]\nname = "fts"\nengine = "sqlite-fts5"\nsweep = { k1 = [1.2, 1.2] }\n')
+    file = make_bench(
+        found_here,
+        '[[system]]\nname = "fts"\nengine = "sqlite-fts5"\nsweep = { k1 = [1.2, 1.2] }\n',
+    )
     with pytest.raises(BadInput, match=r"bench\.toml:15: .*sweep: k1 lists a value twice"):
         rw.bench(file)
-    make_bench(found_here, '[[system]]\nname = "fts"\nengine = "sqlite-fts5"\nbuild = { tokenizer = ["a"] }\n')
-    with pytest.raises(BadInput, match=r"bench\.toml:15: .*build is \{'tokenizer': \['a'\]\}; expected strings"):
+    make_bench(
+        found_here,
+        '[[system]]\nname = "fts"\nengine = "sqlite-fts5"\nbuild = { tokenizer = ["a"] }\n',
+    )
+    with pytest.raises(
+        BadInput, match=r"bench\.toml:15: .*build is \{'tokenizer': \['a'\]\}; expected strings"
+    ):
         rw.bench(file)
 
 
@@ -199,8 +239,15 @@ def test_a_password_is_in_no_file_of_a_bench_nor_on_standard_error_nor_in_the_li
 
     def answer(number: int, _: object) -> Reply:
         if number == 3:
-            seen.append(subprocess.run(["ps", "axww", "-o", "args"], capture_output=True, text=True, check=True).stdout)
-        return Reply({"hits": [{"id": "one"}]} if number != 8 else {"error": "no"}, 200 if number != 8 else 500)
+            seen.append(
+                subprocess.run(
+                    ["ps", "axww", "-o", "args"], capture_output=True, text=True, check=True
+                ).stdout
+            )
+        return Reply(
+            {"hits": [{"id": "one"}]} if number != 8 else {"error": "no"},
+            200 if number != 8 else 500,
+        )
 
     with ScriptedServer(answer) as server:
         (found_here / "endpoint.toml").write_text(
@@ -208,26 +255,37 @@ def test_a_password_is_in_no_file_of_a_bench_nor_on_standard_error_nor_in_the_li
             'body = { text = "{query}", size = "{k}" }\nresults = { list = "hits", id = "id" }\n'
         )
         address = server.url.replace("http://", "http://me:${SEARCH_KEY}@")
-        own = f'[[system]]\nname = "server"\nengine = "endpoint.toml"\nurl = "{address}"\nretries = 1\n'
+        own = (
+            f'[[system]]\nname = "server"\nengine = "endpoint.toml"\nurl = "{address}"\nretries = '
+            "1\n"
+        )
         file = make_bench(found_here, own)
         results = rw.bench(file)
         headers = [each.headers.get("Authorization", "") for each in server.received]
 
     assert not results.failed, results.failed[0].error
-    recipe = json.loads((found_here / "bench-results" / "faq" / "server" / "cell.json").read_text())["made_of"]
+    recipe = json.loads(
+        (found_here / "bench-results" / "faq" / "server" / "cell.json").read_text()
+    )["made_of"]
     assert "endpoint.toml" in recipe["inputs"]
     assert all(headers)
     assert "spawn_main" in seen[0]
     printed = "".join(capfd.readouterr()) + results.render("json") + "".join(results.notes)
-    written = [path.read_bytes() for path in (found_here / "bench-results").rglob("*") if path.is_file()]
+    written = [
+        path.read_bytes() for path in (found_here / "bench-results").rglob("*") if path.is_file()
+    ]
     for text in (secret, "correct%20horse", "correct horse"):
         assert text not in seen[0] + printed
         assert not [each for each in written if text.encode() in each]
 
 
-def test_a_password_that_is_written_out_is_refused_before_anything_is_written(found_here: Path) -> None:
+def test_a_password_that_is_written_out_is_refused_before_anything_is_written(
+    found_here: Path,
+) -> None:
     file = make_bench(
-        found_here, '[[system]]\nname = "pg"\nengine = "pgvector"\nurl = "postgresql://app:hunter2@localhost/shop"\n'
+        found_here,
+        '[[system]]\nname = "pg"\nengine = "pgvector"\nurl = '
+        '"postgresql://app:hunter2@localhost/shop"\n',
     )
 
     with pytest.raises(BadInput, match="the URL has a password or a token in it") as caught:
@@ -237,7 +295,9 @@ def test_a_password_that_is_written_out_is_refused_before_anything_is_written(fo
     assert not list((found_here / "bench-results").rglob("*.json"))
 
 
-def test_a_page_of_several_sweeps_names_the_folder_of_each_verdict(found_here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_of_several_sweeps_names_the_folder_of_each_verdict(
+    found_here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(found_here)
     for name in ("narrow", "wide"):
         result = rw.retrieve(
@@ -252,7 +312,10 @@ def test_a_page_of_several_sweeps_names_the_folder_of_each_verdict(found_here: P
             intervals="none",
         )
         write(result, result.objects["measured"], found_here / name)
-    folders = [("", read_results(found_here / "narrow")), ("second", read_results(found_here / "wide"))]
+    folders = [
+        ("", read_results(found_here / "narrow")),
+        ("second", read_results(found_here / "wide")),
+    ]
 
     verdicts = page_source(folders).verdicts
 

@@ -1,4 +1,6 @@
-"""A gate on folders of `retrieve`: quality is compared with a baseline, times of queries only where they are named."""
+"""A gate on folders of `retrieve`: quality is compared with a baseline, times of queries only where
+they are named.
+"""
 
 import time
 from pathlib import Path
@@ -25,7 +27,9 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
         for more, judged in (("", JUDGED), ("-times", None)):
             measures = ["nDCG@10", "RR"] if judged else None
-            rw.retrieve(engine, QUERIES, qrels=judged, measures=measures, rounds=1).save(place / (name + more), charts=False)
+            rw.retrieve(engine, QUERIES, qrels=judged, measures=measures, rounds=1).save(
+                place / (name + more), charts=False
+            )
     return place
 
 
@@ -41,10 +45,16 @@ def test_times_are_compared_with_a_baseline_only_where_they_are_named(folders: P
     assert passed == {"nDCG@10": True, "RR": True}
     assert any(note.startswith("latency: times differ from call to call") for note in notes)
     assert checked(folders, "", measures=["latency"])[0] == {"latency (mean)": False}
-    assert checked(folders, "", measures=["RR", "latency"])[0] == {"RR": True, "latency (mean)": False}
+    assert checked(folders, "", measures=["RR", "latency"])[0] == {
+        "RR": True,
+        "latency (mean)": False,
+    }
 
 
 def test_results_that_have_only_times_are_not_compared_in_silence(folders: Path):
-    with pytest.raises(BadUsage, match="only times, which differ from call to call; measures='latency' compares them"):
+    with pytest.raises(
+        BadUsage,
+        match="only times, which differ from call to call; measures='latency' compares them",
+    ):
         checked(folders, "-times")
     assert checked(folders, "-times", measures=["latency"])[0] == {"latency (mean)": False}

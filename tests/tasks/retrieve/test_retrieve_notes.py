@@ -10,13 +10,18 @@ from rankwell.tasks.retrieve.evaluation import retrieve_into
 from rankwell.tasks.retrieve.options import RetrieveOptions
 
 QUERIES = {f"Q{row}": f"text {row}" for row in range(12)}
-JUDGED = {query: {f"D{query[1:]}a": 2, f"D{query[1:]}b": 1, f"D{query[1:]}c": 0} for query in QUERIES}
+JUDGED = {
+    query: {f"D{query[1:]}a": 2, f"D{query[1:]}b": 1, f"D{query[1:]}c": 0} for query in QUERIES
+}
 
 
 def run_of(pattern: str) -> dict[str, list[tuple[str, float]]]:
     """A run of three items a query, by a pattern of the query's number and the item's letter."""
     return {
-        query: [(pattern.format(number=query[1:], letter=letter), 3.0 - place) for place, letter in enumerate("cab")]
+        query: [
+            (pattern.format(number=query[1:], letter=letter), 3.0 - place)
+            for place, letter in enumerate("cab")
+        ]
         for query in QUERIES
     }
 
@@ -29,15 +34,23 @@ WORLDS: dict[str, tuple[Any, Any, Any]] = {
         {q: [(f"u{q}", 9.0), *found] for q, found in run_of("D{number}{letter}").items()},
         ["P@2", "RR@3"],
     ),
-    "nothing relevant for a measure": (JUDGED, run_of("D{number}{letter}"), ["P(rel=3)@2", "nDCG@10"]),
+    "nothing relevant for a measure": (
+        JUDGED,
+        run_of("D{number}{letter}"),
+        ["P(rel=3)@2", "nDCG@10"],
+    ),
     "a measure without bounds": (JUDGED, run_of("D{number}{letter}"), ["RBP", "AP"]),
     "nothing wrong": (JUDGED, run_of("D{number}{letter}"), ["nDCG@3"]),
 }
 
 
 def said_of(evaluated: Any) -> list[str]:
-    """The notes on the run, without that on the default convention, which names the order of ties of runs."""
-    return [note for note in evaluated.notes if not note.startswith("convention rankwell, the default")]
+    """The notes on the run, without that on the default convention, which names the order of ties
+    of runs.
+    """
+    return [
+        note for note in evaluated.notes if not note.startswith("convention rankwell, the default")
+    ]
 
 
 NOTED = ("foreign ids", "another notation of items", "unjudged items")
@@ -84,7 +97,9 @@ def test_a_convention_has_the_same_rules_for_own_items_and_negative_grades(world
     convention, judged, lists, measures = OWN_RULES[world]
     rules: dict[str, Any] = {"qrels": judged, "measures": measures, "convention": convention}
 
-    asked = rw.retrieve(lambda text, k: lists[text][:k], {query: query for query in lists}, rounds=1, **rules)
+    asked = rw.retrieve(
+        lambda text, k: lists[text][:k], {query: query for query in lists}, rounds=1, **rules
+    )
 
     evaluated = rw.evaluate(judged, lists, measures, convention=convention)
     plain = rw.evaluate(judged, lists, measures)
@@ -96,14 +111,27 @@ def test_a_convention_has_the_same_rules_for_own_items_and_negative_grades(world
 
 
 def test_query_ids_in_two_notations_are_named():
-    judged = {query.lower() if row < 4 else query: grades for row, (query, grades) in enumerate(JUDGED.items())}
+    judged = {
+        query.lower() if row < 4 else query: grades
+        for row, (query, grades) in enumerate(JUDGED.items())
+    }
     run = run_of("D{number}{letter}")
 
-    asked = rw.retrieve(lambda text, k: run[f"Q{text.split()[1]}"][:k], QUERIES, qrels=judged, measures="RR", rounds=1)
+    asked = rw.retrieve(
+        lambda text, k: run[f"Q{text.split()[1]}"][:k],
+        QUERIES,
+        qrels=judged,
+        measures="RR",
+        rounds=1,
+    )
 
     name = "object"
-    evaluated = rw.evaluate(judged, {name: {query: dict(found) for query, found in run.items()}}, "RR", queries="both")
-    assert any("differences of case" in note and "RR would stay 0.5000" in note for note in evaluated.notes)
+    evaluated = rw.evaluate(
+        judged, {name: {query: dict(found) for query, found in run.items()}}, "RR", queries="both"
+    )
+    assert any(
+        "differences of case" in note and "RR would stay 0.5000" in note for note in evaluated.notes
+    )
     assert set(said_of(evaluated)) <= set(asked.notes)
 
 
@@ -117,14 +145,18 @@ def test_columns_of_no_run_are_refused_before_anything_is_asked():
 def test_notes_on_the_exact_results_of_a_run_are_kept(tmp_path: Path):
     (tmp_path / "exact.run").write_bytes(b"\xef\xbb\xbfq Q0 a 1 2 t\n")
 
-    found = rw.retrieve(lambda query, k: ["a"][:k], {"q": "text"}, truth=str(tmp_path / "exact.run"), k=1, rounds=1)
+    found = rw.retrieve(
+        lambda query, k: ["a"][:k], {"q": "text"}, truth=str(tmp_path / "exact.run"), k=1, rounds=1
+    )
 
     assert any("byte order mark" in note for note in found.notes)
 
 
 def test_a_call_that_goes_on_asks_anew_where_the_file_of_the_engine_has_changed(tmp_path: Path):
     file = tmp_path / "engine.py"
-    options = RetrieveOptions(queries={"q": "text"}, qrels={"q": {"a": 1}}, measures="RR", rounds=1, warm_up=0, k=1)
+    options = RetrieveOptions(
+        queries={"q": "text"}, qrels={"q": {"a": 1}}, measures="RR", rounds=1, warm_up=0, k=1
+    )
     ranks: list[Any] = []
     for item in "ba":
         file.write_text(f"def search(query, k):\n    return [{item!r}]\n", encoding="utf-8")

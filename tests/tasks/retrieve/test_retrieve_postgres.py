@@ -1,4 +1,6 @@
-"""PostgreSQL: notes on what makes figures doubtful, each of a table in which it happens, and a bench with a password."""
+"""PostgreSQL: notes on what makes figures doubtful, each of a table in which it happens, and a
+bench with a password.
+"""
 
 import json
 import subprocess
@@ -24,12 +26,17 @@ def vectors() -> Any:
 
 @pytest.fixture
 def table(postgres: str, vectors: Any) -> Iterator[Any]:
-    """A table of an application with an HNSW index of its vectors, and a connection to change it."""
+    """A table of an application with an HNSW index of its vectors, and a connection to change
+    it.
+    """
     import psycopg
 
     with psycopg.connect(postgres, autocommit=True) as connection:
         connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
-        connection.execute("CREATE TABLE live_items (id int, embedding vector(8), colour text) WITH (autovacuum_enabled = off)")
+        connection.execute(
+            "CREATE TABLE live_items (id int, embedding vector(8), colour text) WITH "
+            "(autovacuum_enabled = off)"
+        )
         with connection.cursor().copy("COPY live_items FROM STDIN") as copy:
             for row, vector in enumerate(vectors):
                 copy.write_row((row, str(vector.tolist()), "rare" if row % 100 == 0 else "common"))
@@ -40,7 +47,14 @@ def table(postgres: str, vectors: Any) -> Iterator[Any]:
 
 
 def notes_of(
-    postgres: str, vectors: Any, k: int = 10, *, queries: Any = None, items: Any = None, filters: Any = None, **option: Any
+    postgres: str,
+    vectors: Any,
+    k: int = 10,
+    *,
+    queries: Any = None,
+    items: Any = None,
+    filters: Any = None,
+    **option: Any,
 ) -> list[str]:
     """The notes on five queries near the items."""
     asked = {f"q{row}": vectors[row] + 0.01 for row in range(5)}
@@ -64,21 +78,37 @@ def test_the_default_ef_search_limits_lists_of_100(postgres: str, table: Any, ve
     notes = notes_of(postgres, vectors, k=100)
 
     assert any(
-        "5 of 5 queries got 40 to 40 results for k = 100; probably a setting of the engine limits them" in each for each in notes
+        "5 of 5 queries got 40 to 40 results for k = 100; probably a setting of the engine "
+        "limits them" in each
+        for each in notes
     )
-    assert not [each for each in notes_of(postgres, vectors, k=100, ef_search=200) if "results for k" in each]
+    assert not [
+        each
+        for each in notes_of(postgres, vectors, k=100, ef_search=200)
+        if "results for k" in each
+    ]
 
 
-def test_a_filter_of_one_percent_is_applied_after_the_search(postgres: str, table: Any, vectors: Any) -> None:
-    items = [{"id": str(row), "text": "x", "colour": "rare" if row % 100 == 0 else "common"} for row in range(N)]
+def test_a_filter_of_one_percent_is_applied_after_the_search(
+    postgres: str, table: Any, vectors: Any
+) -> None:
+    items = [
+        {"id": str(row), "text": "x", "colour": "rare" if row % 100 == 0 else "common"}
+        for row in range(N)
+    ]
     pandas = pytest.importorskip("pandas", reason="could not import pandas")
 
     notes = notes_of(postgres, vectors, items=pandas.DataFrame(items), filters=["colour=rare"])
 
-    assert any("queries got no results" in each or "the filter is applied after the search" in each for each in notes)
+    assert any(
+        "queries got no results" in each or "the filter is applied after the search" in each
+        for each in notes
+    )
 
 
-def test_deleted_rows_shorten_lists_until_they_are_vacuumed(postgres: str, table: Any, vectors: Any) -> None:
+def test_deleted_rows_shorten_lists_until_they_are_vacuumed(
+    postgres: str, table: Any, vectors: Any
+) -> None:
     # All of the nearest to the queries: the index finds them first, and then leaves them out.
     near = np.argsort(-(vectors[:5] @ vectors.T).max(axis=0))[:400]
     table.execute("DELETE FROM live_items WHERE id = ANY(%s)", (near.tolist(),))
@@ -91,33 +121,52 @@ def test_deleted_rows_shorten_lists_until_they_are_vacuumed(postgres: str, table
     assert not [each for each in after if "got no results" in each or "results for k" in each]
 
 
-def test_an_order_by_descending_score_uses_no_index(postgres: str, table: Any, vectors: Any) -> None:
+def test_an_order_by_descending_score_uses_no_index(
+    postgres: str, table: Any, vectors: Any
+) -> None:
     statement = (
-        "SELECT id, 1 - (embedding <=> {vector}) AS score FROM live_items ORDER BY 1 - (embedding <=> {vector}) DESC LIMIT {k}"
+        "SELECT id, 1 - (embedding <=> {vector}) AS score FROM live_items ORDER BY 1 - (embedding "
+        "<=> {vector}) DESC LIMIT {k}"
     )
 
     notes = notes_of(postgres, vectors, sql=statement, kind="vector", metric="cosine")
 
-    assert any("the plan of the search uses no index, so that it reads every item" in each for each in notes)
+    assert any(
+        "the plan of the search uses no index, so that it reads every item" in each
+        for each in notes
+    )
 
 
-def test_a_hybrid_search_without_an_index_of_the_words_is_noted(postgres: str, table: Any, vectors: Any) -> None:
+def test_a_hybrid_search_without_an_index_of_the_words_is_noted(
+    postgres: str, table: Any, vectors: Any
+) -> None:
     table.execute("ALTER TABLE live_items ADD text text")
-    table.execute("UPDATE live_items SET text = CASE WHEN id % 50 = 0 THEN 'river ' ELSE 'hill ' END || id")
+    table.execute(
+        "UPDATE live_items SET text = CASE WHEN id % 50 = 0 THEN 'river ' ELSE 'hill ' END || id"
+    )
     table.execute("VACUUM ANALYZE live_items")
     asked = dict.fromkeys([f"q{row}" for row in range(5)], "river")
     notes = notes_of(postgres, vectors, queries=asked, kind="hybrid")
     table.execute("CREATE INDEX ON live_items USING gin (to_tsvector('english', text))")
     after = notes_of(postgres, vectors, queries=asked, kind="hybrid")
 
-    assert [each for each in notes if "the plan of the search uses no index of the texts, so that it reads every item" in each]
+    assert [
+        each
+        for each in notes
+        if "the plan of the search uses no index of the texts, so that it reads every item" in each
+    ]
     assert not [each for each in after if "uses no index" in each]
 
 
-def test_exact_searches_that_follow_others_in_a_session_are_the_truth(postgres: str, table: Any, vectors: Any) -> None:
+def test_exact_searches_that_follow_others_in_a_session_are_the_truth(
+    postgres: str, table: Any, vectors: Any
+) -> None:
     result = rw.retrieve(
         postgres + BY_INDEX,
-        query_vectors={f"q{row}": vector for row, vector in enumerate(np.random.default_rng(6).normal(size=(20, 8)))},
+        query_vectors={
+            f"q{row}": vector
+            for row, vector in enumerate(np.random.default_rng(6).normal(size=(20, 8)))
+        },
         item_vectors={str(row): vector for row, vector in enumerate(vectors)},
         k=10,
         rounds=2,
@@ -132,9 +181,14 @@ def test_exact_searches_that_follow_others_in_a_session_are_the_truth(postgres: 
 def test_lists_of_ivfflat_that_are_older_than_the_rows_are_noted_until_they_are_built_again(
     postgres: str, table: Any, vectors: Any
 ) -> None:
-    table.execute("CREATE TABLE live_empty (id int, embedding vector(8)) WITH (autovacuum_enabled = off)")
+    table.execute(
+        "CREATE TABLE live_empty (id int, embedding vector(8)) WITH (autovacuum_enabled = off)"
+    )
     try:
-        table.execute("CREATE INDEX live_lists ON live_empty USING ivfflat (embedding vector_cosine_ops) WITH (lists = 20)")
+        table.execute(
+            "CREATE INDEX live_lists ON live_empty USING ivfflat (embedding "
+            "vector_cosine_ops) WITH (lists = 20)"
+        )
         table.execute("INSERT INTO live_empty SELECT id, embedding FROM live_items")
         table.execute("ANALYZE live_empty")
         notes = notes_of(postgres, vectors, table="live_empty", probes=20)
@@ -143,7 +197,10 @@ def test_lists_of_ivfflat_that_are_older_than_the_rows_are_noted_until_they_are_
     finally:
         table.execute("DROP TABLE live_empty")
 
-    text = "pgvector: the rows of live_empty are newer than the ivfflat index live_lists: lists that are built on an empty table"
+    text = (
+        "pgvector: the rows of live_empty are newer than the ivfflat index live_lists: lists that "
+        "are built on an empty table"
+    )
     assert [each for each in notes if each.startswith(text)]
     assert not [each for each in after if "newer than" in each]
 
@@ -210,7 +267,11 @@ def test_a_bench_of_pgvector_takes_the_password_from_the_environment_and_shows_i
     ask: Callable[..., Any] = rw.tasks.retrieve.measuring._ask_one
 
     def watched(*given: Any) -> None:
-        seen.append(subprocess.run(["ps", "axww", "-o", "args"], capture_output=True, text=True, check=True).stdout)
+        seen.append(
+            subprocess.run(
+                ["ps", "axww", "-o", "args"], capture_output=True, text=True, check=True
+            ).stdout
+        )
         ask(*given)
 
     monkeypatch.setattr("rankwell.tasks.retrieve.measuring._ask_one", watched)
@@ -219,15 +280,18 @@ def test_a_bench_of_pgvector_takes_the_password_from_the_environment_and_shows_i
     assert len(refused.failed) == 5
     assert all("password authentication failed" in each.error for each in refused.failed)
     assert not results.failed, results.failed[0].error
-    assert sorted(path.name for path in (shop / "bench-results" / "faq").iterdir() if path.is_dir()) == sorted(
-        f"pg ef_search={value}" for value in (10, 20, 40, 80, 160)
-    )
+    assert sorted(
+        path.name for path in (shop / "bench-results" / "faq").iterdir() if path.is_dir()
+    ) == sorted(f"pg ef_search={value}" for value in (10, 20, 40, 80, 160))
     rows = [row["mean"] for row in results.summary if row["measure"] == "nDCG@10"]
     assert len(rows) == 5
     assert min(rows) > 0.9
     assert any("rankwell_app" in each for each in seen)
     printed = (
-        "".join(capfd.readouterr()) + results.render("json") + "".join(each.error for each in refused.failed) + "".join(seen)
+        "".join(capfd.readouterr())
+        + results.render("json")
+        + "".join(each.error for each in refused.failed)
+        + "".join(seen)
     )
     written = [path.read_bytes() for path in (shop / "bench-results").rglob("*") if path.is_file()]
     for text in ("open sesame", "open%20sesame"):

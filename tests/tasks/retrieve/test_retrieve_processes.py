@@ -1,4 +1,6 @@
-"""Processor time of a server that is named, and several clients of an engine that each have a worker process."""
+"""Processor time of a server that is named, and several clients of an engine that each have a
+worker process.
+"""
 
 import os
 import subprocess
@@ -23,7 +25,9 @@ def test_processor_time_of_a_named_server_is_what_the_kernel_counts() -> None:
     busy = subprocess.Popen([sys.executable, "-c", "while True: pass"])
     try:
         before = processor_ticks(busy.pid)
-        result = rw.retrieve(engines_here.slow, queries(10), rounds=2, warm_up=0, server_pid=busy.pid)
+        result = rw.retrieve(
+            engines_here.slow, queries(10), rounds=2, warm_up=0, server_pid=busy.pid
+        )
         used = (processor_ticks(busy.pid) - before) / os.sysconf("SC_CLK_TCK")
     finally:
         busy.kill()
@@ -43,19 +47,27 @@ def test_processor_time_of_a_named_server_is_what_the_kernel_counts() -> None:
 
 
 def test_each_client_of_an_engine_in_process_is_a_worker_of_its_own(tmp_path: Path) -> None:
-    (tmp_path / "queries.tsv").write_text("".join(f"{query}\t{text}\n" for query, text in queries(24).items()))
+    (tmp_path / "queries.tsv").write_text(
+        "".join(f"{query}\t{text}\n" for query, text in queries(24).items())
+    )
 
-    done = command(tmp_path, "retrieve engines_here:who --queries queries.tsv --clients 2 --rounds 2 --warm-up 0 -o out")
+    done = command(
+        tmp_path,
+        "retrieve engines_here:who --queries queries.tsv --clients 2 --rounds 2 --warm-up 0 -o out",
+    )
 
     assert done.returncode == 0, done.stderr
     assert "requests=closed, 2 clients" in done.stdout
-    asked = duckdb.sql(f"SELECT query, round, count(*) FROM '{tmp_path}/out/timings.parquet' GROUP BY ALL").fetchall()
+    asked = duckdb.sql(
+        f"SELECT query, round, count(*) FROM '{tmp_path}/out/timings.parquet' GROUP BY ALL"
+    ).fetchall()
     assert sorted(asked) == sorted((query, number, 1) for query in queries(24) for number in (1, 2))
     workers = duckdb.sql(f"SELECT DISTINCT item FROM '{tmp_path}/out/run.parquet'").fetchall()
     assert len(workers) == 2
     # The processes run at once: requests of one begin before those of the other have ended.
     spans = duckdb.sql(
-        f"SELECT min(sent), max(done) FROM '{tmp_path}/out/timings.parquet' t JOIN '{tmp_path}/out/run.parquet' r USING (query) "
+        f"SELECT min(sent), max(done) FROM '{tmp_path}/out/timings.parquet' t JOIN "
+        f"'{tmp_path}/out/run.parquet' r USING (query) "
         "WHERE t.round = 1 GROUP BY r.item"
     ).fetchall()
     assert max(start for start, _ in spans) < min(end for _, end in spans)

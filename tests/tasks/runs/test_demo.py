@@ -1,4 +1,6 @@
-"""The demonstration: its hand-written questions and judgments, and the experiment that it writes."""
+"""The demonstration: its hand-written questions and judgments, and the experiment that it
+writes.
+"""
 
 from collections import Counter
 from pathlib import Path
@@ -6,11 +8,31 @@ from pathlib import Path
 import pytest
 
 from rankwell.media import python_docs
-from rankwell.tasks.runs.commands.demo import DEPTH, RunDemoFiles, prepare, read_judgments, read_needs
+from rankwell.tasks.runs.commands.demo import (
+    DEPTH,
+    RunDemoFiles,
+    prepare,
+    read_judgments,
+    read_needs,
+)
 
 # Judged, because a system returned them, but not in every version from 3.11 to 3.14.
 SOME_VERSIONS = {
-    *("aifc", "asyncore", "audioop", "cgi", "cgitb", "crypt", "imghdr", "imp", "mailcap", "nis", "nntplib", "pipes", "smtpd"),
+    *(
+        "aifc",
+        "asyncore",
+        "audioop",
+        "cgi",
+        "cgitb",
+        "crypt",
+        "imghdr",
+        "imp",
+        "mailcap",
+        "nis",
+        "nntplib",
+        "pipes",
+        "smtpd",
+    ),
     *("sndhdr", "spwd", "sunau", "telnetlib", "uu", "xdrlib", "dbm.sqlite3"),
 }
 # Not on every platform.
@@ -55,18 +77,27 @@ def test_every_judged_module_exists_or_is_known_to_come_and_go():
 
 
 def test_no_module_that_comes_and_goes_is_a_good_answer():
-    assert max(row.grade for row in read_judgments() if row.module in SOME_VERSIONS | SOME_PLATFORMS) == 1
+    assert (
+        max(row.grade for row in read_judgments() if row.module in SOME_VERSIONS | SOME_PLATFORMS)
+        == 1
+    )
 
 
 def test_the_written_judgments_are_those_of_modules_that_are_here(demo: RunDemoFiles):
     present = {entry.id for entry in python_docs.modules()}
 
-    assert rows(demo.qrels) == [[row.need, "0", row.module, str(row.grade)] for row in read_judgments() if row.module in present]
+    assert rows(demo.qrels) == [
+        [row.need, "0", row.module, str(row.grade)]
+        for row in read_judgments()
+        if row.module in present
+    ]
 
 
 def test_tables_hold_every_question_and_every_module(demo: RunDemoFiles):
     questions = [line.split("\t") for line in demo.queries.read_text(encoding="utf-8").splitlines()]
-    documents = [line.split("\t") for line in demo.documents.read_text(encoding="utf-8").splitlines()]
+    documents = [
+        line.split("\t") for line in demo.documents.read_text(encoding="utf-8").splitlines()
+    ]
 
     assert questions == [list(need) for need in read_needs()]
     assert documents == [[entry.id, entry.title] for entry in python_docs.modules()]
@@ -96,13 +127,20 @@ def test_what_stands_near_the_top_is_judged(demo: RunDemoFiles):
 def test_searching_everything_finds_more_than_searching_first_sentences(demo: RunDemoFiles):
     best = {(row.need, row.module) for row in read_judgments() if row.grade == 3}
     first, whole = (
-        {need for need, _, item, rank, _, _ in rows(path) if int(rank) <= 5 and (need, item) in best} for path in demo.runs
+        {
+            need
+            for need, _, item, rank, _, _ in rows(path)
+            if int(rank) <= 5 and (need, item) in best
+        }
+        for path in demo.runs
     )
 
     assert len(first) + 10 < len(whole) < 60
 
 
-def test_a_second_preparation_writes_the_same_bytes_and_leaves_nothing_else(demo: RunDemoFiles, tmp_path: Path):
+def test_a_second_preparation_writes_the_same_bytes_and_leaves_nothing_else(
+    demo: RunDemoFiles, tmp_path: Path
+):
     again = prepare(tmp_path / "new" / "folder")
 
     names = {"qrels.txt", "queries.tsv", "documents.tsv", "whole_docs.run", "first_sentences.run"}

@@ -11,18 +11,25 @@ import pytest
 from ray_cluster import children_of, wait_for
 from tasks.runs.run_shards import rows_of, scattered, write_judgments, write_shards
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks for processes in /proc")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks for processes in /proc"),
+]
 SHARDS = 8
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A run that the plain reader takes seconds to count in both rounds: every row has a hundred copies with other items."""
+    """A run that the plain reader takes seconds to count in both rounds: every row has a hundred
+    copies with other items.
+    """
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("RANKWELL_KERNEL", "numpy")
     write_judgments(Path("qrels.txt"))
     rows = [
-        (query, f"{item}-{copy}" if copy else item, score) for query, item, score in scattered(rows_of()) for copy in range(150)
+        (query, f"{item}-{copy}" if copy else item, score)
+        for query, item, score in scattered(rows_of())
+        for copy in range(150)
     ]
     write_shards(Path("run"), ".run", rows, SHARDS)
     subprocess.run(command("-o", "one"), check=True, capture_output=True)
@@ -30,7 +37,19 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def command(*words: str) -> list[str]:
-    return [sys.executable, "-m", "rankwell", "evaluate", "qrels.txt", "run", "-m", "nDCG@10", "-m", "AP", *words]
+    return [
+        sys.executable,
+        "-m",
+        "rankwell",
+        "evaluate",
+        "qrels.txt",
+        "run",
+        "-m",
+        "nDCG@10",
+        "-m",
+        "AP",
+        *words,
+    ]
 
 
 def parts(*words: str) -> list[str]:
@@ -38,7 +57,11 @@ def parts(*words: str) -> list[str]:
 
 
 def files(result: str) -> dict[str, bytes]:
-    return {path.relative_to(result).as_posix(): path.read_bytes() for path in sorted(Path(result).rglob("*")) if path.is_file()}
+    return {
+        path.relative_to(result).as_posix(): path.read_bytes()
+        for path in sorted(Path(result).rglob("*"))
+        if path.is_file()
+    }
 
 
 @pytest.mark.parametrize("part", ["part-00003", "second/part-00003"])
@@ -59,7 +82,11 @@ def test_a_killed_driver_goes_on_with_the_parts_that_are_done(folder: Path, part
     wait_for(lambda: list(Path("work").glob(f"{part}.running.json")))
     driver.kill()
     driver.wait()
-    done = {path: path.stat().st_ino for path in Path("work").rglob("part-*.arrays") if path.with_suffix(".json").exists()}
+    done = {
+        path: path.stat().st_ino
+        for path in Path("work").rglob("part-*.arrays")
+        if path.with_suffix(".json").exists()
+    }
 
     subprocess.run(parts("--executor", "processes:2"), check=True, capture_output=True)
 
@@ -73,7 +100,10 @@ def test_a_killed_element_of_an_array_is_listed_and_done_again(folder: Path):
     for place in ("work", "work/second"):
         subprocess.run(words, check=False, capture_output=True)
         for index in range(SHARDS):
-            element = subprocess.Popen([sys.executable, "-m", "rankwell", "part", place, str(index)], stderr=subprocess.DEVNULL)
+            element = subprocess.Popen(
+                [sys.executable, "-m", "rankwell", "part", place, str(index)],
+                stderr=subprocess.DEVNULL,
+            )
             if index == 5:
                 wait_for(lambda place=place: list(Path(place).glob("part-00005.running.json")))
                 element.kill()
@@ -81,7 +111,9 @@ def test_a_killed_element_of_an_array_is_listed_and_done_again(folder: Path):
         found = subprocess.run(words, capture_output=True, encoding="utf-8")
         assert found.returncode == 5
         assert f"1 of {SHARDS} parts is missing: 5; submit it" in found.stderr
-        subprocess.run([sys.executable, "-m", "rankwell", "part", place, "5"], check=True, capture_output=True)
+        subprocess.run(
+            [sys.executable, "-m", "rankwell", "part", place, "5"], check=True, capture_output=True
+        )
 
     subprocess.run(words, check=True, capture_output=True)
 

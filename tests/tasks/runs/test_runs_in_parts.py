@@ -1,4 +1,6 @@
-"""Runs in parts: the bytes of one process, wherever the rows of a query lie, and the same errors for the same mistakes."""
+"""Runs in parts: the bytes of one process, wherever the rows of a query lie, and the same errors
+for the same mistakes.
+"""
 
 import hashlib
 import json
@@ -12,7 +14,14 @@ import pytest
 
 import rankwell
 from commanding import with_fields
-from rankwell.errors import BadInput, BadLine, BadUsage, DuplicateItem, NothingToEvaluate, UnknownName
+from rankwell.errors import (
+    BadInput,
+    BadLine,
+    BadUsage,
+    DuplicateItem,
+    NothingToEvaluate,
+    UnknownName,
+)
 from rankwell.parts.running import compute_part
 from rankwell.tasks.runs.commands.evaluate import evaluate as command
 from tasks.runs.run_shards import rows_of, scattered, write_judgments, write_run, write_shards
@@ -45,7 +54,15 @@ def digest(run: str, **options: Any) -> str:
     """A digest of all that an evaluation gives, except for the names of its files."""
     result = rankwell.evaluate("qrels.txt", {"run": run}, MEASURES, details=True, **options)
     details = {name: list(cells) for name, cells in (result.details or {}).items()}
-    parts = [list(result.per_query()), result.summary, details, result.notes, result.describe(), result.left_out, result.queries]
+    parts = [
+        list(result.per_query()),
+        result.summary,
+        details,
+        result.notes,
+        result.describe(),
+        result.left_out,
+        result.queries,
+    ]
     return hashlib.sha256(json.dumps(parts, default=repr).encode()).hexdigest()
 
 
@@ -65,7 +82,9 @@ def test_every_tie_rule_gives_the_numbers_of_one_file(folder: Path, layout: str,
 def test_a_file_may_be_cut_anywhere(folder: Path, layout: str, shards: int):
     write(layout)
 
-    assert digest(f"{layout}.run", ties="input", shards=shards) == digest(f"{layout}.run", ties="input")
+    assert digest(f"{layout}.run", ties="input", shards=shards) == digest(
+        f"{layout}.run", ties="input"
+    )
 
 
 DAILY = (("scattered", ".parquet", 31), ("by-query", ".csv", 2))
@@ -84,7 +103,9 @@ def test_shards_may_have_any_format(folder: Path, layout: str, suffix: str, shar
     one = digest(layout, **options)
 
     assert digest(layout, shards=shards, **options) == one
-    assert digest(f"{layout}{suffix}", shards=shards, **options) == digest(f"{layout}{suffix}", **options)
+    assert digest(f"{layout}{suffix}", shards=shards, **options) == digest(
+        f"{layout}{suffix}", **options
+    )
     if suffix != ".tsv":  # each of whose shards counts places from 1
         assert digest(f"{layout}{suffix}", **options) == one
 
@@ -108,10 +129,15 @@ def test_other_rules_give_the_numbers_of_one_file(folder: Path, options: dict[st
 def test_measures_of_intents_work_in_parts(folder: Path, measure: str):
     write("scattered")
     lines = [line.split() for line in Path("qrels.txt").read_text().splitlines()]
-    rows = (f"{query} i{row % 3} {item} {grade}\n" for row, (query, _, item, grade) in enumerate(lines))
+    rows = (
+        f"{query} i{row % 3} {item} {grade}\n" for row, (query, _, item, grade) in enumerate(lines)
+    )
     Path("intents.txt").write_text("".join(rows))
 
-    one, parts = (rankwell.evaluate("intents.txt", "scattered", measure, **options) for options in ({}, {"shards": 3}))
+    one, parts = (
+        rankwell.evaluate("intents.txt", "scattered", measure, **options)
+        for options in ({}, {"shards": 3})
+    )
 
     assert list(parts.per_query()) == list(one.per_query())
     assert parts.manifest() == one.manifest()
@@ -122,7 +148,10 @@ def test_several_runs_are_cut_together(folder: Path):
         write(layout)
     runs = ["by-query", "scattered", "scattered.run"]
 
-    one, parts = (rankwell.evaluate("qrels.txt", runs, "AP", **options) for options in ({}, {"shards": 5, "work": "work"}))
+    one, parts = (
+        rankwell.evaluate("qrels.txt", runs, "AP", **options)
+        for options in ({}, {"shards": 5, "work": "work"})
+    )
 
     assert list(parts.per_query()) == list(one.per_query())
     assert parts.manifest() == one.manifest()
@@ -130,7 +159,11 @@ def test_several_runs_are_cut_together(folder: Path):
 
 
 def files(result: str) -> dict[str, bytes]:
-    return {path.relative_to(result).as_posix(): path.read_bytes() for path in sorted(Path(result).rglob("*")) if path.is_file()}
+    return {
+        path.relative_to(result).as_posix(): path.read_bytes()
+        for path in sorted(Path(result).rglob("*"))
+        if path.is_file()
+    }
 
 
 @pytest.mark.parametrize("executor", ["processes:2", pytest.param("here", marks=pytest.mark.slow)])
@@ -152,7 +185,10 @@ def test_an_array_is_submitted_for_each_round(folder: Path):
     one = digest("scattered")
 
     for part_folder in ("work", "work/second"):
-        with pytest.raises(rankwell.Unfinished, match=f"sbatch --array=0-2 (.|\n)*rankwell part {part_folder} --threads"):
+        with pytest.raises(
+            rankwell.Unfinished,
+            match=f"sbatch --array=0-2 (.|\n)*rankwell part {part_folder} --threads",
+        ):
             digest("scattered", **options)
         for index in range(3):
             compute_part(Path(part_folder), index)
@@ -175,7 +211,10 @@ def test_finished_parts_serve_other_measures_and_intervals(folder: Path):
 
     found = rankwell.evaluate("qrels.txt", "scattered", ["RR", "P@5"], work="work", intervals="t")
 
-    assert found.summary == rankwell.evaluate("qrels.txt", "scattered", ["RR", "P@5"], intervals="t").summary
+    assert (
+        found.summary
+        == rankwell.evaluate("qrels.txt", "scattered", ["RR", "P@5"], intervals="t").summary
+    )
     assert {path: path.stat().st_ino for path in before} == before
 
 
@@ -183,7 +222,9 @@ def test_judgments_that_changed_since_the_last_call_of_a_process_are_read_anew(f
     write("scattered")
     digest("scattered", shards=3)
     lines = Path("qrels.txt").read_text().splitlines(keepends=True)
-    Path("qrels.txt").write_text("".join(line for line in lines if not line.startswith(lines[0].split()[0] + " ")))
+    Path("qrels.txt").write_text(
+        "".join(line for line in lines if not line.startswith(lines[0].split()[0] + " "))
+    )
 
     assert digest("scattered", shards=3) == digest("scattered")
 
@@ -191,7 +232,9 @@ def test_judgments_that_changed_since_the_last_call_of_a_process_are_read_anew(f
 def test_costs_are_shown_before_any_work(folder: Path):
     write("scattered")
 
-    shown = with_fields(command)("qrels.txt", "scattered", dry_run=True, shards=3, work="work").text.splitlines()
+    shown = with_fields(command)(
+        "qrels.txt", "scattered", dry_run=True, shards=3, work="work"
+    ).text.splitlines()
 
     size = sum(each.stat().st_size for each in Path("scattered").iterdir())
     assert [line.split()[-1] for line in shown] == ["3", "7", f"{size:,}"]
@@ -199,11 +242,15 @@ def test_costs_are_shown_before_any_work(folder: Path):
 
 
 @pytest.mark.parametrize(("least", "parts"), [(16 << 20, "1"), (6000, "3"), (2000, "9")])
-def test_an_array_has_parts_that_are_worth_a_process(folder: Path, monkeypatch: pytest.MonkeyPatch, least: int, parts: str):
+def test_an_array_has_parts_that_are_worth_a_process(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, least: int, parts: str
+):
     write("scattered")
     monkeypatch.setattr("rankwell.tasks.runs.run_plan._LEAST", least)
 
-    shown = with_fields(command)("qrels.txt", "scattered", dry_run=True, executor="array").text.splitlines()
+    shown = with_fields(command)(
+        "qrels.txt", "scattered", dry_run=True, executor="array"
+    ).text.splitlines()
 
     assert 18_000 <= sum(each.stat().st_size for each in Path("scattered").iterdir()) < 20_000
     assert shown[0].split()[-1] == parts
@@ -211,13 +258,19 @@ def test_an_array_has_parts_that_are_worth_a_process(folder: Path, monkeypatch: 
 
 def test_a_plan_of_one_part_is_named_as_one(folder: Path):
     write("scattered")
-    planned, again = (with_fields(command)("qrels.txt", "scattered", executor="array", work="work") for _ in range(2))
+    planned, again = (
+        with_fields(command)("qrels.txt", "scattered", executor="array", work="work")
+        for _ in range(2)
+    )
 
-    assert planned.notes == ("work has the plan of 1 part; submit it, then run this command again.",)
+    assert planned.notes == (
+        "work has the plan of 1 part; submit it, then run this command again.",
+    )
     assert again.notes == ("1 of 1 part is missing: 0; submit it, then run this command again.",)
 
 
-# ---- mistakes --------------------------------------------------------------------------------------------------------------
+# ---- mistakes
+# --------------------------------------------------------------------------------------------------
 
 
 def append(name: str, text: str) -> None:
@@ -225,24 +278,61 @@ def append(name: str, text: str) -> None:
         file.write(text)
 
 
-FORMATS = r"scattered/x\.csv is csv, scattered/part-000\.run is trec; the shards of a run have one format"
-TWICE = r"query 'q\d+' lists item 'd\d+' twice, in scattered/part-00\d\.run and in scattered/part-006\.run; keep one of them"
+FORMATS = (
+    r"scattered/x\.csv is csv, scattered/part-000\.run is trec; the shards of a run have one format"
+)
+TWICE = (
+    r"query 'q\d+' lists item 'd\d+' twice, in scattered/part-00\d\.run and in "
+    r"scattered/part-006\.run; keep one of them"
+)
 MISTAKES = {
-    "an empty file": (lambda: append("part-9.run", ""), BadInput, r"scattered/part-9\.run is empty"),
+    "an empty file": (
+        lambda: append("part-9.run", ""),
+        BadInput,
+        r"scattered/part-9\.run is empty",
+    ),
     "another format": (lambda: append("x.csv", "query,item,score\nq1,d1,2\n"), BadInput, FORMATS),
-    "a folder inside": (lambda: Path("scattered/more").mkdir(), BadInput, r"scattered/more is a folder"),
-    "a data set": (lambda: Path("scattered/qrels").mkdir(), BadInput, r"scattered is a BEIR data set \(it has qrels\)"),
+    "a folder inside": (
+        lambda: Path("scattered/more").mkdir(),
+        BadInput,
+        r"scattered/more is a folder",
+    ),
+    "a data set": (
+        lambda: Path("scattered/qrels").mkdir(),
+        BadInput,
+        r"scattered is a BEIR data set \(it has qrels\)",
+    ),
     "a result": (lambda: append("manifest.json", "{}"), BadInput, r"scattered is a result folder"),
-    "a bad line": (lambda: append("part-004.run", "q1 Q0 d1\n"), BadLine, r"scattered/part-004\.run:\d+: 3 fields"),
-    "a bad score": (lambda: append("part-004.run", "q1 Q0 d1 1 nan t\n"), BadInput, r"part-004\.run:\d+: the score is 'nan'"),
+    "a bad line": (
+        lambda: append("part-004.run", "q1 Q0 d1\n"),
+        BadLine,
+        r"scattered/part-004\.run:\d+: 3 fields",
+    ),
+    "a bad score": (
+        lambda: append("part-004.run", "q1 Q0 d1 1 nan t\n"),
+        BadInput,
+        r"part-004\.run:\d+: the score is 'nan'",
+    ),
     "a judged item in two files": (lambda: repeat(judged=True), DuplicateItem, TWICE),
     "an unjudged item in two files": (lambda: repeat(judged=False), DuplicateItem, TWICE),
-    "no common query": (lambda: Path("qrels.txt").write_text("x 0 y 1\n"), NothingToEvaluate, r"no query to evaluate"),
-    "duplicates to drop": (None, BadUsage, r"duplicates='first': query 'q10' has rows in several files"),
+    "no common query": (
+        lambda: Path("qrels.txt").write_text("x 0 y 1\n"),
+        NothingToEvaluate,
+        r"no query to evaluate",
+    ),
+    "duplicates to drop": (
+        None,
+        BadUsage,
+        r"duplicates='first': query 'q10' has rows in several files",
+    ),
     "a tie": (None, BadInput, r"items share the score"),
     "an unknown format": (None, UnknownName, r"unknown format of runs 'tec'"),
 }
-OPTIONS = {"duplicates to drop": {"duplicates": "first"}, "a tie": {"ties": "error"}, "an unknown format": {"run_format": "tec"}}
+OPTIONS = {
+    "duplicates to drop": {"duplicates": "first"},
+    "a tie": {"ties": "error"},
+    "an unknown format": {"run_format": "tec"},
+}
 
 
 def repeat(*, judged: bool) -> None:
@@ -250,7 +340,11 @@ def repeat(*, judged: bool) -> None:
     pairs = {tuple(line.split()[::2]) for line in Path("qrels.txt").read_text().splitlines()}
     known = {query for query, _ in pairs}
     lines = Path("scattered/part-000.run").read_text().splitlines()
-    chosen = (line for line in lines if line.split()[0] in known and (tuple(line.split()[:3:2]) in pairs) == judged)
+    chosen = (
+        line
+        for line in lines
+        if line.split()[0] in known and (tuple(line.split()[:3:2]) in pairs) == judged
+    )
     append("part-006.run", f"{next(chosen)}\n")
 
 
@@ -289,7 +383,10 @@ def test_an_item_twice_in_one_file_is_the_same_error_wherever_the_file_is_cut(fo
 
     for shards in (None, 2, 31):
         with pytest.raises(
-            DuplicateItem, match=rf"scattered\.run:871: query 'q9' lists item 'd\d+' twice, in lines {row + 1} and 871"
+            DuplicateItem,
+            match=r"scattered\.run:871: query 'q9' lists item 'd\d+' twice, in lines "
+            rf"{row + 1} and "
+            r"871",
         ):
             digest("scattered.run", shards=shards)
 
@@ -306,7 +403,10 @@ def test_a_bad_line_is_named_by_its_number_in_the_file(folder: Path, unreadable:
 
 SHARD = Path("scattered/part-002.run")
 CHANGES = {
-    "changed": (lambda: append(SHARD.name, "q1 Q0 d99 1 0.5 t\n"), r"part-002\.run has changed \(\d+ bytes then, \d+ now\)"),
+    "changed": (
+        lambda: append(SHARD.name, "q1 Q0 d99 1 0.5 t\n"),
+        r"part-002\.run has changed \(\d+ bytes then, \d+ now\)",
+    ),
     "renamed": (lambda: SHARD.rename("scattered/part-9.run"), r"part-9\.run was not an input"),
     "added": (lambda: shutil.copy(SHARD, "scattered/more.run"), r"more\.run was not an input"),
     "removed": (SHARD.unlink, r"part-002\.run is not an input any more"),
@@ -316,7 +416,9 @@ CHANGES = {
 
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("done", [0, 1, 3])
-def test_a_file_that_changes_between_plan_and_parts_is_refused(folder: Path, change: str, done: int):
+def test_a_file_that_changes_between_plan_and_parts_is_refused(
+    folder: Path, change: str, done: int
+):
     write("scattered")
     options = {"executor": "array", "work": "work", "shards": 3}
     with pytest.raises(rankwell.Unfinished):
@@ -359,20 +461,26 @@ def test_a_part_of_other_work_is_refused(folder: Path):
     for suffix in ("json", "arrays"):
         shutil.copy(f"other/part-00001.{suffix}", "work")
 
-    with pytest.raises(BadInput, match=r"work/part-00001\.json is part 1 of another plan; remove it"):
+    with pytest.raises(
+        BadInput, match=r"work/part-00001\.json is part 1 of another plan; remove it"
+    ):
         digest("scattered", work="work", shards=3)
 
 
 @pytest.mark.parametrize("runs", ["-", {"run": {"q1": ["d1"]}}])
 def test_what_is_not_in_files_is_refused(folder: Path, runs: Any):
-    with pytest.raises(BadUsage, match=r"cannot be read by several processes|parts are computed from files"):
+    with pytest.raises(
+        BadUsage, match=r"cannot be read by several processes|parts are computed from files"
+    ):
         rankwell.evaluate("qrels.txt", runs, "AP", shards=2)
 
 
 def test_a_folder_without_files_is_not_a_run(folder: Path):
     Path("none").mkdir()
 
-    with pytest.raises(BadInput, match="none is a folder without files; expected the files of one run"):
+    with pytest.raises(
+        BadInput, match="none is a folder without files; expected the files of one run"
+    ):
         rankwell.evaluate("qrels.txt", "none", "AP")
 
 
@@ -388,8 +496,14 @@ def test_hidden_files_are_left_out(folder: Path):
 
 def test_a_bench_does_not_divide_its_cells(folder: Path):
     write("scattered")
-    cell = 'name = "d"\ncommand = "evaluate"\nqrels = "qrels.txt"\nruns = "scattered.run"\nexecutor = "here"'
+    cell = (
+        'name = "d"\ncommand = "evaluate"\nqrels = "qrels.txt"\nruns = "scattered.run"\nexecutor '
+        '= "here"'
+    )
     Path("bench.toml").write_text(f'[[dataset]]\n{cell}\n\n[[system]]\nname = "s"\n')
 
-    with pytest.raises(BadInput, match="`rankwell bench` decides how results are written and where cells are evaluated"):
+    with pytest.raises(
+        BadInput,
+        match="`rankwell bench` decides how results are written and where cells are evaluated",
+    ):
         rankwell.bench("bench.toml")

@@ -1,4 +1,6 @@
-"""Runs and judgments in a bucket, evaluated in parts: the result of one process, from objects that have not changed."""
+"""Runs and judgments in a bucket, evaluated in parts: the result of one process, from objects that
+have not changed.
+"""
 
 import gzip
 from pathlib import Path
@@ -25,11 +27,17 @@ def s3(monkeypatch: pytest.MonkeyPatch):
 @pytest.fixture
 def files(tmp_path: Path, s3: Bucket) -> Path:
     """Judgments and a run, scattered over files, on the disk and in the bucket."""
-    rows = [(query, item, (7 * query + 3 * item) % 10) for query in range(QUERIES) for item in range(20)]
-    (tmp_path / "qrels.txt").write_text("".join(f"q{query} 0 d{item} {item % 3}\n" for query, item, _ in rows[::2]))
+    rows = [
+        (query, item, (7 * query + 3 * item) % 10) for query in range(QUERIES) for item in range(20)
+    ]
+    (tmp_path / "qrels.txt").write_text(
+        "".join(f"q{query} 0 d{item} {item % 3}\n" for query, item, _ in rows[::2])
+    )
     (tmp_path / "runs").mkdir()
     for number in range(FILES):
-        mine = "".join(f"q{query} Q0 d{item} 1 {score} t\n" for query, item, score in rows[number::FILES])
+        mine = "".join(
+            f"q{query} Q0 d{item} 1 {score} t\n" for query, item, score in rows[number::FILES]
+        )
         (tmp_path / "runs" / f"{number}.run").write_text(mine)
         s3.put(f"runs/{number}.run", mine.encode())
     s3.put("qrels.txt", (tmp_path / "qrels.txt").read_bytes())
@@ -43,9 +51,18 @@ def all_of(result: Results) -> str:
 @pytest.mark.parametrize("ties", ["input", "id-desc"])
 def test_a_run_in_a_bucket_gives_the_result_of_files(files: Path, ties: str):
     options = {"ties": ties, "intervals": "none"}
-    expected = all_of(rankwell.evaluate(files / "qrels.txt", str(files / "runs"), ["AP", "P@5"], **options))
+    expected = all_of(
+        rankwell.evaluate(files / "qrels.txt", str(files / "runs"), ["AP", "P@5"], **options)
+    )
 
-    found = rankwell.evaluate("s3://bucket/qrels.txt", "s3://bucket/runs/", ["AP", "P@5"], **options, executor="here", shards=2)
+    found = rankwell.evaluate(
+        "s3://bucket/qrels.txt",
+        "s3://bucket/runs/",
+        ["AP", "P@5"],
+        **options,
+        executor="here",
+        shards=2,
+    )
 
     assert all_of(found) == expected
 
@@ -54,7 +71,9 @@ def test_an_object_is_not_divided_and_one_that_has_changed_is_refused(files: Pat
     options = {"intervals": "none", "work": str(files / "work"), "shards": 5}
     found = rankwell.evaluate(files / "qrels.txt", "s3://bucket/runs/0.run", ["AP"], **options)
 
-    assert all_of(found) == all_of(rankwell.evaluate(files / "qrels.txt", files / "runs" / "0.run", ["AP"], intervals="none"))
+    assert all_of(found) == all_of(
+        rankwell.evaluate(files / "qrels.txt", files / "runs" / "0.run", ["AP"], intervals="none")
+    )
     assert [path.name for path in (files / "work").glob("part-*.json")] == ["part-00000.json"]
     s3.put("runs/0.run", b"q1 Q0 d1 1 1 t\n")
     remote.forget()
@@ -79,9 +98,16 @@ def lines_of(rows: list[tuple[str, str, float]]) -> bytes:
 def columns_of(rows: list[tuple[str, str, float]]) -> bytes:
     pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     pytest.importorskip("fsspec")
-    columns = dict(zip(("query_id", "doc_id", "score"), map(list, zip(*rows, strict=True)), strict=True))
+    columns = dict(
+        zip(("query_id", "doc_id", "score"), map(list, zip(*rows, strict=True)), strict=True)
+    )
     columns["text"] = [f"{row * 7919 % 10007:09}" * 40 for row in range(len(rows))]
-    parquet.write_table(pa.table(columns), found := pa.BufferOutputStream(), compression="none", use_dictionary=False)
+    parquet.write_table(
+        pa.table(columns),
+        found := pa.BufferOutputStream(),
+        compression="none",
+        use_dictionary=False,
+    )
     return found.getvalue().to_pybytes()
 
 
@@ -106,7 +132,9 @@ def test_whoever_plans_and_merges_reads_the_beginning_of_large_objects(
     s3.reads.clear()
 
     def evaluated(work: Path) -> Results:
-        return rankwell.evaluate("s3://bucket/qrels.txt", "s3://bucket/long/", ["AP", "P@5"], **options, work=str(work))
+        return rankwell.evaluate(
+            "s3://bucket/qrels.txt", "s3://bucket/long/", ["AP", "P@5"], **options, work=str(work)
+        )
 
     for work in ("work", "work/second"):
         with pytest.raises(Unfinished):

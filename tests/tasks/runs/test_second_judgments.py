@@ -17,9 +17,15 @@ RUN = {"run": {"q": {"b": 3.0, "x": 2.0, "a": 1.0}, "p": {"c": 2.0, "a": 1.0}}}
 
 
 def test_the_term_of_each_relevant_item_is_multiplied_by_its_second_grade() -> None:
-    found = rankwell.evaluate(TRUTH, RUN, ["uBpref", "uBpref(factor=0.5)", "Bpref"], other_judgments=SECOND).to_dict()["run"]
+    found = rankwell.evaluate(
+        TRUTH, RUN, ["uBpref", "uBpref(factor=0.5)", "Bpref"], other_judgments=SECOND
+    ).to_dict()["run"]
 
-    assert found["q"] == {"uBpref": (3 + 1 / 2) / 2, "uBpref(factor=0.5)": (3 + 1 / 2) / 4, "Bpref": (1 + 1 / 2) / 2}
+    assert found["q"] == {
+        "uBpref": (3 + 1 / 2) / 2,
+        "uBpref(factor=0.5)": (3 + 1 / 2) / 4,
+        "Bpref": (1 + 1 / 2) / 2,
+    }
     assert found["p"] == {"uBpref": 0.0, "uBpref(factor=0.5)": 0.0, "Bpref": 0.0}
 
 
@@ -56,7 +62,9 @@ def test_second_judgments_that_make_no_sense_are_refused(
         rankwell.evaluate(TRUTH, RUN, measures, other_judgments=second)
 
 
-def test_parts_give_the_values_of_one_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+def test_parts_give_the_values_of_one_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
     monkeypatch.chdir(tmp_path)
     for name, table in (("first", TRUTH), ("second", SECOND)):
         rankwell.write_judgments(rankwell.Judgments.from_dict(table), tmp_path / f"{name}.txt")

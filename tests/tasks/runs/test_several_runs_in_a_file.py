@@ -26,9 +26,14 @@ def write(path: Path, runs: dict[str, dict[str, dict[str, float]]], score: str =
         for rank, (item, value) in enumerate(items.items(), 1)
     ]
     with duckdb.connect() as session:
-        session.execute("CREATE TABLE t (run VARCHAR, query VARCHAR, item VARCHAR, rank BIGINT, score DOUBLE)")
+        session.execute(
+            "CREATE TABLE t (run VARCHAR, query VARCHAR, item VARCHAR, rank BIGINT, score DOUBLE)"
+        )
         session.executemany("INSERT INTO t VALUES (?, ?, ?, ?, ?)", rows)
-        session.execute(f"COPY (SELECT run, query, item, rank, {score} AS score FROM t) TO '{path}' (FORMAT parquet)")
+        session.execute(
+            f"COPY (SELECT run, query, item, rank, {score} AS score FROM t) TO '{path}' "
+            "(FORMAT parquet)"
+        )
     return path
 
 
@@ -43,11 +48,15 @@ def test_each_run_of_a_file_is_evaluated_as_if_it_had_one_of_its_own(tmp_path: P
     assert [row["mean"] for row in found.summary] == [row["mean"] for row in expected.summary]
     assert rw.evaluate(QRELS, f"{path}:fts words=all", "RR")["RR"] == 0.75
     assert list(name_runs([path, tmp_path / "other.run"])) == [*RUNS, "other"]
-    with pytest.raises(BadInput, match=r"has no run 'fts'; did you mean 'fts words=all' or 'fts words=any'"):
+    with pytest.raises(
+        BadInput, match=r"has no run 'fts'; did you mean 'fts words=all' or 'fts words=any'"
+    ):
         rw.evaluate(QRELS, f"{path}:fts", "RR")
 
 
-def test_a_single_run_has_the_name_of_its_file_and_ranks_replace_scores_that_are_null(tmp_path: Path) -> None:
+def test_a_single_run_has_the_name_of_its_file_and_ranks_replace_scores_that_are_null(
+    tmp_path: Path,
+) -> None:
     path = write(tmp_path / "one.parquet", {"fts": RUNS["fts words=any"]}, "NULL::DOUBLE")
 
     found = rw.evaluate(QRELS, path, "RR")

@@ -1,4 +1,6 @@
-"""A session of a judge for tests: its server in a thread, and a client that speaks to it as a browser would."""
+"""A session of a judge for tests: its server in a thread, and a client that speaks to it as a
+browser would.
+"""
 
 import http.client
 import json
@@ -17,13 +19,20 @@ from rankwell.tasks.study.options import JudgeOptions
 
 
 class Client:
-    """A browser's requests to the server. headers: replace those that a browser of this page sends, None for none."""
+    """A browser's requests to the server. headers: replace those that a browser of this page sends,
+    None for none.
+    """
 
     def __init__(self, server: JudgingServer):
         self.server, self.cookie = server, ""
 
-    def send(self, method: str, path: str, body: Any = None, **headers: str | None) -> tuple[int, dict[str, str], str]:
-        own: dict[str, str | None] = {"Host": self.server.origin.removeprefix("http://"), "Cookie": self.cookie or None}
+    def send(
+        self, method: str, path: str, body: Any = None, **headers: str | None
+    ) -> tuple[int, dict[str, str], str]:
+        own: dict[str, str | None] = {
+            "Host": self.server.origin.removeprefix("http://"),
+            "Cookie": self.cookie or None,
+        }
         if method == "POST":
             own |= {"Origin": self.server.origin, "Content-Type": "application/json"}
         own |= {name.replace("_", "-"): value for name, value in headers.items()}
@@ -42,9 +51,13 @@ class Client:
         finally:
             connection.close()
 
-    def enter(self, token: str | None = None, origin: str | None = "null") -> tuple[int, dict[str, str], str]:
+    def enter(
+        self, token: str | None = None, origin: str | None = "null"
+    ) -> tuple[int, dict[str, str], str]:
         form = urlencode({"token": self.server.token if token is None else token})
-        answer = self.send("POST", "/enter", form, Origin=origin, Content_Type="application/x-www-form-urlencoded")
+        answer = self.send(
+            "POST", "/enter", form, Origin=origin, Content_Type="application/x-www-form-urlencoded"
+        )
         self.cookie = answer[1].get("Set-Cookie", "").partition(";")[0] or self.cookie
         return answer
 
@@ -63,7 +76,10 @@ class Client:
 def serving(study: Path, judge: str = "ann", **options: Any) -> Generator[JudgingServer]:
     """The server of a session, as `rankwell study judge` starts it."""
     found = read_study(study)
-    with held_journal(found, judge), JudgingServer(JudgingSession(found, judge, JudgeOptions(**options))) as server:
+    with (
+        held_journal(found, judge),
+        JudgingServer(JudgingSession(found, judge, JudgeOptions(**options))) as server,
+    ):
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         try:

@@ -1,4 +1,6 @@
-"""A small world for studies: two runs, texts, and a judge who knows the truth and fills in spreadsheets."""
+"""A small world for studies: two runs, texts, and a judge who knows the truth and fills in
+spreadsheets.
+"""
 
 import csv
 from collections.abc import Mapping
@@ -15,7 +17,9 @@ pool, judge, estimate = with_fields(pool), with_fields(study_judge), with_fields
 
 
 def write_world(folder: Path, *, queries: int = 30, seed: int = 1) -> dict[tuple[str, str], int]:
-    """Writes queries.tsv, documents.tsv and the runs a, b and c, of which b is best; returns the grades."""
+    """Writes queries.tsv, documents.tsv and the runs a, b and c, of which b is best; returns the
+    grades.
+    """
     draw, truth = Random(seed), dict[tuple[str, str], int]()
     names = [f"q{number:03}" for number in range(queries)]
     documents = [f"d{number:03}" for number in range(300)]
@@ -25,10 +29,19 @@ def write_world(folder: Path, *, queries: int = 30, seed: int = 1) -> dict[tuple
         grades = {item: draw.choices((0, 1, 2, 3), (60, 20, 15, 5))[0] for item in candidates}
         truth |= {(query, item): grade for item, grade in grades.items()}
         for run, noise in (("a", 2.5), ("b", 1.0), ("c", 4.0)):
-            order = sorted(candidates, key=lambda item: grades[item] + draw.gauss(0, noise), reverse=True)[:20]
-            lines[run] += [f"{query} Q0 {item} {rank} {100 - rank} {run}\n" for rank, item in enumerate(order, 1)]
-    (folder / "queries.tsv").write_text("".join(f"{query}\tthe text of {query}\n" for query in names))
-    (folder / "documents.tsv").write_text("".join(f"{item}\tthe text of {item}\n" for item in documents))
+            order = sorted(
+                candidates, key=lambda item: grades[item] + draw.gauss(0, noise), reverse=True
+            )[:20]
+            lines[run] += [
+                f"{query} Q0 {item} {rank} {100 - rank} {run}\n"
+                for rank, item in enumerate(order, 1)
+            ]
+    (folder / "queries.tsv").write_text(
+        "".join(f"{query}\tthe text of {query}\n" for query in names)
+    )
+    (folder / "documents.tsv").write_text(
+        "".join(f"{item}\tthe text of {item}\n" for item in documents)
+    )
     for run, own in lines.items():
         (folder / f"{run}.run").write_text("".join(own))
     return truth
@@ -49,7 +62,9 @@ def read_sheet(path: Path) -> list[dict[str, str]]:
 
 
 def fill(path: Path, grades: Mapping[tuple[str, str], Any], name: str = "grade") -> None:
-    """Fills the grades of a spreadsheet: a mapping of query and item to a grade or letter; nothing where it has none."""
+    """Fills the grades of a spreadsheet: a mapping of query and item to a grade or letter; nothing
+    where it has none.
+    """
     rows = read_sheet(path)
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]))
@@ -58,7 +73,9 @@ def fill(path: Path, grades: Mapping[tuple[str, str], Any], name: str = "grade")
             writer.writerow({**row, name: grades.get((row["query"], row["item"]), "")})
 
 
-def judge_batches(study: Path, truth: Mapping[tuple[str, str], Any], n: int | None = None, by: str = "judge-1") -> int:
+def judge_batches(
+    study: Path, truth: Mapping[tuple[str, str], Any], n: int | None = None, by: str = "judge-1"
+) -> int:
     """Judges batches, all of them by default, and returns their number."""
     done = 0
     while n is None or done < n:

@@ -1,4 +1,6 @@
-"""Agreement in a study: weights, repeated and known items, drift, and studies without any of them."""
+"""Agreement in a study: weights, repeated and known items, drift, and studies without any of
+them.
+"""
 
 import json
 import subprocess
@@ -23,7 +25,9 @@ def truth(tmp_path):
 
 @pytest.fixture
 def study(tmp_path, truth):
-    """A study whose first two batches anna judged as it is, with all items judged by ben, who raises every third grade of 0."""
+    """A study whose first two batches anna judged as it is, with all items judged by ben, who
+    raises every third grade of 0.
+    """
     found = pool_study(tmp_path, batch=60)
     judge_batches(found, truth, 2, by="anna")
     second_judge(found, lambda at, grade: grade + (grade == 0 and at % 3 == 0))
@@ -34,7 +38,16 @@ def second_judge(place, grade, name="ben", **more):
     study = read_study(place)
     lines = read_journals(study).lines
     again = [
-        JournalLine(now(), name, line.query, line.item, float(grade(at, line.grade)), place=at + 1, seconds=1.5 + at % 3, **more)
+        JournalLine(
+            now(),
+            name,
+            line.query,
+            line.item,
+            float(grade(at, line.grade)),
+            place=at + 1,
+            seconds=1.5 + at % 3,
+            **more,
+        )
         for at, line in enumerate(lines)
         if line.judge == "anna"
     ]
@@ -47,7 +60,11 @@ def rows_of(place, kind="coefficient", **options):
 
 
 def values(rows, judge, against, column="value"):
-    return {row["name"]: row[column] for row in rows if (row["judge"], row["against"]) == (judge, against)}
+    return {
+        row["name"]: row[column]
+        for row in rows
+        if (row["judge"], row["against"]) == (judge, against)
+    }
 
 
 def test_figures_are_weighted_by_the_inverse_of_the_chance_to_be_judged(study):
@@ -56,7 +73,9 @@ def test_figures_are_weighted_by_the_inverse_of_the_chance_to_be_judged(study):
     last = np.sort(pool.u[pool.sizes[:, 0] > 0] / pool.sizes[pool.sizes[:, 0] > 0, 0])[120]
     chance = {
         (found.queries[query], item): min(1.0, last * size)
-        for query, item, size in zip(pool.query.tolist(), pool.item.tolist(), pool.sizes[:, 0].tolist(), strict=True)
+        for query, item, size in zip(
+            pool.query.tolist(), pool.item.tolist(), pool.sizes[:, 0].tolist(), strict=True
+        )
     }
     grades = {"anna": {}, "ben": {}}
     for line in read_journals(found).lines:
@@ -68,8 +87,12 @@ def test_figures_are_weighted_by_the_inverse_of_the_chance_to_be_judged(study):
 
     weighted = coefficients(Ratings(grades=table, scale=(0, 1, 2, 3), weights=weights))
     plain = coefficients(Ratings(grades=table, scale=(0, 1, 2, 3)))
-    assert values(rows, "anna", "ben") == pytest.approx({name: weighted[name] for name in weighted if name[:6] != "Fleiss"})
-    assert values(rows, "anna", "ben", "sample")["Cohen's kappa"] == pytest.approx(plain["Cohen's kappa"])
+    assert values(rows, "anna", "ben") == pytest.approx(
+        {name: weighted[name] for name in weighted if name[:6] != "Fleiss"}
+    )
+    assert values(rows, "anna", "ben", "sample")["Cohen's kappa"] == pytest.approx(
+        plain["Cohen's kappa"]
+    )
     assert weighted["Cohen's kappa"] != pytest.approx(plain["Cohen's kappa"], abs=1e-3)
 
 
@@ -96,7 +119,13 @@ def test_items_judged_again_compare_a_judge_with_themselves_and_change_no_other_
 
 def test_known_grades_are_compared_also_where_they_are_of_no_item_in_the_pool(tmp_path, study):
     found = read_study(study)
-    append_lines(found, [JournalLine(now(), "anna", "q000", item, 2.0, purpose="gold") for item in ("easy", "hard")])
+    append_lines(
+        found,
+        [
+            JournalLine(now(), "anna", "q000", item, 2.0, purpose="gold")
+            for item in ("easy", "hard")
+        ],
+    )
     gold = tmp_path / "gold.qrels"
     gold.write_text("q000 0 easy 2\nq000 0 hard 1\n")
 
@@ -124,12 +153,17 @@ def test_three_judges_have_coefficients_together(study):
     rows = rows_of(study)
 
     assert {(row["judge"], row["against"]) for row in rows} == {
-        ("anna", "ben"), ("anna", "carl"), ("ben", "carl"), ("all", None)
-    }  # fmt: skip
+        ("anna", "ben"),
+        ("anna", "carl"),
+        ("ben", "carl"),
+        ("all", None),
+    }
     assert "Fleiss' kappa" in values(rows, "all", None)
     assert "Cohen's kappa" not in values(rows, "all", None)
     assert set(values(rows, "all", None, "items").values()) == {len({line.pair for line in twice})}
-    assert set(values(rows, "all", None, "queries").values()) == {len({line.query for line in twice})}
+    assert set(values(rows, "all", None, "queries").values()) == {
+        len({line.query for line in twice})
+    }
 
 
 def test_a_judge_who_grades_higher_and_higher_drifts(tmp_path, truth):
@@ -143,7 +177,9 @@ def test_a_judge_who_grades_higher_and_higher_drifts(tmp_path, truth):
     assert drift["ben"]["low"] > 0
     assert quarters == sorted(quarters)
     assert quarters[0] == 0
-    assert [row["seconds"] for row in rows_of(study, "quarter") if row["judge"] == "ben"] == [2.5] * 4
+    assert [row["seconds"] for row in rows_of(study, "quarter") if row["judge"] == "ben"] == [
+        2.5
+    ] * 4
 
 
 def test_a_single_judge_has_drift_alone_and_no_judge_nothing(tmp_path, truth):
@@ -171,9 +207,14 @@ def test_whole_queries_weigh_every_item_the_same(tmp_path, truth):
 
 def test_the_command_prints_tables_without_an_adjective(study):
     done = subprocess.run(
-        [sys.executable, "-m", "rankwell", "study", "agreement", str(study)], capture_output=True, text=True, check=False
+        [sys.executable, "-m", "rankwell", "study", "agreement", str(study)],
+        capture_output=True,
+        text=True,
+        check=False,
     )
 
     assert done.returncode == 0, done.stderr
     assert "anna \\ ben" in done.stdout
-    assert not {"substantial", "moderate", "good", "poor", "fair", "excellent"} & set(done.stdout.lower().split())
+    assert not {"substantial", "moderate", "good", "poor", "fair", "excellent"} & set(
+        done.stdout.lower().split()
+    )

@@ -1,4 +1,6 @@
-"""Items mixed into the batches of judges: shares, their places, and that a session that begins anew goes on with the same."""
+"""Items mixed into the batches of judges: shares, their places, and that a session that begins anew
+goes on with the same.
+"""
 
 import json
 import math
@@ -24,14 +26,21 @@ def study(tmp_path: Path) -> Study:
 
 def asked(study: Study, judge: str, **options: float | str) -> SittingItems:
     """What a judge is asked. Raises AssertionError where nothing is left."""
-    known = [("q000", str(item)) for item in study.pool.item[study.pool.query == 0]] if options.pop("gold", None) else []
+    known = (
+        [("q000", str(item)) for item in study.pool.item[study.pool.query == 0]]
+        if options.pop("gold", None)
+        else []
+    )
     found = next_asks(study, judge, JudgeOptions(**options), known)  # pyright: ignore[reportArgumentType]
     assert found is not None
     return found
 
 
 def answer(study: Study, judge: str, *asks: Ask) -> None:
-    append_lines(study, [JournalLine(now(), judge, ask.query, ask.item, 1.0, purpose=ask.purpose) for ask in asks])
+    append_lines(
+        study,
+        [JournalLine(now(), judge, ask.query, ask.item, 1.0, purpose=ask.purpose) for ask in asks],
+    )
 
 
 def own(study: Study, items: SittingItems) -> set[Ask]:
@@ -61,7 +70,9 @@ def test_a_share_of_one_judges_items_is_shown_to_a_second_one_and_no_third(study
     )
 
     answer(study, "ben", doubles[0])
-    assert set(asked(study, "ben", double=0.25).asks) == set(items.asks) - {doubles[0]}, "the session goes on with the others"
+    assert set(asked(study, "ben", double=0.25).asks) == set(items.asks) - {doubles[0]}, (
+        "the session goes on with the others"
+    )
     answer(study, "ben", *doubles[1:])
     later = asked(study, "cid", double=1.0)
     assert not set(doubles) & set(later.asks)
@@ -85,7 +96,9 @@ def test_own_items_are_shown_again_at_the_end_and_never_twice(study: Study):
 
     assert again
     assert items.asks[-len(again) :] == tuple(again)
-    assert {(ask.query, ask.item) for ask in again} <= {(ask.query, ask.item) for ask in items.asks[:20]}
+    assert {(ask.query, ask.item) for ask in again} <= {
+        (ask.query, ask.item) for ask in items.asks[:20]
+    }
     answer(study, "ann", *items.asks)
     following = asked(study, "ann", repeat=0.4)
     repeated = {ask for ask in following.asks if ask.purpose == "repeat"}
@@ -105,15 +118,24 @@ def test_one_in_twenty_is_a_known_item_and_estimates_do_not_see_it(study: Study)
     assert {ask for ask in asked(study, "ann", gold="known").asks if ask.purpose == "gold"} == set()
 
 
-def test_the_page_does_not_show_what_an_item_is_for_and_the_journal_does(study: Study, tmp_path: Path):
+def test_the_page_does_not_show_what_an_item_is_for_and_the_journal_does(
+    study: Study, tmp_path: Path
+):
     gold = tmp_path / "gold.qrels"
-    gold.write_text("".join(f"q000 0 {item} 1\n" for item in study.pool.item[study.pool.query == 0]) + "q000 0 elsewhere 1\n")
+    gold.write_text(
+        "".join(f"q000 0 {item} 1\n" for item in study.pool.item[study.pool.query == 0])
+        + "q000 0 elsewhere 1\n"
+    )
     with serving(study.place, gold=str(gold), repeat=0.2) as server:
         client = Client(server)
         client.enter()
         asks = client.get("/state")["asks"]
-        texts = json.dumps([client.get("/state"), *(client.get(f"/items/1/{ask}") for ask in range(len(asks)))])
-        assert server.session.notes == (f"1 of the items in {gold} is not in the pool, and is not shown",)
+        texts = json.dumps(
+            [client.get("/state"), *(client.get(f"/items/1/{ask}") for ask in range(len(asks)))]
+        )
+        assert server.session.notes == (
+            f"1 of the items in {gold} is not in the pool, and is not shown",
+        )
         for ask in range(len(asks)):
             assert client.act(ask, grade=1)[0] == 200
 
@@ -141,4 +163,7 @@ def test_the_note_of_the_reader_of_known_items_is_kept(study: Study, tmp_path: P
     item = study.pool.item[0]
     (tmp_path / "gold.qrels").write_text(f"\ufeff{study.queries[0]} 0 {item} 1\n", encoding="utf-8")
 
-    assert "byte order mark" in GoldItems.of(study, JudgeOptions(gold=str(tmp_path / "gold.qrels"))).notes[0]
+    assert (
+        "byte order mark"
+        in GoldItems.of(study, JudgeOptions(gold=str(tmp_path / "gold.qrels"))).notes[0]
+    )

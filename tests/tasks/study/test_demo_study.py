@@ -18,7 +18,11 @@ def test_a_model_turns_the_verdict_and_people_turn_it_back(tmp_path: Path, monke
 
     assert cli.main() == 0
 
-    found = re.findall(r"^(\w+) is better than \w+ by .* interval \[(\S+), (\S+)\]\)\.$", capsys.readouterr().out, re.MULTILINE)
+    found = re.findall(
+        r"^(\w+) is better than \w+ by .* interval \[(\S+), (\S+)\]\)\.$",
+        capsys.readouterr().out,
+        re.MULTILINE,
+    )
     assert [name for name, _, _ in found] == ["whole_docs", "first_sentences", "whole_docs"]
     here = {entry.id for entry in modules()}
     judged: dict[str, dict[str, int]] = {}
@@ -26,7 +30,10 @@ def test_a_model_turns_the_verdict_and_people_turn_it_back(tmp_path: Path, monke
         if module in here:
             judged.setdefault(need, {})[module] = grade
     runs = [str(tmp_path / "out" / f"{name}.run") for name in ("whole_docs", "first_sentences")]
-    means = [rw.evaluate(judged, run, "SDCG(max_rel=3)@10", intervals="none").summary[0]["mean"] for run in runs]
+    means = [
+        rw.evaluate(judged, run, "SDCG(max_rel=3)@10", intervals="none").summary[0]["mean"]
+        for run in runs
+    ]
     for _, low, high in (found[0], found[2]):
         assert float(low) <= means[0] - means[1] <= float(high)
     assert cli.main() == 2
@@ -44,6 +51,8 @@ def test_a_model_turns_the_verdict_and_people_turn_it_back(tmp_path: Path, monke
     ],
 )
 def test_the_model_counts_shared_words(document: str, grade: int):
-    judge = TfidfJudge(["read a file", "read the mail", "write a file", "close it", "nothing of it"])
+    judge = TfidfJudge(
+        ["read a file", "read the mail", "write a file", "close it", "nothing of it"]
+    )
 
     assert judge.answer(ItemToGrade("q", "d", "read file", document)) == grade

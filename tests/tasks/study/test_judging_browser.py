@@ -1,4 +1,6 @@
-"""The judging page in a real browser: by keys alone, in two windows, with hostile texts, killed at any moment, and offline."""
+"""The judging page in a real browser: by keys alone, in two windows, with hostile texts, killed at
+any moment, and offline.
+"""
 
 import json
 import os
@@ -35,7 +37,10 @@ def opened(browser: Page, study: Path, **options: Any) -> Generator[Page]:
 
 def shown(page: Page) -> bool:
     return bool(
-        page.run("document.querySelector('#judging')?.hidden === false && document.querySelector('#item-label') !== null")
+        page.run(
+            "document.querySelector('#judging')?.hidden === false && "
+            "document.querySelector('#item-label') !== null"
+        )
     )
 
 
@@ -47,11 +52,16 @@ def judged(page: Page) -> int:
 
 def contents(page: Page) -> str:
     """The query and the item on the page, or that there is a pause."""
-    return page.run("['#query', '#item', '#pause:not([hidden])'].map(each => document.querySelector(each)?.innerText).join('|')")
+    return page.run(
+        "['#query', '#item', '#pause:not([hidden])'].map(each => "
+        "document.querySelector(each)?.innerText).join('|')"
+    )
 
 
 def press_and_wait(page: Page, key: str) -> None:
-    """Gives an answer, and waits until the page has gone on: keys do nothing before the next item is there."""
+    """Gives an answer, and waits until the page has gone on: keys do nothing before the next item
+    is there.
+    """
     before, shown_before = judged(page), contents(page)
     page.press(key)
     page.wait(lambda: judged(page) == before + 1, f"{key} is saved")
@@ -79,22 +89,36 @@ def test_a_hundred_items_are_judged_by_keys_alone(browser: Page, tmp_path: Path)
         browser.wait(lambda: "Note saved" in browser.texts("#status")[0], "the note is saved")
         press_and_wait(browser, "u")
         browser.press(Keys.BACKSPACE)
-        browser.wait(lambda: "Cannot tell" in browser.texts("#status")[0], "the item before appears")
+        browser.wait(
+            lambda: "Cannot tell" in browser.texts("#status")[0], "the item before appears"
+        )
         assert browser.run("document.querySelector('#note').value") == "half of it"
         browser.press("3")
-        browser.wait(lambda: "Saved: perfectly" in browser.texts("#status")[0], "the answer is replaced")
+        browser.wait(
+            lambda: "Saved: perfectly" in browser.texts("#status")[0], "the answer is replaced"
+        )
         for key in keys[41:99]:
             press_and_wait(browser, key)
-        browser.wait(lambda: "postponed this" in browser.texts("#status")[0], "the postponed item comes last")
+        browser.wait(
+            lambda: "postponed this" in browser.texts("#status")[0], "the postponed item comes last"
+        )
         press_and_wait(browser, "s")
-        browser.wait(lambda: browser.texts("#pause-title") == ["Batch 1 is finished"], "the batch ends")
+        browser.wait(
+            lambda: browser.texts("#pause-title") == ["Batch 1 is finished"], "the batch ends"
+        )
         browser.press(Keys.ENTER)
         browser.wait(lambda: shown(browser) and judged(browser) == 0, "the next batch begins")
         assert not browser.complaints()
 
     assert grades_of(study) == [
-        *map(float, keys[:40]), "postpone", "note", "unknown", 3.0, *map(float, keys[41:99]), "open",
-    ]  # fmt: skip
+        *map(float, keys[:40]),
+        "postpone",
+        "note",
+        "unknown",
+        3.0,
+        *map(float, keys[41:99]),
+        "open",
+    ]
     assert [line["note"] for line in lines_of(study) if line["note"]] == ["half of it"] * 3
     assert len({(line["query"], line["item"]) for line in lines_of(study)}) == 100
     assert all(0 <= line["seconds"] < 60 for line in lines_of(study))
@@ -133,14 +157,30 @@ HOSTILE = {
 
 
 def hostile_study(folder: Path) -> Path:
-    """A query and four texts that are long, or would run, or turn the direction of writing; without pictures."""
+    """A query and four texts that are long, or would run, or turn the direction of writing; without
+    pictures.
+    """
     (folder / "q.jsonl").write_text(json.dumps({"id": "q", "text": "<b>what?</b>"}) + "\n")
-    (folder / "d.jsonl").write_text("".join(json.dumps({"id": item, "text": text}) + "\n" for item, text in HOSTILE.items()))
+    (folder / "d.jsonl").write_text(
+        "".join(json.dumps({"id": item, "text": text}) + "\n" for item, text in HOSTILE.items())
+    )
     for run, order in (("a", "1234"), ("b", "4321")):
-        (folder / f"{run}.run").write_text("".join(f"q Q0 d{n} {rank} {9 - rank} r\n" for rank, n in enumerate(order, 1)))
+        (folder / f"{run}.run").write_text(
+            "".join(f"q Q0 d{n} {rank} {9 - rank} r\n" for rank, n in enumerate(order, 1))
+        )
     (folder / "img").mkdir()
-    texts = {"query_texts": str(folder / "q.jsonl"), "documents": str(folder / "d.jsonl"), "thumbnails": str(folder / "img")}
-    pool(str(folder / "a.run"), str(folder / "b.run"), output=folder / "study", grades="0=</script>,1=<i>yes</i>", **texts)
+    texts = {
+        "query_texts": str(folder / "q.jsonl"),
+        "documents": str(folder / "d.jsonl"),
+        "thumbnails": str(folder / "img"),
+    }
+    pool(
+        str(folder / "a.run"),
+        str(folder / "b.run"),
+        output=folder / "study",
+        grades="0=</script>,1=<i>yes</i>",
+        **texts,
+    )
     return folder / "study"
 
 
@@ -158,7 +198,9 @@ def see_hostile_texts(browser: Page) -> None:
     assert browser.run("window.ran === undefined && document.scripts.length === 2")
 
 
-def test_hostile_long_and_turned_texts_are_only_texts_and_nothing_is_requested_elsewhere(browser: Page, tmp_path: Path):
+def test_hostile_long_and_turned_texts_are_only_texts_and_nothing_is_requested_elsewhere(
+    browser: Page, tmp_path: Path
+):
     with opened(browser, hostile_study(tmp_path)):
         see_hostile_texts(browser)
         origin = browser.run("location.origin")
@@ -212,12 +254,16 @@ def test_the_offline_page_keeps_judgments_and_their_downloads_merge(browser: Pag
     browser.click("#download")
     second = downloaded(browser, 26)
 
-    notes = [judge(str(study), collect=str(path)).notes[0] for path in (first, second, first, second)]
+    notes = [
+        judge(str(study), collect=str(path)).notes[0] for path in (first, second, first, second)
+    ]
 
     assert [int(note.split()[0]) for note in notes] == [25, 1, 0, 0]
     assert grades_of(study) == [*(float(n % 4) for n in range(25)), "unknown"]
     named = {"study": {"name": "study", "identity": read_study(study).identity}}
-    assert [json.loads(line) for line in second.read_text().splitlines()] == [line | named for line in lines_of(study)]
+    assert [json.loads(line) for line in second.read_text().splitlines()] == [
+        line | named for line in lines_of(study)
+    ]
 
 
 def test_the_offline_page_shows_hostile_texts_as_they_are(browser: Page, tmp_path: Path):
@@ -230,13 +276,17 @@ def test_the_offline_page_shows_hostile_texts_as_they_are(browser: Page, tmp_pat
 
 
 class Killed:
-    """A browser of its own that is killed with SIGKILL while a judge presses keys; acknowledged: judgments that its page had."""
+    """A browser of its own that is killed with SIGKILL while a judge presses keys; acknowledged:
+    judgments that its page had.
+    """
 
     def __init__(self, folder: Path):
         self.driver = chromium(folder, profile=folder / "profile")
         self.page, self.acknowledged = Page(self.driver, folder), 0
 
-    def judge_until_killed(self, seconds: float, then: subprocess.Popen[bytes] | None = None) -> None:
+    def judge_until_killed(
+        self, seconds: float, then: subprocess.Popen[bytes] | None = None
+    ) -> None:
         """Presses keys until the browser is killed, then the server."""
         timer = threading.Timer(seconds, self._kill)
         timer.start()
@@ -265,22 +315,38 @@ def descendants(pid: int) -> list[int]:
     children: dict[int, list[int]] = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):
-            children.setdefault(int(stat.read_text().rpartition(")")[2].split()[1]), []).append(int(stat.parent.name))
+            children.setdefault(int(stat.read_text().rpartition(")")[2].split()[1]), []).append(
+                int(stat.parent.name)
+            )
     found = [pid]
     for each in found:
         found += children.get(each, [])
     return found[1:]
 
 
-KILLS = pytest.mark.parametrize("kills", [pytest.param(3, marks=pytest.mark.slow), pytest.param(20, marks=pytest.mark.server)])
+KILLS = pytest.mark.parametrize(
+    "kills", [pytest.param(3, marks=pytest.mark.slow), pytest.param(20, marks=pytest.mark.server)]
+)
 
 
 @KILLS
 @pytest.mark.skipif(sys.platform != "linux", reason="kills the browser's processes by their ids")
-def test_what_the_page_acknowledged_survives_a_killed_browser_and_server(browser: Page, tmp_path: Path, kills: int):
+def test_what_the_page_acknowledged_survives_a_killed_browser_and_server(
+    browser: Page, tmp_path: Path, kills: int
+):
     write_world(tmp_path, queries=60)
     study = pool_study(tmp_path, batch=500)
-    command = [sys.executable, "-m", "rankwell", "study", "judge", str(study), "--judge", "ann", "--no-browser"]
+    command = [
+        sys.executable,
+        "-m",
+        "rankwell",
+        "study",
+        "judge",
+        str(study),
+        "--judge",
+        "ann",
+        "--no-browser",
+    ]
     draw, acknowledged = Random(22), 0
     for _ in range(kills):
         (study / "open-ann.html").unlink(missing_ok=True)
@@ -295,14 +361,24 @@ def test_what_the_page_acknowledged_survives_a_killed_browser_and_server(browser
         killed.judge_until_killed(draw.uniform(0.1, 0.6), server)
         acknowledged = max(acknowledged, killed.acknowledged)
         # A torn last line would be dropped by the next server, and was never acknowledged.
-        lines = (study / "judgments" / "ann.jsonl").read_bytes().split(b"\n")[:-1] if acknowledged else []
-        assert len({(line["query"], line["item"]) for line in map(json.loads, lines)}) == len(lines) >= acknowledged
+        lines = (
+            (study / "judgments" / "ann.jsonl").read_bytes().split(b"\n")[:-1]
+            if acknowledged
+            else []
+        )
+        assert (
+            len({(line["query"], line["item"]) for line in map(json.loads, lines)})
+            == len(lines)
+            >= acknowledged
+        )
     assert acknowledged >= kills
 
 
 @KILLS
 @pytest.mark.skipif(sys.platform != "linux", reason="kills the browser's processes by their ids")
-def test_what_the_offline_page_acknowledged_survives_a_killed_browser(browser: Page, tmp_path: Path, kills: int):
+def test_what_the_offline_page_acknowledged_survives_a_killed_browser(
+    browser: Page, tmp_path: Path, kills: int
+):
     write_world(tmp_path, queries=60)
     study = pool_study(tmp_path, batch=500)
     judge(str(study), judge="ann", page=tmp_path / "page.html")

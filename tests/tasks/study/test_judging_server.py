@@ -1,4 +1,6 @@
-"""The server of a judge: who may speak to it, what it writes before it answers, and what it never shows."""
+"""The server of a judge: who may speak to it, what it writes before it answers, and what it never
+shows.
+"""
 
 import errno
 import http.client
@@ -47,7 +49,8 @@ def test_the_token_opens_once_and_becomes_a_strict_cookie(study: Path):
 
         assert (before, wrong, status) == (403, 403, 200)
         assert re.fullmatch(
-            rf"rankwell-{server.server_port}=[\w-]{{43}}; HttpOnly; SameSite=Strict; Path=/", headers["Set-Cookie"]
+            rf"rankwell-{server.server_port}=[\w-]{{43}}; HttpOnly; SameSite=Strict; Path=/",
+            headers["Set-Cookie"],
         )
         assert 'location.replace("/")' in text
         assert again[0] == 403
@@ -73,11 +76,15 @@ def test_the_policy_allows_only_what_the_page_holds(client: Client):
 
     policy = headers["Content-Security-Policy"]
     assert status == 200
-    assert policy.startswith("default-src 'none'; connect-src 'self'; img-src 'self' data:; script-src 'sha256-")
+    assert policy.startswith(
+        "default-src 'none'; connect-src 'self'; img-src 'self' data:; script-src 'sha256-"
+    )
     assert "unsafe" not in policy
     assert "frame-ancestors 'none'" in policy
     assert headers["Cache-Control"] == "no-store"
-    assert not re.search(r"\son\w+=|style=|https?://(?!www\.w3\.org)", text), "handlers, styles and addresses have no place here"
+    assert not re.search(r"\son\w+=|style=|https?://(?!www\.w3\.org)", text), (
+        "handlers, styles and addresses have no place here"
+    )
 
 
 FOREIGN: dict[str, tuple[str, dict[str, Any], int]] = {
@@ -112,9 +119,17 @@ def test_the_token_of_another_site_is_refused(study: Path):
 
 
 NO_ACTS: list[dict[str, Any]] = [
-    {}, {"grade": 7}, {"grade": True}, {"action": "stop"}, {"grade": 1, "action": "open"}, {"grade": 1, "seconds": -1},
-    {"grade": 1, "note": 3}, {"grade": 1, "seconds": "NaN"}, {"grade": 1, "ask": "0"}, {"grade": 1, "seen": []},
-]  # fmt: skip
+    {},
+    {"grade": 7},
+    {"grade": True},
+    {"action": "stop"},
+    {"grade": 1, "action": "open"},
+    {"grade": 1, "seconds": -1},
+    {"grade": 1, "note": 3},
+    {"grade": 1, "seconds": "NaN"},
+    {"grade": 1, "ask": "0"},
+    {"grade": 1, "seen": []},
+]
 
 
 def test_a_request_that_is_too_long_or_no_act_is_refused(client: Client, study: Path):
@@ -129,7 +144,10 @@ def test_a_request_that_is_too_long_or_no_act_is_refused(client: Client, study: 
 
 
 def test_each_act_is_a_line_with_the_keys_of_the_journal(client: Client, study: Path):
-    assert client.act(0, grade=2, note="clear") == (200, {"answer": 2.0, "postponed": 0, "note": "clear"})
+    assert client.act(0, grade=2, note="clear") == (
+        200,
+        {"answer": 2.0, "postponed": 0, "note": "clear"},
+    )
     assert client.act(1, action="postpone")[0] == 200
     assert client.act(1, action="open")[0] == 200
     assert client.act(2, action="unknown")[0] == 200
@@ -137,8 +155,25 @@ def test_each_act_is_a_line_with_the_keys_of_the_journal(client: Client, study: 
     assert client.act(0, seen=2, grade=0)[0] == 200
 
     lines = lines_of(study)
-    assert list(lines[0]) == ["time", "judge", "query", "item", "grade", "note", "seconds", "place", "guideline"]
-    assert [line.get("grade", line.get("action")) for line in lines] == [2.0, "postpone", "open", "unknown", "note", 0.0]
+    assert list(lines[0]) == [
+        "time",
+        "judge",
+        "query",
+        "item",
+        "grade",
+        "note",
+        "seconds",
+        "place",
+        "guideline",
+    ]
+    assert [line.get("grade", line.get("action")) for line in lines] == [
+        2.0,
+        "postpone",
+        "open",
+        "unknown",
+        "note",
+        0.0,
+    ]
     assert [line["place"] for line in lines] == [1, 2, 3, 4, 5, 6]
     assert {line["guideline"] for line in lines} == {digest_of(study / "guideline.md")}
     assert [ask[0] for ask in client.get("/state")["asks"][:3]] == [0.0, "open", "unknown"]
@@ -178,19 +213,35 @@ def test_a_second_window_cannot_overwrite_what_it_has_not_seen(client: Client, s
 
 def test_nothing_shows_runs_ranks_scores_or_chances(study: Path, client: Client):
     state = client.get("/state")
-    texts = json.dumps([state, *(client.get(f"/items/1/{ask}") for ask in range(len(state["asks"])))])
+    texts = json.dumps(
+        [state, *(client.get(f"/items/1/{ask}") for ask in range(len(state["asks"])))]
+    )
 
-    assert set(state) == {"turn", "asks", "batch", "batches", "left", "judge", "study", "grades", "guideline"}
+    assert set(state) == {
+        "turn",
+        "asks",
+        "batch",
+        "batches",
+        "left",
+        "judge",
+        "study",
+        "grades",
+        "guideline",
+    }
     assert set(client.get("/items/1/0")["query"]) == {"text", "fields"}
     assert set(client.get("/items/1/0")["item"]) == {"text", "fields"}
     assert not re.search(r"run|rank|score|prior|size|u_", texts)
 
 
-def test_a_finished_batch_is_followed_by_the_next_until_nothing_is_left(client: Client, study: Path):
+def test_a_finished_batch_is_followed_by_the_next_until_nothing_is_left(
+    client: Client, study: Path
+):
     turn = 1
     while asks := client.get("/state")["asks"]:
         assert client.get("/state")["batch"] == turn
-        assert json.loads(client.send("POST", "/next", {"turn": turn})[2])["turn"] == turn, "an unfinished batch stays"
+        assert json.loads(client.send("POST", "/next", {"turn": turn})[2])["turn"] == turn, (
+            "an unfinished batch stays"
+        )
         for ask in range(len(asks)):
             client.act(ask, turn=turn, grade=ask % 4)
         client.send("POST", "/next", {"turn": turn})
@@ -244,12 +295,23 @@ def test_two_judges_have_batches_of_their_own(study: Path):
         assert clients[0].send("GET", "/state", Cookie=clients[1].cookie)[0] == 403
 
 
-def test_pictures_titles_answers_and_columns_are_shown_and_a_missing_picture_is_named(tmp_path: Path):
+def test_pictures_titles_answers_and_columns_are_shown_and_a_missing_picture_is_named(
+    tmp_path: Path,
+):
     image = pytest.importorskip("PIL.Image")
     write_world(tmp_path, queries=2)
     (tmp_path / "documents.jsonl").write_text(
         "".join(
-            json.dumps({"id": f"d{n:03}", "text": f"the text {n}", "title": f"T{n}", "answer": "text", "page": n}) + "\n"
+            json.dumps(
+                {
+                    "id": f"d{n:03}",
+                    "text": f"the text {n}",
+                    "title": f"T{n}",
+                    "answer": "text",
+                    "page": n,
+                }
+            )
+            + "\n"
             for n in range(0, 300, 2)
         )
     )
@@ -260,14 +322,20 @@ def test_pictures_titles_answers_and_columns_are_shown_and_a_missing_picture_is_
     import tasks.study.studies as studies
 
     studies.pool(
-        *(str(tmp_path / f"{run}.run") for run in "ab"), output=tmp_path / "study", query_texts=str(tmp_path / "queries.tsv"),
-        documents=str(tmp_path / "documents.jsonl"), thumbnails=str(tmp_path / "img"),
-    )  # fmt: skip
+        *(str(tmp_path / f"{run}.run") for run in "ab"),
+        output=tmp_path / "study",
+        query_texts=str(tmp_path / "queries.tsv"),
+        documents=str(tmp_path / "documents.jsonl"),
+        thumbnails=str(tmp_path / "img"),
+    )
 
     with serving(tmp_path / "study") as server:
         client = Client(server)
         client.enter()
-        shown = [client.get(f"/items/1/{ask}")["item"] for ask in range(len(client.get("/state")["asks"]))]
+        shown = [
+            client.get(f"/items/1/{ask}")["item"]
+            for ask in range(len(client.get("/state")["asks"]))
+        ]
 
     pictured = [item for item in shown if "picture" in item]
     assert pictured
@@ -276,17 +344,33 @@ def test_pictures_titles_answers_and_columns_are_shown_and_a_missing_picture_is_
     assert bare
     assert all(item == {"fields": [], "missing": "no file", "id": item["id"]} for item in bare)
     texts = [item for item in shown if "text" in item]
-    assert all(item["answer"] == "text" and item["fields"] == [["page", item["title"][1:]]] for item in texts)
+    assert all(
+        item["answer"] == "text" and item["fields"] == [["page", item["title"][1:]]]
+        for item in texts
+    )
     assert any(item.get("missing") == "no file" for item in texts)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT for one process")
 def test_the_command_serves_until_interrupted_and_refuses_a_second_server(study: Path):
-    command = [sys.executable, "-m", "rankwell", "study", "judge", str(study), "--judge", "ann", "--no-browser"]
+    command = [
+        sys.executable,
+        "-m",
+        "rankwell",
+        "study",
+        "judge",
+        str(study),
+        "--judge",
+        "ann",
+        "--no-browser",
+    ]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         line = process.stderr.readline()
-        found = re.search(r"judging as ann at http://127\.0\.0\.1:\d+: open (\S+) in a browser; Ctrl-C ends it", line)
+        found = re.search(
+            r"judging as ann at http://127\.0\.0\.1:\d+: open (\S+) in a browser; Ctrl-C ends it",
+            line,
+        )
         assert found, line
         assert Path(found[1]).stat().st_mode & 0o777 == 0o600
 
@@ -296,7 +380,9 @@ def test_the_command_serves_until_interrupted_and_refuses_a_second_server(study:
         code = process.wait()
 
     assert second.returncode == 2
-    assert re.match(r"rankwell: \S+ann\.jsonl is being written by process \d+", second.stderr), second.stderr
+    assert re.match(r"rankwell: \S+ann\.jsonl is being written by process \d+", second.stderr), (
+        second.stderr
+    )
     assert (code, second.stderr.count("\n")) == (0, 1)
     assert "0 lines written to" in rest
     assert not Path(found[1]).exists()

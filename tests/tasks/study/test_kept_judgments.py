@@ -1,4 +1,6 @@
-"""Judgments that are kept, or refused with their line: edited journals, lines of other items, sheets with an item twice."""
+"""Judgments that are kept, or refused with their line: edited journals, lines of other items,
+sheets with an item twice.
+"""
 
 import csv
 import json
@@ -9,7 +11,15 @@ from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.tasks.study.folder import read_study
 from rankwell.tasks.study.journal import JournalLine, append_lines, read_journals
 from rankwell.tasks.study.lines import append_to, lines_in
-from tasks.study.studies import estimate, fill, judge, judge_batches, pool_study, read_sheet, write_world
+from tasks.study.studies import (
+    estimate,
+    fill,
+    judge,
+    judge_batches,
+    pool_study,
+    read_sheet,
+    write_world,
+)
 
 
 @pytest.fixture
@@ -52,7 +62,8 @@ def test_a_batch_that_a_torn_line_leaves_open_is_explained(study, truth):
     journal.write_bytes(journal.read_bytes()[:-20])
 
     with pytest.raises(
-        NothingToEvaluate, match=r"no batch is finished.*judge-1\.jsonl: the last line was not written to its end"
+        NothingToEvaluate,
+        match=r"no batch is finished.*judge-1\.jsonl: the last line was not written to its end",
     ):
         estimate(str(study))
 
@@ -61,7 +72,10 @@ def test_a_judged_item_outside_the_pool_is_named_with_its_line(study, truth):
     judge_batches(study, truth, 1)
     append_lines(read_study(study), [JournalLine("t", "judge-1", "q000", "elsewhere", 1.0)])
 
-    with pytest.raises(BadInput, match=r"judge-1\.jsonl:61: item 'elsewhere' of query 'q000' is judged, but not in the pool"):
+    with pytest.raises(
+        BadInput,
+        match=r"judge-1\.jsonl:61: item 'elsewhere' of query 'q000' is judged, but not in the pool",
+    ):
         estimate(str(study))
 
 
@@ -71,7 +85,9 @@ def test_an_item_outside_the_pool_is_named_whatever_its_bytes(study, truth):
     last = journal.read_bytes().splitlines()[-1]
     journal.write_bytes(journal.read_bytes() + last.replace(b'"item": "', b'"item": "\xff') + b"\n")
 
-    with pytest.raises(BadInput, match=r"judge-1\.jsonl:61: item '\\udcff.* is judged, but not in the pool"):
+    with pytest.raises(
+        BadInput, match=r"judge-1\.jsonl:61: item '\\udcff.* is judged, but not in the pool"
+    ):
         estimate(str(study))
 
 
@@ -83,7 +99,9 @@ def test_a_sheet_that_grades_an_item_twice_is_refused(tmp_path, study):
     with sheet.open("a", encoding="utf-8", newline="") as file:
         csv.DictWriter(file, list(first)).writerow(first | {"grade": "2"})
 
-    with pytest.raises(BadInput, match=r"batch\.csv:62: item .* is in line 2, too; keep one of the rows"):
+    with pytest.raises(
+        BadInput, match=r"batch\.csv:62: item .* is in line 2, too; keep one of the rows"
+    ):
         judge(str(study), judge="one", sheet=str(sheet))
 
     assert not (study / "judgments").exists()
@@ -114,16 +132,26 @@ def test_an_old_sheet_replaces_newer_judgments_only_on_request(tmp_path, study):
     judge(str(study), judge="one", sheet=str(old))
     new.write_bytes(old.read_bytes())
     fill(new, {first: "3", second: "2"})
-    with pytest.raises(BadInput, match=r"new\.csv:2: grade 3; the journal has grade 1 of \S+ \(1 row differs"):
+    with pytest.raises(
+        BadInput, match=r"new\.csv:2: grade 3; the journal has grade 1 of \S+ \(1 row differs"
+    ):
         judge(str(study), judge="one", sheet=str(new))
     taken = judge(str(study), judge="one", sheet=str(new), replace=True)
 
-    with pytest.raises(BadInput, match=r"old\.csv:2: grade 1; the journal has grade 3 of .*--replace"):
+    with pytest.raises(
+        BadInput, match=r"old\.csv:2: grade 1; the journal has grade 3 of .*--replace"
+    ):
         judge(str(study), judge="one", sheet=str(old))
 
     assert "1 of them in place of earlier ones" in taken.notes
-    lines = [json.loads(line) for line in (study / "judgments" / "one.jsonl").read_text().splitlines()]
-    assert [(line["item"], line["grade"]) for line in lines] == [(first[1], 1.0), (first[1], 3.0), (second[1], 2.0)]
+    lines = [
+        json.loads(line) for line in (study / "judgments" / "one.jsonl").read_text().splitlines()
+    ]
+    assert [(line["item"], line["grade"]) for line in lines] == [
+        (first[1], 1.0),
+        (first[1], 3.0),
+        (second[1], 2.0),
+    ]
 
 
 def test_an_item_that_a_sheet_left_open_takes_its_grade_from_the_same_sheet_later(tmp_path, study):

@@ -1,4 +1,6 @@
-"""The plan of a study: it ends with everything judged, shows no difference, and names what is the limit."""
+"""The plan of a study: it ends with everything judged, shows no difference, and names what is the
+limit.
+"""
 
 import json
 
@@ -86,18 +88,25 @@ def test_nothing_to_plan_and_a_wrong_difference_are_refused(tmp_path, truth):
         plan(str(study), difference=0)
 
 
-def test_the_number_for_80_per_cent_power_is_that_of_a_search_of_all_batch_ends_and_few_of_them_are_forecast(tmp_path, truth):
+def test_the_number_for_80_per_cent_power_is_that_of_a_search_of_all_batch_ends_and_few_of_them_are_forecast(  # noqa: E501
+    tmp_path, truth
+):
     study = pool_study(tmp_path, batch=4)
     judge_batches(study, truth, 5)
     found = read_study(study)
     answers = StudyAnswers.of(found, read_journals(found).lines)
-    whole, lazy = (StudyForecasts(StudyEstimates(found, answers, found.parsed_measure), ("b", "a")) for _ in range(2))
+    whole, lazy = (
+        StudyForecasts(StudyEstimates(found, answers, found.parsed_measure), ("b", "a"))
+        for _ in range(2)
+    )
     steps = [whole.step(place) for place in range(len(whole.more))]
 
     needed = judgments_needed(lazy, 0.2, 0.95)
 
     assert [step.more for step in steps] == whole.more == [step.judged - 20 for step in steps]
-    assert needed == tuple(next(step.more for step in steps if step.finds(0.2, 0.95, place)) for place in (0, 1, 2))
+    assert needed == tuple(
+        next(step.more for step in steps if step.finds(0.2, 0.95, place)) for place in (0, 1, 2)
+    )
     assert len(lazy._steps) < len(steps) / 3
 
 
@@ -108,8 +117,12 @@ def test_the_number_for_80_per_cent_power_is_that_of_a_search_of_all_batch_ends_
         ("nDCG@10", ["queries", "30"], "two queries are judged"),
     ],
 )
-def test_before_any_query_has_a_value_the_plan_says_why_there_is_no_forecast(tmp_path, truth, measure, by, first):
+def test_before_any_query_has_a_value_the_plan_says_why_there_is_no_forecast(
+    tmp_path, truth, measure, by, first
+):
     study = pool_study(tmp_path, measure=measure, by=by, batch=60)
 
-    with pytest.raises(NothingToEvaluate, match=f"study: no forecast before {first}.* is not known; judge them"):
+    with pytest.raises(
+        NothingToEvaluate, match=f"study: no forecast before {first}.* is not known; judge them"
+    ):
         plan(str(study))

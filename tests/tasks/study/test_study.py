@@ -17,7 +17,16 @@ from rankwell.tasks.study.commands.study_plan import plan
 from rankwell.tasks.study.folder import read_study
 from rankwell.tasks.study.journal import JournalLine, append_lines, journal_of, read_journals
 from rankwell.tasks.study.pool_rows import batch_pairs, batch_sizes, batches_of
-from tasks.study.studies import estimate, fill, judge, judge_batches, pool, pool_study, read_sheet, write_world
+from tasks.study.studies import (
+    estimate,
+    fill,
+    judge,
+    judge_batches,
+    pool,
+    pool_study,
+    read_sheet,
+    write_world,
+)
 
 
 @pytest.fixture
@@ -34,7 +43,9 @@ def true_mean(tmp_path, truth, run, measure):
     judged = {}
     for (query, item), grade in truth.items():
         judged.setdefault(query, {})[item] = grade
-    return rankwell.evaluate(judged, str(tmp_path / f"{run}.run"), measure, intervals="none").summary[0]["mean"]
+    return rankwell.evaluate(
+        judged, str(tmp_path / f"{run}.run"), measure, intervals="none"
+    ).summary[0]["mean"]
 
 
 def test_the_pool_is_in_the_order_of_priorities_with_the_sizes_of_the_issue(tmp_path, truth):
@@ -59,7 +70,10 @@ def test_the_pool_is_in_the_order_of_priorities_with_the_sizes_of_the_issue(tmp_
 
 
 def test_the_same_runs_in_another_order_give_the_same_items_in_the_same_order(tmp_path, truth):
-    one, other = (read_study(pool_study(tmp_path, *runs, name=name)) for runs, name in (("ab", "x"), ("ba", "y")))
+    one, other = (
+        read_study(pool_study(tmp_path, *runs, name=name))
+        for runs, name in (("ab", "x"), ("ba", "y"))
+    )
 
     assert one.pool.item.tolist() == other.pool.item.tolist()
     assert one.pool.batches.tolist() == other.pool.batches.tolist()
@@ -80,7 +94,11 @@ def test_everything_judged_gives_the_value_of_evaluate(tmp_path, truth):
 def test_a_batch_is_arranged_by_query_and_belongs_to_its_judge(tmp_path, truth):
     study = read_study(pool_study(tmp_path, batch=50))
 
-    first, again, other = lease_batch(study, "one"), lease_batch(study, "one"), lease_batch(study, "two")
+    first, again, other = (
+        lease_batch(study, "one"),
+        lease_batch(study, "one"),
+        lease_batch(study, "two"),
+    )
 
     assert first == again
     assert (first.number, other.number) == (0, 1)
@@ -96,7 +114,9 @@ def test_batches_read_from_the_file_are_those_of_the_whole_pool(tmp_path, truth)
     pairs = [(study.queries[study.pool.query[row]], study.pool.item[row]) for row in rows]
 
     assert batch_sizes(study).tolist() == np.bincount(batch[batch >= 0]).tolist()
-    assert batches_of(study, [*pairs, ("q000", "elsewhere")]) == dict(zip(pairs, batch.tolist(), strict=True))
+    assert batches_of(study, [*pairs, ("q000", "elsewhere")]) == dict(
+        zip(pairs, batch.tolist(), strict=True)
+    )
     second = sorted(row for row in rows if batch[row] == 1)
     expected = sorted(second, key=lambda row: (study.pool.query[row], study.pool.u[row]))
     assert batch_pairs(study, 1) == tuple(pairs[row] for row in expected)
@@ -132,7 +152,9 @@ def test_a_revision_counts_and_lines_with_a_purpose_do_not(tmp_path, truth):
     query, item = lease_batch(study, "one").pairs[0]
     line = JournalLine("t", "one", query, item, 2.0)
 
-    append_lines(study, [line, line._replace(grade=1.0), line._replace(grade=3.0, purpose="repeat")])
+    append_lines(
+        study, [line, line._replace(grade=1.0), line._replace(grade=3.0, purpose="repeat")]
+    )
 
     answers = StudyAnswers.of(study, read_journals(study).lines)
     assert answers.grade[~np.isnan(answers.grade)].tolist() == [1.0]
@@ -158,15 +180,22 @@ def test_reading_a_spreadsheet_twice_changes_nothing(tmp_path, truth):
     notes = judge(str(study), judge="judge-1", sheet=str(tmp_path / "study-judge-1.csv")).notes
 
     assert (study / "judgments" / "judge-1.jsonl").read_bytes() == before
-    assert notes[:2] == ("0 judgments read from " + str(tmp_path / "study-judge-1.csv"), "60 rows were read before")
+    assert notes[:2] == (
+        "0 judgments read from " + str(tmp_path / "study-judge-1.csv"),
+        "60 rows were read before",
+    )
 
 
-@pytest.mark.parametrize(("cell", "words"), [("9", "expected 0, 1, 2, 3, u"), ("good", "grade 'good'")])
+@pytest.mark.parametrize(
+    ("cell", "words"), [("9", "expected 0, 1, 2, 3, u"), ("good", "grade 'good'")]
+)
 def test_a_wrong_cell_of_a_spreadsheet_is_named_and_nothing_is_read(tmp_path, truth, cell, words):
     study, sheet = pool_study(tmp_path, batch=60), tmp_path / "batch.csv"
     judge(str(study), judge="one", export=sheet)
     rows = read_sheet(sheet)
-    fill(sheet, {(rows[0]["query"], rows[0]["item"]): "1", (rows[1]["query"], rows[1]["item"]): cell})
+    fill(
+        sheet, {(rows[0]["query"], rows[0]["item"]): "1", (rows[1]["query"], rows[1]["item"]): cell}
+    )
 
     with pytest.raises(BadInput, match=rf"batch\.csv:3: .*{words}"):
         judge(str(study), judge="one", sheet=str(sheet))
@@ -177,10 +206,17 @@ def test_a_wrong_cell_of_a_spreadsheet_is_named_and_nothing_is_read(tmp_path, tr
 def test_formulas_and_odd_ids_survive_a_spreadsheet(tmp_path):
     odd = ["=1+1", "a b", "x/y", "'quoted", "n\x00ul", "l" * 10_000, '"']
     (tmp_path / "queries.jsonl").write_text(json.dumps({"id": "q 1", "text": "=cmd()"}) + "\n")
-    (tmp_path / "documents.jsonl").write_text("".join(json.dumps({"id": item, "text": "t\nt"}) + "\n" for item in odd))
+    (tmp_path / "documents.jsonl").write_text(
+        "".join(json.dumps({"id": item, "text": "t\nt"}) + "\n" for item in odd)
+    )
     for name, order in (("a", odd), ("b", odd[::-1])):
-        (tmp_path / f"{name}.json").write_text(json.dumps({"q 1": {item: 9.0 - at for at, item in enumerate(order)}}))
-    texts = {"query_texts": str(tmp_path / "queries.jsonl"), "documents": str(tmp_path / "documents.jsonl")}
+        (tmp_path / f"{name}.json").write_text(
+            json.dumps({"q 1": {item: 9.0 - at for at, item in enumerate(order)}})
+        )
+    texts = {
+        "query_texts": str(tmp_path / "queries.jsonl"),
+        "documents": str(tmp_path / "documents.jsonl"),
+    }
     pool(str(tmp_path / "a.json"), str(tmp_path / "b.json"), output=tmp_path / "study", **texts)
     sheet = tmp_path / "batch.csv"
     judge(str(tmp_path / "study"), judge="one", export=sheet)
@@ -194,7 +230,9 @@ def test_formulas_and_odd_ids_survive_a_spreadsheet(tmp_path):
     study = read_study(tmp_path / "study")
     # The middle one of seven has the same rank in both, and is never asked.
     assert {line.item for line in read_journals(study).lines} == {*odd} - {odd[3]}
-    assert [line.place for line in read_journals(study).lines] == [1, 2, 3, 4, 5, 6], "rows, however many lines a text has"
+    assert [line.place for line in read_journals(study).lines] == [1, 2, 3, 4, 5, 6], (
+        "rows, however many lines a text has"
+    )
 
 
 def test_items_without_a_grade_bound_the_difference_and_leave_the_verdict_open(tmp_path, truth):
@@ -208,7 +246,10 @@ def test_items_without_a_grade_bound_the_difference_and_leave_the_verdict_open(t
     assert row["like_low"] < -0.3 < 0.3 < row["like_high"]
     text = estimate(str(study)).text
     assert "it depends on" in text
-    assert f"{row['judged']} judged items have no grade, and the intervals cover every grade they may have" in text
+    assert (
+        f"{row['judged']} judged items have no grade, and the intervals cover every grade "
+        "they may have" in text
+    )
 
 
 def test_judgments_of_unfinished_batches_are_named_and_do_not_count(tmp_path, truth):
@@ -217,7 +258,9 @@ def test_judgments_of_unfinished_batches_are_named_and_do_not_count(tmp_path, tr
     before = estimate(str(study)).text
     query, item = lease_batch(read_study(study), "second").pairs[0]
     digest = read_study(study).guideline_digest
-    append_lines(read_study(study), [JournalLine("t", "second", query, item, 3.0, guideline=digest)])
+    append_lines(
+        read_study(study), [JournalLine("t", "second", query, item, 3.0, guideline=digest)]
+    )
 
     after = estimate(str(study)).text
 
@@ -240,7 +283,10 @@ def test_looks_are_recorded_once_and_no_verdict_comes_beyond_the_plan(tmp_path, 
     assert "No verdict on b and a" in third
     assert "look 3, beyond the 2 planned: 97.5 % intervals" in third
     assert "so that 95 % for all looks together is not guaranteed" in third
-    assert "3 looks taken, 2 planned: an estimate from more judgments has no verdict" in plan(str(study)).text
+    assert (
+        "3 looks taken, 2 planned: an estimate from more judgments has no verdict"
+        in plan(str(study)).text
+    )
     assert len((study / "looks.jsonl").read_text().splitlines()) == 3
 
 
@@ -271,10 +317,15 @@ def test_in_several_rounds_the_estimate_uses_the_greatest_chance(tmp_path, truth
     from rankwell.tasks.study.estimation import StudyEstimates
 
     found = read_study(study)
-    estimates = StudyEstimates(found, StudyAnswers.of(found, read_journals(found).lines), found.parsed_measure)
+    estimates = StudyEstimates(
+        found, StudyAnswers.of(found, read_journals(found).lines), found.parsed_measure
+    )
 
     (tau_1, _), (tau_2, _) = estimates.thresholds
-    expected = [max(min(1.0, tau_1 * first), min(1.0, tau_2 * second)) for first, second in found.pool.sizes.tolist()]
+    expected = [
+        max(min(1.0, tau_1 * first), min(1.0, tau_2 * second))
+        for first, second in found.pool.sizes.tolist()
+    ]
     assert estimates.inclusion == pytest.approx(expected)
     assert (found.pool.u < estimates.inclusion).tolist() == estimates.sampled.tolist()
     assert all(row["better"] is not None for row in rows_of(study))
@@ -287,9 +338,13 @@ def test_whole_queries_give_any_measure_over_the_pool(tmp_path, truth):
     (row,) = rows_of(study)
 
     pooled = {}
-    for query, items in duckdb.sql(f"SELECT query, list(item) FROM '{study}/rounds/1.parquet' GROUP BY query").fetchall():
+    for query, items in duckdb.sql(
+        f"SELECT query, list(item) FROM '{study}/rounds/1.parquet' GROUP BY query"
+    ).fetchall():
         pooled[query] = {item: truth[query, item] for item in items}
-    means = rankwell.evaluate(pooled, {run: str(tmp_path / f"{run}.run") for run in "ab"}, "nDCG@10")["nDCG@10"]
+    means = rankwell.evaluate(
+        pooled, {run: str(tmp_path / f"{run}.run") for run in "ab"}, "nDCG@10"
+    )["nDCG@10"]
     assert row["mean"] == pytest.approx(means["b"] - means["a"])
     assert row["measure"] == "nDCG@10 over the pool of the first 10"
     assert row["these_low"] == row["these_high"]
@@ -372,6 +427,15 @@ def test_a_study_is_not_overwritten_and_other_files_stay(tmp_path, truth):
 
 def test_commands_of_a_study_run_from_a_shell(tmp_path, truth):
     line = "study pool a.run b.run --query-texts queries.tsv --documents documents.tsv -o study"
-    for words, code in ((line, 0), ("study estimate study", 4), ("study judge study --judge me --export me.csv --no-browser", 2)):
-        done = subprocess.run([sys.executable, "-m", "rankwell", *words.split()], cwd=tmp_path, capture_output=True, text=True)
+    for words, code in (
+        (line, 0),
+        ("study estimate study", 4),
+        ("study judge study --judge me --export me.csv --no-browser", 2),
+    ):
+        done = subprocess.run(
+            [sys.executable, "-m", "rankwell", *words.split()],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+        )
         assert (done.returncode, "Traceback" in done.stderr) == (code, False), done.stderr

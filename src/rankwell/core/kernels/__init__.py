@@ -1,1 +1,3 @@
-"""Kernels: inner loops, in NumPy and in C where the install could compile it; both give the same to the last bit."""
+"""Kernels: inner loops, in NumPy and in C where the install could compile it; both give the same to
+the last bit.
+"""

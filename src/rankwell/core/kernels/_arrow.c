@@ -13,7 +13,8 @@ typedef struct {
 
 static int is_text(const struct ArrowSchema *schema)
 {
-    return !schema->dictionary && (schema->format[0] == 'u' || schema->format[0] == 'U') && !schema->format[1];
+    return !schema->dictionary && (schema->format[0] == 'u' || schema->format[0] == 'U')
+           && !schema->format[1];
 }
 
 /* Which of the two columns of texts are wide: bit 0 and bit 1; ODD where the columns are not the expected ones. */
@@ -23,9 +24,11 @@ static int kinds_of(struct ArrowArrayStream *stream)
     int kinds = ODD;
     if (stream->get_schema(stream, &schema))
         return ODD;
-    if (strcmp(schema.format, "+s") == 0 && schema.n_children == COLUMNS && is_text(schema.children[QUERY])
-        && is_text(schema.children[ITEM]) && strcmp(schema.children[SCORE]->format, "g") == 0)
-        kinds = (schema.children[QUERY]->format[0] == 'U') | (schema.children[ITEM]->format[0] == 'U') << 1;
+    if (strcmp(schema.format, "+s") == 0 && schema.n_children == COLUMNS
+        && is_text(schema.children[QUERY]) && is_text(schema.children[ITEM])
+        && strcmp(schema.children[SCORE]->format, "g") == 0)
+        kinds = (schema.children[QUERY]->format[0] == 'U')
+                | (schema.children[ITEM]->format[0] == 'U') << 1;
     if (schema.release)
         schema.release(&schema);
     return kinds;
@@ -80,9 +83,11 @@ INLINE const uint8_t *text_at(const Texts *texts, int64_t row, size_t *size)
 
 static int take_batch(Worker *worker, const struct ArrowArray *batch, int kinds)
 {
-    const Texts queries = texts_of(batch, QUERY, kinds & 1), items = texts_of(batch, ITEM, kinds >> 1);
+    const Texts queries = texts_of(batch, QUERY, kinds & 1),
+                items = texts_of(batch, ITEM, kinds >> 1);
     const struct ArrowArray *const column = batch->children[SCORE];
-    const uint8_t *const whole = valid_of(batch), *const valid = valid_of(column), *const scores = column->buffers[1];
+    const uint8_t *const whole = valid_of(batch), *const valid = valid_of(column),
+                         *const scores = column->buffers[1];
     const int64_t first = batch->offset + column->offset;
     int status = DONE;
     for (int64_t row = 0; row < batch->length && !status; row++) {
@@ -90,7 +95,8 @@ static int take_batch(Worker *worker, const struct ArrowArray *batch, int kinds)
         double score;
         line.query = text_at(&queries, row, &line.query_size);
         line.item = text_at(&items, row, &line.item_size);
-        if (!line.query || !line.item || !is_valid(whole, batch->offset + row) || !is_valid(valid, first + row))
+        if (!line.query || !line.item || !is_valid(whole, batch->offset + row)
+            || !is_valid(valid, first + row))
             return ODD;
         memcpy(&score, scores + (first + row) * (int64_t)sizeof score, sizeof score);
         status = rankwell_take_row(worker, &line, score);

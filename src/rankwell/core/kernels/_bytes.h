@@ -65,7 +65,8 @@ INLINE uint64_t blank_or_below(const uint8_t *text)
     const __m128i blank = _mm_set1_epi8(' ');
     for (int part = 0; part < 4; part++) {
         const __m128i some = _mm_loadu_si128((const __m128i *)(text + 16 * part));
-        const unsigned low = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_min_epu8(some, blank), some));
+        const unsigned low =
+            (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_min_epu8(some, blank), some));
         found |= (uint64_t)low << 16 * part;
     }
 #else
@@ -127,7 +128,8 @@ INLINE int order_of(const uint8_t *one, size_t one_size, const uint8_t *other, s
 
 INLINE int same_bytes(const uint8_t *one, const uint8_t *other, size_t size)
 {
-    return size <= 8 ? up_to_eight(one, size) == up_to_eight(other, size) : memcmp(one, other, size) == 0;
+    return size <= 8 ? up_to_eight(one, size) == up_to_eight(other, size)
+                     : memcmp(one, other, size) == 0;
 }
 
 /* Makes room for `wanted` elements of a size; 0 where there is no memory, and then nothing has changed. */

@@ -8,9 +8,11 @@
 
 #include "_bytes.h"
 
-static const double TENS[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                              1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-static const uint64_t WHOLE_TENS[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
+static const double TENS[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                              1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                              1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+static const uint64_t WHOLE_TENS[] = {1,      10,      100,      1000,     10000,
+                                      100000, 1000000, 10000000, 100000000};
 
 /* 5**n; ten to the power of n is this times 2**n. clang-format would give every number a line of its own. */
 /* clang-format off */
@@ -26,7 +28,8 @@ static const uint64_t FIVES[] = {
 INLINE uint64_t number_of(uint64_t digits)
 {
     digits = digits * 10 + (digits >> 8);
-    return ((digits & 0x000000FF000000FFu) * 0x000F424000000064u + (digits >> 16 & 0x000000FF000000FFu) * 0x0000271000000001u)
+    return ((digits & 0x000000FF000000FFu) * 0x000F424000000064u
+            + (digits >> 16 & 0x000000FF000000FFu) * 0x0000271000000001u)
            >> 32;
 }
 
@@ -128,16 +131,19 @@ INLINE int read_number(const uint8_t *text, size_t size, double *value)
     if (whole > 0 && whole < size && decimals > 0 && decimals <= 8 && dots) {
         const uint64_t front = digits_at(text, whole), back = digits_at(text + whole + 1, decimals);
         if (!(no_digits(front) | no_digits(back))) {
-            *value = (double)(int64_t)(number_of(front) * WHOLE_TENS[decimals] + number_of(back)) / TENS[decimals];
+            *value = (double)(int64_t)(number_of(front) * WHOLE_TENS[decimals] + number_of(back))
+                     / TENS[decimals];
             *value = negative ? -*value : *value;
             return 1;
         }
-    } else if (whole > 0 && whole < size && decimals > 8 && decimals <= 16 && whole + decimals <= 19 && dots) {
+    } else if (whole > 0 && whole < size && decimals > 8 && decimals <= 16 && whole + decimals <= 19
+               && dots) {
         const uint64_t front = digits_at(text, whole), middle = digits_at(text + whole + 1, 8);
         const uint64_t back = digits_at(text + whole + 9, decimals - 8);
         if (!(no_digits(front) | no_digits(middle) | no_digits(back))) {
             const uint64_t high = number_of(front) * WHOLE_TENS[8] + number_of(middle);
-            if (!scale(high * WHOLE_TENS[decimals - 8] + number_of(back), -(int64_t)decimals, value))
+            if (!scale(high * WHOLE_TENS[decimals - 8] + number_of(back), -(int64_t)decimals,
+                       value))
                 return 0;
             *value = negative ? -*value : *value;
             return 1;

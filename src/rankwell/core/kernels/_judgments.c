@@ -18,10 +18,11 @@ static int split_tabs(const uint8_t *text, size_t at, size_t end, Line *line)
 {
     const uint8_t *const begin = text + at, *const stop = memchr(begin, '\n', end - at);
     const uint8_t *const first = memchr(begin, '\t', (size_t)(stop - begin));
-    const uint8_t *const second = first ? memchr(first + 1, '\t', (size_t)(stop - first - 1)) : NULL;
+    const uint8_t *const second =
+        first ? memchr(first + 1, '\t', (size_t)(stop - first - 1)) : NULL;
     line->next = (size_t)(stop - text) + 1;
-    if (!second || memchr(second + 1, '\t', (size_t)(stop - second - 1)) || first == begin || second == first + 1
-        || stop == second + 1)
+    if (!second || memchr(second + 1, '\t', (size_t)(stop - second - 1)) || first == begin
+        || second == first + 1 || stop == second + 1)
         return ODD;
     *line = (Line){
         .query = begin,
@@ -116,8 +117,8 @@ static int order_queries(Judging *judging, size_t *starts)
         return NO_MEMORY;
     }
     for (size_t entry = 0; entry < queries->size; entry++)
-        named[entry] =
-            (Named){queries->text + queries->places[entry], queries->places[entry + 1] - queries->places[entry], entry};
+        named[entry] = (Named){queries->text + queries->places[entry],
+                               queries->places[entry + 1] - queries->places[entry], entry};
     if (queries->size > 1)
         qsort(named, queries->size, sizeof *named, compare_named);
     judging->offsets[0] = 0;
@@ -169,15 +170,17 @@ int rankwell_read_judgments(Judging *judging, const uint8_t *text, size_t size, 
     const Reading reading = {.form = {.fields = 4, .query = 0, .item = 2, .value = 3}};
     Line line = {0};
     int status = DONE;
-    if (size == 0 || (qrels->tabs && (memchr(text, '"', size) || memchr(text, '\r', size) || memchr(text, 0, size))))
+    if (size == 0
+        || (qrels->tabs
+            && (memchr(text, '"', size) || memchr(text, '\r', size) || memchr(text, 0, size))))
         return ODD;
     for (size_t at = 0; at < size && !status; at = line.next) {
         if (qrels->comments && text[at] == '#') {
             line.next = (size_t)((const uint8_t *)memchr(text + at, '\n', size - at) - text) + 1;
             continue;
         }
-        const int found =
-            qrels->tabs ? split_tabs(text, at, size, &line) : next_line(&reading, reading.form, text, at, size, &line);
+        const int found = qrels->tabs ? split_tabs(text, at, size, &line)
+                                      : next_line(&reading, reading.form, text, at, size, &line);
         status = found < 0 ? found : found ? add_judged(judging, &line, qrels) : DONE;
     }
     if (status || judging->size == 0)

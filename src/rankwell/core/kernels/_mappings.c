@@ -16,7 +16,8 @@ static int number_in(PyObject *object, double *number)
 
 /* Counts the values of a mapping above, and equal to, each of some numbers; 0, perhaps with an exception, where one is not a number,
  * and where some of the keys are strings. */
-static int count_values(PyObject *mapping, const double *own, Py_ssize_t size, int single, int64_t *above, int64_t *tied)
+static int count_values(PyObject *mapping, const double *own, Py_ssize_t size, int single,
+                        int64_t *above, int64_t *tied)
 {
     PyObject *key, *value;
     Py_ssize_t place = 0;
@@ -44,14 +45,16 @@ static PyObject *mapping_counts(PyObject *self, PyObject *arguments)
     Py_ssize_t first, size;
     int single, good = 0;
     (void)self;
-    if (!PyArg_ParseTuple(arguments, "O!y*w*w*nnp", &PyDict_Type, &mapping, &own, &above, &tied, &first, &size, &single))
+    if (!PyArg_ParseTuple(arguments, "O!y*w*w*nnp", &PyDict_Type, &mapping, &own, &above, &tied,
+                          &first, &size, &single))
         return NULL;
     const Py_ssize_t room = own.len / 8;
-    if (first < 0 || size < 0 || size > room || first > room - size || above.len != own.len || tied.len != own.len)
+    if (first < 0 || size < 0 || size > room || first > room - size || above.len != own.len
+        || tied.len != own.len)
         PyErr_SetString(PyExc_ValueError, "the arrays do not fit each other");
     else {
-        good = count_values(mapping, (double *)own.buf + first, size, single, (int64_t *)above.buf + first,
-                            (int64_t *)tied.buf + first);
+        good = count_values(mapping, (double *)own.buf + first, size, single,
+                            (int64_t *)above.buf + first, (int64_t *)tied.buf + first);
         /* A number that is too large for a double is like one that is none: whoever asked looks at it again. */
         PyErr_Clear();
     }
@@ -63,7 +66,8 @@ static PyObject *mapping_counts(PyObject *self, PyObject *arguments)
 
 static PyMethodDef functions[] = {
     {"mapping_counts", mapping_counts, METH_VARARGS,
-     "mapping_counts(mapping, own, above, tied, first, size, single) -> False where a value is not a finite number, or keys "
+     "mapping_counts(mapping, own, above, tied, first, size, single) -> False where a value is not "
+     "a finite number, or keys "
      "differ in kind"},
     {NULL, NULL, 0, NULL},
 };

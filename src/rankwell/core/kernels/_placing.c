@@ -15,13 +15,15 @@ INLINE int compare(const Found *one, const Found *other, int by_name)
 static int compare_by_name(const void *one, const void *other)
 {
     const Found *const left = one, *const right = other;
-    return left->query != right->query ? (left->query < right->query ? -1 : 1) : compare(left, right, 1);
+    return left->query != right->query ? (left->query < right->query ? -1 : 1)
+                                       : compare(left, right, 1);
 }
 
 static int compare_by_place(const void *one, const void *other)
 {
     const Found *const left = one, *const right = other;
-    return left->query != right->query ? (left->query < right->query ? -1 : 1) : compare(left, right, 0);
+    return left->query != right->query ? (left->query < right->query ? -1 : 1)
+                                       : compare(left, right, 0);
 }
 
 /* By query, then by rising score, then by rising key. */
@@ -45,8 +47,8 @@ int rankwell_make_tally(Tally *tally, size_t items, size_t queries)
 }
 
 /* Counts one row of a query among its found items, which are sorted. */
-void rankwell_count_row(const Found *found, size_t size, const Found *row, int by_name, int64_t *over, int64_t *tied,
-                        int64_t *below)
+void rankwell_count_row(const Found *found, size_t size, const Found *row, int by_name,
+                        int64_t *over, int64_t *tied, int64_t *below)
 {
     size_t low = 0, high = size;
     while (low < high) {
@@ -91,8 +93,8 @@ static int add_hit(Hits *hits, const Found *found, int64_t above, int64_t tied, 
 }
 
 /* The hits of one query, all of whose rows have been counted among its found items, each of those itself too. */
-int rankwell_settle(const Found *found, size_t size, int descending, const int64_t *over, const int64_t *tied,
-                    const int64_t *below, Hits *hits)
+int rankwell_settle(const Found *found, size_t size, int descending, const int64_t *over,
+                    const int64_t *tied, const int64_t *below, Hits *hits)
 {
     int64_t above = 0;
     for (size_t index = 0; index < size; index++)
@@ -127,9 +129,11 @@ static int place_few(Worker *worker, const uint8_t *start)
         for (size_t row = 0; tied > 1 && row < worker->rows; row++) {
             if (worker->scores[row] != score)
                 continue;
-            const int order = rule == BY_INPUT ? (row > found->place) - (row < found->place)
-                                               : order_of(start + worker->offsets[row], worker->sizes[row],
-                                                          start + worker->offsets[found->place], worker->sizes[found->place]);
+            const int order =
+                rule == BY_INPUT
+                    ? (row > found->place) - (row < found->place)
+                    : order_of(start + worker->offsets[row], worker->sizes[row],
+                               start + worker->offsets[found->place], worker->sizes[found->place]);
             before += rule == BY_ID_DESCENDING ? order > 0 : order < 0;
         }
         if (add_hit(&worker->hits, found, above, tied, before))
@@ -151,12 +155,15 @@ static int place_many(Worker *worker, const uint8_t *start)
     }
     rankwell_sort_found(worker->found, worker->n_found, by_name);
     for (size_t row = 0; row < worker->rows; row++) {
-        const Found mine = {
-            .score = worker->scores[row], .name = start + worker->offsets[row], .size = worker->sizes[row], .place = row};
-        rankwell_count_row(worker->found, worker->n_found, &mine, by_name, tally->over, tally->tied, tally->below);
+        const Found mine = {.score = worker->scores[row],
+                            .name = start + worker->offsets[row],
+                            .size = worker->sizes[row],
+                            .place = row};
+        rankwell_count_row(worker->found, worker->n_found, &mine, by_name, tally->over, tally->tied,
+                           tally->below);
     }
-    return rankwell_settle(worker->found, worker->n_found, worker->reading.rule == BY_ID_DESCENDING, tally->over, tally->tied,
-                           tally->below, &worker->hits);
+    return rankwell_settle(worker->found, worker->n_found, worker->reading.rule == BY_ID_DESCENDING,
+                           tally->over, tally->tied, tally->below, &worker->hits);
 }
 
 /* From first to last: by falling score, then by the rule, which stands in `row` here. */
@@ -176,8 +183,10 @@ int rankwell_add_top(Worker *worker, int64_t query, const Found *found, size_t k
 {
     if (!make_room(&worker->top_query, &worker->top_query_room, worker->tops + 1, sizeof(int64_t))
         || !make_room(&worker->top_size, &worker->top_size_room, worker->tops + 1, sizeof(int64_t))
-        || !make_room(&worker->top_length, &worker->top_length_room, worker->top_rows + kept, sizeof(int64_t))
-        || !make_room(&worker->top_score, &worker->top_score_room, worker->top_rows + kept, sizeof(double)))
+        || !make_room(&worker->top_length, &worker->top_length_room, worker->top_rows + kept,
+                      sizeof(int64_t))
+        || !make_room(&worker->top_score, &worker->top_score_room, worker->top_rows + kept,
+                      sizeof(double)))
         return NO_MEMORY;
     worker->top_query[worker->tops] = query;
     worker->top_size[worker->tops++] = (int64_t)kept;
@@ -203,7 +212,8 @@ int rankwell_add_top(Worker *worker, int64_t query, const Found *found, size_t k
 /* Keeps the first items of the query. */
 static int keep_top(Worker *worker, const uint8_t *start)
 {
-    const size_t rows = worker->rows, kept = rows < worker->reading.keep ? rows : worker->reading.keep;
+    const size_t rows = worker->rows,
+                 kept = rows < worker->reading.keep ? rows : worker->reading.keep;
     const size_t wanted = worker->falling ? kept : rows;
     if (!make_room(&worker->found, &worker->found_room, wanted, sizeof(Found)))
         return NO_MEMORY;
@@ -228,13 +238,15 @@ int rankwell_finish_query(Worker *worker, const uint8_t *text)
     if (!worker->begun || worker->position < 0)
         return DONE;
     const uint8_t *const start = text + worker->start;
-    (worker->pass == LISTS ? worker->unknown.counts : worker->retrieved)[worker->position] = (int64_t)worker->rows;
+    (worker->pass == LISTS ? worker->unknown.counts : worker->retrieved)[worker->position] =
+        (int64_t)worker->rows;
     if (worker->reading.form.ranked && worker->rows)
-        worker->unordered |=
-            !worker->falling || worker->scores[0] != -1 || worker->scores[worker->rows - 1] != -(double)worker->rows;
+        worker->unordered |= !worker->falling || worker->scores[0] != -1
+                             || worker->scores[worker->rows - 1] != -(double)worker->rows;
     if (worker->falling)
         for (size_t each = 0; each < worker->n_found && !status; each++)
-            status = add_hit(&worker->hits, worker->found + each, (int64_t)worker->found[each].place, 1, 0);
+            status = add_hit(&worker->hits, worker->found + each,
+                             (int64_t)worker->found[each].place, 1, 0);
     else if (worker->n_found)
         status = worker->n_found <= FEW ? place_few(worker, start) : place_many(worker, start);
     return status ? status : worker->reading.keep ? keep_top(worker, start) : DONE;
@@ -244,7 +256,8 @@ static int absorb_unknown(Names *names, const Names *others)
 {
     for (size_t each = 0; each < others->size; each++) {
         const size_t place = others->places[each];
-        const int64_t entry = rankwell_name_entry(names, others->text + place, others->places[each + 1] - place);
+        const int64_t entry =
+            rankwell_name_entry(names, others->text + place, others->places[each + 1] - place);
         if (entry < 0)
             return NO_MEMORY;
         names->counts[entry] += others->counts[each];
@@ -262,20 +275,28 @@ static int absorb_queries(Worker *worker, const Worker *other)
     }
     for (size_t hit = 0; hit < other->hits.size; hit++) {
         const Found found = {.score = other->hits.score[hit], .row = (size_t)other->hits.row[hit]};
-        if (add_hit(&worker->hits, &found, other->hits.above[hit], other->hits.tied[hit], other->hits.before[hit]))
+        if (add_hit(&worker->hits, &found, other->hits.above[hit], other->hits.tied[hit],
+                    other->hits.before[hit]))
             return NO_MEMORY;
     }
-    if (!make_room(&worker->top_query, &worker->top_query_room, worker->tops + other->tops, sizeof(int64_t))
-        || !make_room(&worker->top_size, &worker->top_size_room, worker->tops + other->tops, sizeof(int64_t))
-        || !make_room(&worker->top_length, &worker->top_length_room, worker->top_rows + other->top_rows, sizeof(int64_t))
-        || !make_room(&worker->top_score, &worker->top_score_room, worker->top_rows + other->top_rows, sizeof(double))
-        || !make_room(&worker->top_text, &worker->top_text_room, worker->top_text_size + other->top_text_size, 1))
+    if (!make_room(&worker->top_query, &worker->top_query_room, worker->tops + other->tops,
+                   sizeof(int64_t))
+        || !make_room(&worker->top_size, &worker->top_size_room, worker->tops + other->tops,
+                      sizeof(int64_t))
+        || !make_room(&worker->top_length, &worker->top_length_room,
+                      worker->top_rows + other->top_rows, sizeof(int64_t))
+        || !make_room(&worker->top_score, &worker->top_score_room,
+                      worker->top_rows + other->top_rows, sizeof(double))
+        || !make_room(&worker->top_text, &worker->top_text_room,
+                      worker->top_text_size + other->top_text_size, 1))
         return NO_MEMORY;
     if (other->tops) {
         memcpy(worker->top_query + worker->tops, other->top_query, other->tops * sizeof(int64_t));
         memcpy(worker->top_size + worker->tops, other->top_size, other->tops * sizeof(int64_t));
-        memcpy(worker->top_length + worker->top_rows, other->top_length, other->top_rows * sizeof(int64_t));
-        memcpy(worker->top_score + worker->top_rows, other->top_score, other->top_rows * sizeof(double));
+        memcpy(worker->top_length + worker->top_rows, other->top_length,
+               other->top_rows * sizeof(int64_t));
+        memcpy(worker->top_score + worker->top_rows, other->top_score,
+               other->top_rows * sizeof(double));
         memcpy(worker->top_text + worker->top_text_size, other->top_text, other->top_text_size);
         worker->tops += other->tops;
         worker->top_rows += other->top_rows;
@@ -305,7 +326,8 @@ int rankwell_absorb(Worker *worker, Worker *other)
         return absorb_queries(worker, other);
     for (size_t query = 0; query < queries; query++)
         worker->retrieved[query] += other->retrieved[query];
-    if (!make_room(&worker->found, &worker->found_room, worker->n_found + other->n_found, sizeof(Found)))
+    if (!make_room(&worker->found, &worker->found_room, worker->n_found + other->n_found,
+                   sizeof(Found)))
         return NO_MEMORY;
     if (other->n_found)
         memcpy(worker->found + worker->n_found, other->found, other->n_found * sizeof(Found));

@@ -53,18 +53,20 @@ static PyObject *reader_worker(PyObject *self, PyObject *arguments)
     Py_ssize_t keep;
     int pass;
     (void)self;
-    if (!PyArg_ParseTuple(arguments, "O(iiiip)(ippp)ni", &capsule, &form->fields, &form->query, &form->item, &form->value,
-                          &form->ranked, &reading.rule, &reading.single_precision, &reading.comments, &reading.trailing, &keep,
+    if (!PyArg_ParseTuple(arguments, "O(iiiip)(ippp)ni", &capsule, &form->fields, &form->query,
+                          &form->item, &form->value, &form->ranked, &reading.rule,
+                          &reading.single_precision, &reading.comments, &reading.trailing, &keep,
                           &pass))
         return NULL;
     Table *const table = PyCapsule_GetPointer(capsule, RANKWELL_TABLE);
     if (!table)
         return NULL;
     const int last = form->fields - 1;
-    if (form->fields < 1 || form->query < 0 || form->query > last || form->item < 0 || form->item > last || form->value < 0
-        || form->value > last || reading.rule < BY_INPUT || reading.rule > BY_ID_DESCENDING || keep < 0
-        || (pass != WHOLE_QUERIES && pass != COLLECT && pass != TWICE && pass != LISTS) || (pass == LISTS && !keep)
-        || (pass == LISTS && table->queries)) {
+    if (form->fields < 1 || form->query < 0 || form->query > last || form->item < 0
+        || form->item > last || form->value < 0 || form->value > last || reading.rule < BY_INPUT
+        || reading.rule > BY_ID_DESCENDING || keep < 0
+        || (pass != WHOLE_QUERIES && pass != COLLECT && pass != TWICE && pass != LISTS)
+        || (pass == LISTS && !keep) || (pass == LISTS && table->queries)) {
         PyErr_SetString(PyExc_ValueError, "there is no such field, rule or pass");
         return NULL;
     }
@@ -110,9 +112,10 @@ static Py_ssize_t feed_worker(Worker *worker, uint8_t *text, size_t filled, int 
     while (end > worker->parsed && text[end - 1] != '\n')
         end--;
     const int whole = worker->pass == WHOLE_QUERIES || worker->pass == LISTS;
-    status = whole                                            ? rankwell_read_whole(worker, text, end)
-             : worker->pass == PLACE || worker->pass == SHARE ? rankwell_place_scattered(worker, text, end)
-                                                              : rankwell_read_scattered(worker, text, end);
+    status = whole ? rankwell_read_whole(worker, text, end)
+             : worker->pass == PLACE || worker->pass == SHARE
+                 ? rankwell_place_scattered(worker, text, end)
+                 : rankwell_read_scattered(worker, text, end);
     const int open = whole && worker->begun && worker->position >= 0;
     if (last && !status) {
         if (open)
@@ -142,7 +145,9 @@ static PyObject *reader_feed(PyObject *self, PyObject *arguments)
         return NULL;
     Held *const held = rankwell_worker_in(capsule);
     int good = held != NULL;
-    if (good && (filled < 0 || filled > buffer.len - SLACK - 1 || held->worker.parsed > (size_t)filled)) {
+    if (good
+        && (filled < 0 || filled > buffer.len - SLACK - 1
+            || held->worker.parsed > (size_t)filled)) {
         PyErr_SetString(PyExc_ValueError, "the buffer is too small for what is in it");
         good = 0;
     }
@@ -182,7 +187,8 @@ static PyObject *reader_read(PyObject *self, PyObject *arguments)
     long long place, stop, turn;
     int file, last = 0, failure = 0;
     (void)self;
-    if (!PyArg_ParseTuple(arguments, "Oiw*nLLL", &capsule, &file, &buffer, &rest, &place, &stop, &turn))
+    if (!PyArg_ParseTuple(arguments, "Oiw*nLLL", &capsule, &file, &buffer, &rest, &place, &stop,
+                          &turn))
         return NULL;
     Held *const held = rankwell_worker_in(capsule);
     const Py_ssize_t room = buffer.len - SLACK - 1;
@@ -197,7 +203,8 @@ static PyObject *reader_read(PyObject *self, PyObject *arguments)
     held->busy = 1;
     held->state = PyEval_SaveThread();
     while (!last && rest >= 0 && rest < room && place < turn) {
-        const Py_ssize_t size = stop >= 0 && stop - place < room ? (Py_ssize_t)(stop - place) : room;
+        const Py_ssize_t size =
+            stop >= 0 && stop - place < room ? (Py_ssize_t)(stop - place) : room;
         const Py_ssize_t filled = fill(file, text, (size_t)rest, (size_t)size);
         if (filled < 0) {
             failure = errno;
@@ -232,7 +239,8 @@ static PyObject *reader_take(PyObject *self, PyObject *arguments)
     if (!PyArg_ParseTuple(arguments, "OOn", &capsule, &columns, &batches))
         return NULL;
     Held *const held = rankwell_worker_in(capsule);
-    struct ArrowArrayStream *const stream = held ? PyCapsule_GetPointer(columns, "arrow_array_stream") : NULL;
+    struct ArrowArrayStream *const stream =
+        held ? PyCapsule_GetPointer(columns, "arrow_array_stream") : NULL;
     if (!stream)
         return NULL;
     held->busy = 1;
@@ -287,11 +295,12 @@ static PyObject *reader_absorb(PyObject *self, PyObject *arguments)
     (void)self;
     if (!PyArg_ParseTuple(arguments, "OO", &capsule, &other))
         return NULL;
-    Held *const held = rankwell_worker_in(capsule), *const from = held ? rankwell_worker_in(other) : NULL;
+    Held *const held = rankwell_worker_in(capsule), *const from =
+                                                        held ? rankwell_worker_in(other) : NULL;
     if (!from)
         return NULL;
-    if (from == held || from->table != held->table || from->worker.pass != held->worker.pass || from->worker.pass == SHARE
-        || from->worker.pass == LISTS || from->first != held->first) {
+    if (from == held || from->table != held->table || from->worker.pass != held->worker.pass
+        || from->worker.pass == SHARE || from->worker.pass == LISTS || from->first != held->first) {
         PyErr_SetString(PyExc_ValueError, "the workers do not belong together");
         return NULL;
     }
@@ -343,10 +352,12 @@ static PyObject *reader_share(PyObject *self, PyObject *arguments)
     (void)self;
     if (!PyArg_ParseTuple(arguments, "OO", &capsule, &first))
         return NULL;
-    Held *const held = rankwell_worker_in(capsule), *const from = held ? rankwell_worker_in(first) : NULL;
+    Held *const held = rankwell_worker_in(capsule), *const from =
+                                                        held ? rankwell_worker_in(first) : NULL;
     if (!from)
         return NULL;
-    if (from == held || held->first || from->table != held->table || !from->worker.own_first_found) {
+    if (from == held || held->first || from->table != held->table
+        || !from->worker.own_first_found) {
         PyErr_SetString(PyExc_ValueError, "the workers do not belong together");
         return NULL;
     }
@@ -375,19 +386,27 @@ static PyObject *reader_settle(PyObject *self, PyObject *capsule)
 
 static PyMethodDef functions[] = {
     {"reader_worker", reader_worker, METH_VARARGS,
-     "reader_worker(table, (fields, query, item, value, ranked), (rule, single, comments, trailing), keep, pass) -> worker"},
-    {"reader_feed", reader_feed, METH_VARARGS, "reader_feed(worker, buffer, filled, place, last) -> rest, or what is the matter"},
+     "reader_worker(table, (fields, query, item, value, ranked), (rule, single, comments, "
+     "trailing), keep, pass) -> worker"},
+    {"reader_feed", reader_feed, METH_VARARGS,
+     "reader_feed(worker, buffer, filled, place, last) -> rest, or what is the matter"},
     {"reader_read", reader_read, METH_VARARGS,
-     "reader_read(worker, file, buffer, rest, place, stop, turn) -> (rest, or what is the matter; place; whether that was the "
+     "reader_read(worker, file, buffer, rest, place, stop, turn) -> (rest, or what is the matter; "
+     "place; whether that was the "
      "last)"},
     {"reader_take", reader_take, METH_VARARGS,
-     "reader_take(worker, stream of query, item, score, batches) -> 1 where more may follow, 0, or what is the matter"},
-    {"reader_cut", reader_cut, METH_VARARGS, "reader_cut(text, comments) -> where the query changes, or -1"},
-    {"reader_absorb", reader_absorb, METH_VARARGS, "reader_absorb(worker, other) -> 0, or what is the matter"},
-    {"reader_twice", reader_twice, METH_VARARGS, "reader_twice(workers, part, parts) -> whether a hash appears there twice"},
+     "reader_take(worker, stream of query, item, score, batches) -> 1 where more may follow, 0, or "
+     "what is the matter"},
+    {"reader_cut", reader_cut, METH_VARARGS,
+     "reader_cut(text, comments) -> where the query changes, or -1"},
+    {"reader_absorb", reader_absorb, METH_VARARGS,
+     "reader_absorb(worker, other) -> 0, or what is the matter"},
+    {"reader_twice", reader_twice, METH_VARARGS,
+     "reader_twice(workers, part, parts) -> whether a hash appears there twice"},
     {"reader_gather", reader_gather, METH_O, "reader_gather(worker) -> 0"},
     {"reader_share", reader_share, METH_VARARGS, "reader_share(worker, first) -> 0"},
-    {"reader_odd", reader_odd, METH_O, "reader_odd(worker) -> where in the file the line ends that was odd"},
+    {"reader_odd", reader_odd, METH_O,
+     "reader_odd(worker) -> where in the file the line ends that was odd"},
     {"reader_settle", reader_settle, METH_O, "reader_settle(worker) -> 0"},
     {NULL, NULL, 0, NULL},
 };

@@ -7,8 +7,8 @@ static PyObject *unknown_of(const Names *names)
     PyObject *const counts = PyDict_New();
     for (size_t each = 0; counts && each < names->size; each++) {
         const size_t place = names->places[each];
-        PyObject *const name =
-            PyBytes_FromStringAndSize((char *)names->text + place, (Py_ssize_t)(names->places[each + 1] - place));
+        PyObject *const name = PyBytes_FromStringAndSize(
+            (char *)names->text + place, (Py_ssize_t)(names->places[each + 1] - place));
         PyObject *const number = PyLong_FromLongLong(names->counts[each]);
         const int good = name && number && PyDict_SetItem(counts, name, number) == 0;
         Py_XDECREF(name);
@@ -34,14 +34,16 @@ static PyObject *reader_results(PyObject *self, PyObject *capsule)
                      rows = (Py_ssize_t)worker->top_rows * 8;
     if (!unknown)
         return NULL;
-    return Py_BuildValue("y#Ny#y#y#y#y#(y#y#y#y#y#)", (char *)worker->retrieved, (Py_ssize_t)worker->table->queries * 8, unknown,
-                         hits->row ? (char *)hits->row : "", size, hits->score ? (char *)hits->score : "", size,
-                         hits->above ? (char *)hits->above : "", size, hits->tied ? (char *)hits->tied : "", size,
-                         hits->before ? (char *)hits->before : "", size, worker->top_query ? (char *)worker->top_query : "", tops,
-                         worker->top_size ? (char *)worker->top_size : "", tops,
-                         worker->top_length ? (char *)worker->top_length : "", rows,
-                         worker->top_score ? (char *)worker->top_score : "", rows,
-                         worker->top_text ? (char *)worker->top_text : "", (Py_ssize_t)worker->top_text_size);
+    return Py_BuildValue(
+        "y#Ny#y#y#y#y#(y#y#y#y#y#)", (char *)worker->retrieved,
+        (Py_ssize_t)worker->table->queries * 8, unknown, hits->row ? (char *)hits->row : "", size,
+        hits->score ? (char *)hits->score : "", size, hits->above ? (char *)hits->above : "", size,
+        hits->tied ? (char *)hits->tied : "", size, hits->before ? (char *)hits->before : "", size,
+        worker->top_query ? (char *)worker->top_query : "", tops,
+        worker->top_size ? (char *)worker->top_size : "", tops,
+        worker->top_length ? (char *)worker->top_length : "", rows,
+        worker->top_score ? (char *)worker->top_score : "", rows,
+        worker->top_text ? (char *)worker->top_text : "", (Py_ssize_t)worker->top_text_size);
 }
 
 static PyObject *reader_ordered(PyObject *self, PyObject *capsule)
@@ -64,7 +66,8 @@ static PyObject *reader_items(PyObject *self, PyObject *arguments)
     int good = count >= 0;
     for (Py_ssize_t each = 0; good && each < count; each++) {
         PyObject *const name = PySequence_GetItem(names, each);
-        PyObject *const raw = name ? PyUnicode_AsEncodedString(name, "utf-8", "surrogateescape") : NULL;
+        PyObject *const raw =
+            name ? PyUnicode_AsEncodedString(name, "utf-8", "surrogateescape") : NULL;
         const size_t size = raw ? (size_t)PyBytes_Size(raw) : 0;
         good = raw != NULL;
         if (good) {
@@ -75,7 +78,8 @@ static PyObject *reader_items(PyObject *self, PyObject *arguments)
                 item = rankwell_name_entry(&held->worker.items, copy, size);
             }
             if (item != each)
-                PyErr_SetString(item < 0 ? PyExc_MemoryError : PyExc_ValueError, "an item is named twice, or there is no memory");
+                PyErr_SetString(item < 0 ? PyExc_MemoryError : PyExc_ValueError,
+                                "an item is named twice, or there is no memory");
             good = item == each;
         }
         Py_XDECREF(name);
@@ -95,7 +99,8 @@ static PyObject *texts_of(const Names *names, size_t first, size_t stop)
     for (size_t each = first; texts && each < stop; each++) {
         const size_t place = names->places[each];
         PyObject *const text =
-            PyUnicode_DecodeUTF8((char *)names->text + place, (Py_ssize_t)(names->places[each + 1] - place), "surrogateescape");
+            PyUnicode_DecodeUTF8((char *)names->text + place,
+                                 (Py_ssize_t)(names->places[each + 1] - place), "surrogateescape");
         if (!text || PyList_SetItem(texts, (Py_ssize_t)(each - first), text)) {
             Py_DECREF(texts);
             return NULL;
@@ -120,13 +125,15 @@ static PyObject *reader_lists(PyObject *self, PyObject *arguments)
     /* Each query has one list, in the order of the file. */
     const size_t first = (size_t)worker->top_query[0];
     PyObject *const queries = texts_of(&worker->unknown, first, first + worker->tops);
-    PyObject *const items = queries ? texts_of(&worker->items, worker->known_items, worker->items.size) : NULL;
+    PyObject *const items =
+        queries ? texts_of(&worker->items, worker->known_items, worker->items.size) : NULL;
     if (!items) {
         Py_XDECREF(queries);
         return NULL;
     }
-    PyObject *const found = Py_BuildValue("Ny#y#N", queries, (char *)worker->top_size, (Py_ssize_t)worker->tops * 8,
-                                          (char *)worker->top_length, (Py_ssize_t)worker->top_rows * 8, items);
+    PyObject *const found =
+        Py_BuildValue("Ny#y#N", queries, (char *)worker->top_size, (Py_ssize_t)worker->tops * 8,
+                      (char *)worker->top_length, (Py_ssize_t)worker->top_rows * 8, items);
     worker->known_items = worker->items.size;
     worker->tops = worker->top_rows = 0;
     return found;
@@ -136,11 +143,13 @@ static PyMethodDef functions[] = {
     {"reader_results", reader_results, METH_O,
      "reader_results(worker) -> (retrieved, unknown, row, score, above, tied, before, top)"},
     {"reader_ordered", reader_ordered, METH_O,
-     "reader_ordered(worker) -> whether the ranks of every query are 1, 2, 3, … in the order of the lines"},
+     "reader_ordered(worker) -> whether the ranks of every query are 1, 2, 3, … in the order of "
+     "the lines"},
     {"reader_items", reader_items, METH_VARARGS,
      "reader_items(worker, names) -> their number; those of the pass LISTS, in order"},
     {"reader_lists", reader_lists, METH_VARARGS,
-     "reader_lists(worker, least) -> (queries, sizes, items by number, names of new items) since the last call; None where there "
+     "reader_lists(worker, least) -> (queries, sizes, items by number, names of new items) since "
+     "the last call; None where there "
      "are fewer than so many items"},
     {NULL, NULL, 0, NULL},
 };

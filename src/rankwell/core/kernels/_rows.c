@@ -37,24 +37,27 @@ static double rank_behind(const Line *line)
 /* Adds a text to a list, the one before where that has the same bytes; 0 with an exception set. */
 static int add_text(PyObject *list, PyObject **last, Line *before, const Line *line)
 {
-    if (!*last || before->query_size != line->query_size || memcmp(before->query, line->query, line->query_size) != 0) {
+    if (!*last || before->query_size != line->query_size
+        || memcmp(before->query, line->query, line->query_size) != 0) {
         Py_XDECREF(*last);
-        *last = PyUnicode_DecodeUTF8((const char *)line->query, (Py_ssize_t)line->query_size, "surrogateescape");
+        *last = PyUnicode_DecodeUTF8((const char *)line->query, (Py_ssize_t)line->query_size,
+                                     "surrogateescape");
     }
     *before = *line;
     return *last && PyList_Append(list, *last) == 0;
 }
 
 /* Adds the lines of a text; DONE, ODD for a line that is none, NO_MEMORY with an exception set. numbers: scores, ranks, lines. */
-static int add_lines(const Reading *reading, const uint8_t *text, size_t size, PyObject *queries, PyObject *items,
-                     PyObject *numbers[3])
+static int add_lines(const Reading *reading, const uint8_t *text, size_t size, PyObject *queries,
+                     PyObject *items, PyObject *numbers[3])
 {
     PyObject *query = NULL;
     Line line = {0}, before = {0};
     double score;
     int status = DONE;
     int64_t number = 1;
-    char *const to[3] = {PyBytes_AsString(numbers[0]), PyBytes_AsString(numbers[1]), PyBytes_AsString(numbers[2])};
+    char *const to[3] = {PyBytes_AsString(numbers[0]), PyBytes_AsString(numbers[1]),
+                         PyBytes_AsString(numbers[2])};
     size_t row = 0;
     for (size_t at = 0; at < size && !status; at = line.next, number++) {
         const int found = next_line(reading, reading->form, text, at, size, &line);
@@ -66,8 +69,10 @@ static int add_lines(const Reading *reading, const uint8_t *text, size_t size, P
             status = ODD;
             continue;
         }
-        PyObject *const item = PyUnicode_DecodeUTF8((const char *)line.item, (Py_ssize_t)line.item_size, "surrogateescape");
-        const int good = item && PyList_Append(items, item) == 0 && add_text(queries, &query, &before, &line);
+        PyObject *const item = PyUnicode_DecodeUTF8((const char *)line.item,
+                                                    (Py_ssize_t)line.item_size, "surrogateescape");
+        const int good =
+            item && PyList_Append(items, item) == 0 && add_text(queries, &query, &before, &line);
         Py_XDECREF(item);
         const double rank = rank_behind(&line);
         memcpy(to[0] + 8 * row, &score, 8);
@@ -90,7 +95,8 @@ static PyObject *reader_rows(PyObject *self, PyObject *arguments)
         return NULL;
     const uint8_t *const text = buffer.buf;
     if (size < 1 || size > buffer.len - SLACK || text[size - 1] != '\n') {
-        PyErr_SetString(PyExc_ValueError, "the buffer is too small for what is in it, or the last line has no end");
+        PyErr_SetString(PyExc_ValueError,
+                        "the buffer is too small for what is in it, or the last line has no end");
         PyBuffer_Release(&buffer);
         return NULL;
     }
@@ -99,7 +105,8 @@ static PyObject *reader_rows(PyObject *self, PyObject *arguments)
     int good = (parts[0] = PyList_New(0)) && (parts[1] = PyList_New(0));
     for (int part = 2; part < 5; part++)
         good = good && (parts[part] = PyBytes_FromStringAndSize(NULL, 8 * lines));
-    const int status = good ? add_lines(&reading, text, (size_t)size, parts[0], parts[1], parts + 2) : NO_MEMORY;
+    const int status =
+        good ? add_lines(&reading, text, (size_t)size, parts[0], parts[1], parts + 2) : NO_MEMORY;
     if (status == ODD)
         rows = Py_BuildValue("");
     else if (status == DONE)
@@ -112,7 +119,8 @@ static PyObject *reader_rows(PyObject *self, PyObject *arguments)
 
 static PyMethodDef functions[] = {
     {"reader_rows", reader_rows, METH_VARARGS,
-     "reader_rows(buffer, size, comments, trailing) -> (queries, items, scores, ranks, lines), None where a line is none"},
+     "reader_rows(buffer, size, comments, trailing) -> (queries, items, scores, ranks, lines), "
+     "None where a line is none"},
     {NULL, NULL, 0, NULL},
 };
 

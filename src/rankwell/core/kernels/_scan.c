@@ -18,11 +18,13 @@ int rankwell_start(Worker *worker, const Table *table, const Reading *reading)
 void rankwell_free(Worker *worker)
 {
     void *const all[] = {
-        worker->retrieved,   worker->hits.row,        worker->hits.above,    worker->hits.tied,  worker->hits.before,
-        worker->hits.score,  worker->query,           worker->scores,        worker->offsets,    worker->sizes,
-        worker->seen,        worker->names,           worker->found,         worker->tally.over, worker->tally.tied,
-        worker->tally.below, worker->top_text,        worker->top_query,     worker->top_size,   worker->top_length,
-        worker->top_score,   worker->own_first_found, worker->own_is_shared, worker->prints,     worker->stretches,
+        worker->retrieved,   worker->hits.row,        worker->hits.above,    worker->hits.tied,
+        worker->hits.before, worker->hits.score,      worker->query,         worker->scores,
+        worker->offsets,     worker->sizes,           worker->seen,          worker->names,
+        worker->found,       worker->tally.over,      worker->tally.tied,    worker->tally.below,
+        worker->top_text,    worker->top_query,       worker->top_size,      worker->top_length,
+        worker->top_score,   worker->own_first_found, worker->own_is_shared, worker->prints,
+        worker->stretches,
     };
     rankwell_free_names(&worker->unknown);
     rankwell_free_names(&worker->items);
@@ -88,8 +90,8 @@ static int enter_query(Worker *worker, const Line *line)
 INLINE int is_new_query(const Worker *worker, const Line *line)
 {
     const size_t size = line->query_size;
-    return size != worker->query_size || up_to_eight(line->query, size) != worker->query_word || !worker->begun
-           || (size > 8 && memcmp(line->query, worker->query, size) != 0);
+    return size != worker->query_size || up_to_eight(line->query, size) != worker->query_word
+           || !worker->begun || (size > 8 && memcmp(line->query, worker->query, size) != 0);
 }
 
 /* Where the first of a line's two names begins: the item may stand before the query. */
@@ -167,7 +169,8 @@ INLINE int add_row(Worker *worker, const uint8_t *text, const Line *line, double
     worker->rows = row + 1;
     if (lists)
         return DONE;
-    const int64_t judged = find_item(worker->table, (size_t)worker->position, hash, line->item, line->item_size);
+    const int64_t judged =
+        find_item(worker->table, (size_t)worker->position, hash, line->item, line->item_size);
     if (judged < 0)
         return DONE;
     if (!make_room(&worker->found, &worker->found_room, worker->n_found + 1, sizeof(Found)))
@@ -177,7 +180,8 @@ INLINE int add_row(Worker *worker, const uint8_t *text, const Line *line, double
 }
 
 /* The next line from `at` on and before `end` that says something; `at` moves behind it. 1, 0 where there is none, or ODD. */
-INLINE int take_line(const Worker *worker, Form form, const uint8_t *text, size_t *at, size_t end, Line *line)
+INLINE int take_line(const Worker *worker, Form form, const uint8_t *text, size_t *at, size_t end,
+                     Line *line)
 {
     while (*at < end) {
         const int status = next_line(&worker->reading, form, text, *at, end, line);
@@ -196,8 +200,10 @@ INLINE int read_whole(Worker *worker, const uint8_t *text, size_t end, Form form
     int status;
     while ((status = take_line(worker, form, text, &at, end, &line)) > 0) {
         if (is_new_query(worker, &line)
-            && ((status = rankwell_finish_query(worker, text)) || (status = enter_query(worker, &line))
-                || (worker->position >= 0 && (status = begin_rows(worker, first_name(text, &line))))))
+            && ((status = rankwell_finish_query(worker, text))
+                || (status = enter_query(worker, &line))
+                || (worker->position >= 0
+                    && (status = begin_rows(worker, first_name(text, &line))))))
             return status;
         if (worker->position < 0) {
             /* That there is a score must be seen; what it is need not be worked out. */
@@ -206,7 +212,8 @@ INLINE int read_whole(Worker *worker, const uint8_t *text, size_t end, Form form
                 return note_odd(worker, &line, status);
             const int64_t count = ++worker->unknown.counts[worker->entry];
             worker->unordered |= form.ranked && unused != -(double)count;
-        } else if ((status = read_score(worker, &line, form.ranked, worker->reading.single_precision, &score))
+        } else if ((status = read_score(worker, &line, form.ranked,
+                                        worker->reading.single_precision, &score))
                    || (status = add_row(worker, text, &line, score, lists)))
             return note_odd(worker, &line, status);
     }
@@ -220,7 +227,8 @@ static int take_shared_row(Worker *worker, const Line *row, double score, int is
     const int status = is_new ? enter_query(worker, row) : DONE;
     if (status || worker->position < 0 || !worker->is_shared[worker->position])
         return status;
-    return rankwell_count_shared(worker, row, worker->reading.single_precision ? rounded(score) : score);
+    return rankwell_count_shared(worker, row,
+                                 worker->reading.single_precision ? rounded(score) : score);
 }
 
 /* One row that does not come as a line, after all those before it. Its bytes are copied, for slack must stand behind a name. */
@@ -230,12 +238,13 @@ int rankwell_take_row(Worker *worker, const Line *row, double score)
     Line line = *row;
     if (score - score != 0.0)
         return ODD;
-    const int is_new =
-        !worker->begun || row->query_size != worker->query_size || memcmp(row->query, worker->query, row->query_size) != 0;
+    const int is_new = !worker->begun || row->query_size != worker->query_size
+                       || memcmp(row->query, worker->query, row->query_size) != 0;
     if (worker->pass == SHARE)
         return take_shared_row(worker, row, score, is_new);
     if (is_new) {
-        if ((status = rankwell_finish_query(worker, worker->names)) || (status = enter_query(worker, row))
+        if ((status = rankwell_finish_query(worker, worker->names))
+            || (status = enter_query(worker, row))
             || (worker->position >= 0 && (status = begin_rows(worker, 0))))
             return status;
         worker->names_size = 0;
@@ -246,14 +255,16 @@ int rankwell_take_row(Worker *worker, const Line *row, double score)
     }
     if (worker->names_size + row->item_size > UINT32_MAX / 2)
         return SCATTERED;
-    if (!make_room(&worker->names, &worker->names_room, worker->names_size + row->item_size + SLACK, 1))
+    if (!make_room(&worker->names, &worker->names_room, worker->names_size + row->item_size + SLACK,
+                   1))
         return NO_MEMORY;
     uint8_t *const name = worker->names + worker->names_size;
     memcpy(name, row->item, row->item_size);
     memset(name + row->item_size, 0, SLACK);
     worker->names_size += row->item_size;
     line.item = name;
-    return add_row(worker, worker->names, &line, worker->reading.single_precision ? rounded(score) : score,
+    return add_row(worker, worker->names, &line,
+                   worker->reading.single_precision ? rounded(score) : score,
                    worker->pass == LISTS);
 }
 
@@ -267,7 +278,8 @@ int rankwell_end_rows(Worker *worker)
 
 static int is_trec(const Form *form)
 {
-    return form->fields == 6 && form->query == 0 && form->item == 2 && form->value == 4 && !form->ranked;
+    return form->fields == 6 && form->query == 0 && form->item == 2 && form->value == 4
+           && !form->ranked;
 }
 
 /* The lines up to `end`, which stands behind a newline; the query that is being read stays open. */
@@ -275,8 +287,10 @@ int rankwell_read_whole(Worker *worker, const uint8_t *text, size_t end)
 {
     const Form trec = {6, 0, 2, 4, 0}, form = worker->reading.form;
     if (worker->pass == LISTS)
-        return is_trec(&form) ? read_whole(worker, text, end, trec, 1) : read_whole(worker, text, end, form, 1);
-    return is_trec(&form) ? read_whole(worker, text, end, trec, 0) : read_whole(worker, text, end, form, 0);
+        return is_trec(&form) ? read_whole(worker, text, end, trec, 1)
+                              : read_whole(worker, text, end, form, 1);
+    return is_trec(&form) ? read_whole(worker, text, end, trec, 0)
+                          : read_whole(worker, text, end, form, 0);
 }
 
 /* Hashes of items that differ by query, so that one item may stand in several; never 0. */
@@ -344,9 +358,11 @@ INLINE void place(Worker *worker, const uint8_t *text, const Line *line, double 
 {
     const size_t query = (size_t)worker->position, first = worker->first_found[query];
     const size_t at = (size_t)(line->query - text);
-    const Found row = {.score = score, .name = line->item, .size = line->item_size, .place = worker->place + at};
-    rankwell_count_row(worker->every + first, worker->first_found[query + 1] - first, &row, worker->reading.rule != BY_INPUT,
-                       worker->tally.over + first + query, worker->tally.tied + first, worker->tally.below + first);
+    const Found row = {
+        .score = score, .name = line->item, .size = line->item_size, .place = worker->place + at};
+    rankwell_count_row(worker->every + first, worker->first_found[query + 1] - first, &row,
+                       worker->reading.rule != BY_INPUT, worker->tally.over + first + query,
+                       worker->tally.tied + first, worker->tally.below + first);
 }
 
 INLINE int read_scattered(Worker *worker, const uint8_t *text, size_t end, Form form, int pass)
@@ -359,11 +375,14 @@ INLINE int read_scattered(Worker *worker, const uint8_t *text, size_t end, Form 
         if (is_new_query(worker, &line) && (status = enter_query(worker, &line)))
             return status;
         if (pass == PLACE
-            && (worker->position < 0 || worker->first_found[worker->position] == worker->first_found[worker->position + 1]))
+            && (worker->position < 0
+                || worker->first_found[worker->position]
+                       == worker->first_found[worker->position + 1]))
             continue;
         if (pass == SHARE && (worker->position < 0 || !worker->is_shared[worker->position]))
             continue;
-        if ((status = read_score(worker, &line, form.ranked, worker->reading.single_precision, &score)))
+        if ((status =
+                 read_score(worker, &line, form.ranked, worker->reading.single_precision, &score)))
             return note_odd(worker, &line, status);
         if (pass == PLACE)
             place(worker, text, &line, score);
@@ -373,10 +392,12 @@ INLINE int read_scattered(Worker *worker, const uint8_t *text, size_t end, Form 
         } else if (worker->position < 0) {
             const int64_t count = ++worker->unknown.counts[worker->entry];
             worker->unordered |= form.ranked && score != -(double)count;
-        } else if ((status = pass == COLLECT ? collect(worker, text, &line, score) : look_for_twin(worker, &line)))
+        } else if ((status = pass == COLLECT ? collect(worker, text, &line, score)
+                                             : look_for_twin(worker, &line)))
             return note_odd(worker, &line, status);
         else if (pass == COLLECT)
-            worker->unordered |= form.ranked && score != -(double)worker->retrieved[worker->position];
+            worker->unordered |=
+                form.ranked && score != -(double)worker->retrieved[worker->position];
     }
     worker->parsed = end;
     return note_odd(worker, &line, status);

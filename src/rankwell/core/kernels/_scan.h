@@ -41,8 +41,8 @@ typedef struct {
 
 /* Rows counted by where they fall among the found items of their query, which are put by score and then by key. */
 typedef struct {
-    int64_t *over;  /* (items + 1,) by how many items have a lower score */
-    int64_t *tied;  /* (items,) rows with the score of an item, at the first item of that score */
+    int64_t *over; /* (items + 1,) by how many items have a lower score */
+    int64_t *tied; /* (items,) rows with the score of an item, at the first item of that score */
     int64_t *below; /* (items,) those of them by the first item whose key is not lower */
     size_t over_room, tied_room, below_room;
 } Tally;
@@ -112,7 +112,8 @@ typedef struct {
     uint8_t *top_text;
     int64_t *top_query, *top_size, *top_length;
     double *top_score;
-    size_t top_text_size, top_text_room, top_query_room, top_size_room, top_length_room, top_score_room, tops, top_rows;
+    size_t top_text_size, top_text_room, top_query_room, top_size_room, top_length_room,
+        top_score_room, tops, top_rows;
     /* Of LISTS: all items, whose numbers are then in top_length; and how many of them were handed back. */
     Names items;
     size_t known_items;
@@ -162,10 +163,10 @@ int rankwell_compare_falling(const void *one, const void *other);
 int rankwell_add_top(Worker *worker, int64_t query, const Found *found, size_t kept);
 int rankwell_make_tally(Tally *tally, size_t items, size_t queries);
 void rankwell_sort_found(Found *found, size_t size, int by_name);
-void rankwell_count_row(const Found *found, size_t size, const Found *row, int by_name, int64_t *over, int64_t *tied,
-                        int64_t *below);
-int rankwell_settle(const Found *found, size_t size, int descending, const int64_t *over, const int64_t *tied,
-                    const int64_t *below, Hits *hits);
+void rankwell_count_row(const Found *found, size_t size, const Found *row, int by_name,
+                        int64_t *over, int64_t *tied, int64_t *below);
+int rankwell_settle(const Found *found, size_t size, int descending, const int64_t *over,
+                    const int64_t *tied, const int64_t *below, Hits *hits);
 
 /* A score as it is compared in single precision. The conversion of a number beyond the largest is defined by IEEE 754 alone, not by C. */
 INLINE double rounded(double score)
@@ -186,7 +187,8 @@ INLINE void take_field(const Form *form, int field, const uint8_t *begin, size_t
 }
 
 /* The fields of a line with any white space; 1 for a line, 0 for an empty one, ODD for one with another number of them. */
-static inline int split_line(const Reading *reading, const uint8_t *text, size_t at, size_t end, Line *line)
+static inline int split_line(const Reading *reading, const uint8_t *text, size_t at, size_t end,
+                             Line *line)
 {
     const Form *form = &reading->form;
     const uint8_t *const stop = memchr(text + at, '\n', end - at);
@@ -205,7 +207,9 @@ static inline int split_line(const Reading *reading, const uint8_t *text, size_t
             place++;
         take_field(form, fields, begin, (size_t)(place - begin), line);
     }
-    return fields == 0 ? 0 : fields == form->fields || (fields > form->fields && reading->trailing) ? 1 : ODD;
+    return fields == 0                                                              ? 0
+           : fields == form->fields || (fields > form->fields && reading->trailing) ? 1
+                                                                                    : ODD;
 }
 
 /* The line that begins at `at` where it is at most 64 bytes with single blanks, or single tabs, between its fields; else 0. Nothing
@@ -270,9 +274,11 @@ INLINE int long_line(Form form, const uint8_t *text, size_t at, Line *line)
 }
 
 /* The line that begins at `at`, before `end`, which stands behind a newline; as `split_line`. */
-INLINE int next_line(const Reading *reading, Form form, const uint8_t *text, size_t at, size_t end, Line *line)
+INLINE int next_line(const Reading *reading, Form form, const uint8_t *text, size_t at, size_t end,
+                     Line *line)
 {
-    if (!(reading->comments && text[at] == '#') && (short_line(form, text, at, line) || long_line(form, text, at, line)))
+    if (!(reading->comments && text[at] == '#')
+        && (short_line(form, text, at, line) || long_line(form, text, at, line)))
         return 1;
     return split_line(reading, text, at, end, line);
 }

@@ -21,7 +21,8 @@ int rankwell_any_twice(Worker *const *workers, size_t count, size_t part, size_t
         }
         memset(slots, 0, size * sizeof(uint64_t));
         for (size_t worker = 0; worker < count && !twice; worker++)
-            for (const Chunk *chunk = workers[worker]->chunks[part]; chunk && !twice; chunk = chunk->next)
+            for (const Chunk *chunk = workers[worker]->chunks[part]; chunk && !twice;
+                 chunk = chunk->next)
                 for (size_t each = 0; each < chunk->size; each++) {
                     const uint64_t hash = chunk->hashes[each];
                     size_t slot = hash & (size - 1);
@@ -93,8 +94,11 @@ int rankwell_keep_row(Worker *worker, const Line *line, double score, uint64_t p
     if (!name)
         return NO_MEMORY;
     memcpy(name, line->item, line->item_size);
-    const Found row = {
-        .score = score, .name = name, .size = line->item_size, .place = place, .row = (size_t)worker->reading.rule};
+    const Found row = {.score = score,
+                       .name = name,
+                       .size = line->item_size,
+                       .place = place,
+                       .row = (size_t)worker->reading.rule};
     if (add_kept(kept, &row, keep))
         return DONE;
     free(name);
@@ -164,8 +168,9 @@ int rankwell_settle_scattered(Worker *worker)
     for (size_t query = 0; query < worker->table->queries && !status; query++) {
         const size_t first = worker->first_found[query];
         status = rankwell_settle(worker->every + first, worker->first_found[query + 1] - first,
-                                 worker->reading.rule == BY_ID_DESCENDING, worker->tally.over + first + query,
-                                 worker->tally.tied + first, worker->tally.below + first, &worker->hits);
+                                 worker->reading.rule == BY_ID_DESCENDING,
+                                 worker->tally.over + first + query, worker->tally.tied + first,
+                                 worker->tally.below + first, &worker->hits);
     }
     return status;
 }

@@ -31,16 +31,20 @@ INLINE uint64_t print_of(const uint8_t *name, size_t size)
 /* One row of a shared query: counted among the judged items, and its print kept. */
 int rankwell_count_shared(Worker *worker, const Line *line, double score)
 {
-    const size_t query = (size_t)worker->position, first = worker->first_found[query], row = worker->n_prints;
+    const size_t query = (size_t)worker->position, first = worker->first_found[query],
+                 row = worker->n_prints;
     const Found found = {.score = score, .name = line->item, .size = line->item_size};
-    rankwell_count_row(worker->every + first, worker->first_found[query + 1] - first, &found, worker->reading.rule != BY_INPUT,
-                       worker->tally.over + first + query, worker->tally.tied + first, worker->tally.below + first);
-    if (row >= worker->prints_room && !make_room(&worker->prints, &worker->prints_room, row + 1, sizeof(uint64_t)))
+    rankwell_count_row(worker->every + first, worker->first_found[query + 1] - first, &found,
+                       worker->reading.rule != BY_INPUT, worker->tally.over + first + query,
+                       worker->tally.tied + first, worker->tally.below + first);
+    if (row >= worker->prints_room
+        && !make_room(&worker->prints, &worker->prints_room, row + 1, sizeof(uint64_t)))
         return NO_MEMORY;
     worker->prints[row] = print_of(line->item, line->item_size);
     worker->n_prints = row + 1;
     if (!worker->n_stretches || worker->stretches[worker->n_stretches - 1].query != query) {
-        if (!make_room(&worker->stretches, &worker->stretches_room, worker->n_stretches + 1, sizeof(Stretch)))
+        if (!make_room(&worker->stretches, &worker->stretches_room, worker->n_stretches + 1,
+                       sizeof(Stretch)))
             return NO_MEMORY;
         worker->stretches[worker->n_stretches++].query = query;
     }
@@ -49,15 +53,17 @@ int rankwell_count_shared(Worker *worker, const Line *line, double score)
 }
 
 /* The items of shared queries in all files become what the first pass would have found. -1 with an exception set. */
-static int expect(Worker *worker, const Py_buffer *queries, const Py_buffer *query, const Py_buffer *row, const Py_buffer *score)
+static int expect(Worker *worker, const Py_buffer *queries, const Py_buffer *query,
+                  const Py_buffer *row, const Py_buffer *score)
 {
     const Table *const table = worker->table;
     const size_t size = (size_t)row->len / 8;
     const int64_t *const shared = queries->buf, *const owner = query->buf, *const rows = row->buf;
-    int good = worker->pass == COLLECT && !worker->n_found && !worker->own_is_shared && query->len == row->len
-               && score->len == row->len && row->len % 8 == 0;
+    int good = worker->pass == COLLECT && !worker->n_found && !worker->own_is_shared
+               && query->len == row->len && score->len == row->len && row->len % 8 == 0;
     for (size_t each = 0; good && each < size; each++)
-        good = owner[each] >= 0 && (size_t)owner[each] < table->queries && rows[each] >= 0 && (size_t)rows[each] < table->rows;
+        good = owner[each] >= 0 && (size_t)owner[each] < table->queries && rows[each] >= 0
+               && (size_t)rows[each] < table->rows;
     for (Py_ssize_t each = 0; good && each < queries->len / 8; each++)
         good = shared[each] >= 0 && (size_t)shared[each] < table->queries;
     if (!good) {
@@ -117,7 +123,8 @@ static int group_prints(const Worker *worker, int64_t *rows, uint64_t *prints)
     begin = 0;
     for (size_t each = 0; each < worker->n_stretches; begin = worker->stretches[each++].end) {
         const Stretch own = worker->stretches[each];
-        memcpy(prints + next[own.query], worker->prints + begin, (own.end - begin) * sizeof(uint64_t));
+        memcpy(prints + next[own.query], worker->prints + begin,
+               (own.end - begin) * sizeof(uint64_t));
         next[own.query] += own.end - begin;
     }
     free(next);
@@ -132,8 +139,12 @@ static PyObject *reader_prints(PyObject *self, PyObject *capsule)
         return NULL;
     const Worker *const worker = &held->worker;
     PyObject *const rows = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)worker->table->queries * 8),
-                    *const prints = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)worker->n_prints * 8);
-    if (rows && prints && group_prints(worker, (int64_t *)PyBytes_AsString(rows), (uint64_t *)PyBytes_AsString(prints)) == DONE)
+                    *const prints =
+                        PyBytes_FromStringAndSize(NULL, (Py_ssize_t)worker->n_prints * 8);
+    if (rows && prints
+        && group_prints(worker, (int64_t *)PyBytes_AsString(rows),
+                        (uint64_t *)PyBytes_AsString(prints))
+               == DONE)
         return Py_BuildValue("NN", rows, prints);
     Py_XDECREF(rows);
     Py_XDECREF(prints);
@@ -142,8 +153,10 @@ static PyObject *reader_prints(PyObject *self, PyObject *capsule)
 
 static PyMethodDef functions[] = {
     {"reader_expect", reader_expect, METH_VARARGS,
-     "reader_expect(worker, shared queries, query, row, score) -> 0; the items count as found in the first pass"},
-    {"reader_prints", reader_prints, METH_O, "reader_prints(worker) -> (rows of each query, prints of their items by query)"},
+     "reader_expect(worker, shared queries, query, row, score) -> 0; the items count as found in "
+     "the first pass"},
+    {"reader_prints", reader_prints, METH_O,
+     "reader_prints(worker) -> (rows of each query, prints of their items by query)"},
     {NULL, NULL, 0, NULL},
 };
 

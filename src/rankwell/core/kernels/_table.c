@@ -12,11 +12,13 @@ int rankwell_build_table(Table *table)
     table->query_mask = power_of_two(8, 4 * queries) - 1;
     table->query_slots = calloc(table->query_mask + 1, sizeof(uint32_t));
     table->query_hashes = malloc((queries + 1) * sizeof(uint64_t));
-    if (!table->query_slots || !table->query_hashes || queries >= UINT32_MAX || table->rows >= UINT32_MAX)
+    if (!table->query_slots || !table->query_hashes || queries >= UINT32_MAX
+        || table->rows >= UINT32_MAX)
         return NO_MEMORY;
     for (size_t query = 0; query < queries; query++) {
         const size_t rows = table->first_slot[query + 1];
-        const uint64_t hash = hash_of(table->text + table->places[query], table->places[query + 1] - table->places[query]);
+        const uint64_t hash = hash_of(table->text + table->places[query],
+                                      table->places[query + 1] - table->places[query]);
         size_t slot = hash & table->query_mask;
         while (table->query_slots[slot])
             slot = (slot + 1) & table->query_mask;
@@ -29,7 +31,8 @@ int rankwell_build_table(Table *table)
         return NO_MEMORY;
     size_t row = 0, begin = 0;
     for (size_t query = 0; query < queries; query++) {
-        const size_t rows = table->first_slot[query + 1], size = rows ? power_of_two(8, 2 * rows) : 0;
+        const size_t rows = table->first_slot[query + 1],
+                     size = rows ? power_of_two(8, 2 * rows) : 0;
         table->first_slot[query] = begin;
         for (const size_t stop = row + rows; row < stop; row++) {
             const size_t *const place = table->places + queries + row;

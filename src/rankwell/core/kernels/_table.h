@@ -15,13 +15,14 @@ typedef struct {
 
 /* The judgments: queries and their items with one row each, found by hash and confirmed by their bytes. */
 typedef struct {
-    uint8_t *text;          /* the names of the queries, then of the items, and slack */
-    size_t *places;         /* (queries + rows + 1,) where in the text each begins */
+    uint8_t *text; /* the names of the queries, then of the items, and slack */
+    size_t *places; /* (queries + rows + 1,) where in the text each begins */
     size_t queries, rows;
     size_t query_mask;
-    uint32_t *query_slots;  /* one more than the query; 0 where the slot is free */
+    uint32_t *query_slots; /* one more than the query; 0 where the slot is free */
     uint64_t *query_hashes;
-    size_t *first_slot;     /* (queries + 1,) where the slots of each query's items begin; their number is a power of two */
+    size_t *
+        first_slot; /* (queries + 1,) where the slots of each query's items begin; their number is a power of two */
     Slot *slots;
 } Table;
 
@@ -51,7 +52,8 @@ static inline size_t power_of_two(size_t least, size_t wanted)
 INLINE int64_t find_query(const Table *table, const uint8_t *name, size_t size)
 {
     const uint64_t hash = hash_of(name, size);
-    for (size_t slot = hash & table->query_mask; table->query_slots[slot]; slot = (slot + 1) & table->query_mask) {
+    for (size_t slot = hash & table->query_mask; table->query_slots[slot];
+         slot = (slot + 1) & table->query_mask) {
         const size_t query = table->query_slots[slot] - 1;
         const size_t place = table->places[query];
         if (table->query_hashes[query] == hash && table->places[query + 1] - place == size
@@ -62,7 +64,8 @@ INLINE int64_t find_query(const Table *table, const uint8_t *name, size_t size)
 }
 
 /* The row of the judgments of a query's item, -1 for one that is not judged. */
-INLINE int64_t find_item(const Table *table, size_t query, uint64_t hash, const uint8_t *name, size_t size)
+INLINE int64_t find_item(const Table *table, size_t query, uint64_t hash, const uint8_t *name,
+                         size_t size)
 {
     const size_t begin = table->first_slot[query], mask = table->first_slot[query + 1] - begin - 1;
     if (mask == SIZE_MAX)

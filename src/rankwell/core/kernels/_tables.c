@@ -16,11 +16,13 @@ static void free_table(PyObject *capsule)
 }
 
 /* The bytes of ids, one behind the other, from `at` on; -1 with an exception set. */
-static Py_ssize_t add_names(Table *table, size_t *room, PyObject *names, Py_ssize_t count, size_t *place, size_t at)
+static Py_ssize_t add_names(Table *table, size_t *room, PyObject *names, Py_ssize_t count,
+                            size_t *place, size_t at)
 {
     for (Py_ssize_t each = 0; each < count; each++) {
         PyObject *const name = PySequence_GetItem(names, each);
-        PyObject *const raw = name ? PyUnicode_AsEncodedString(name, "utf-8", "surrogateescape") : NULL;
+        PyObject *const raw =
+            name ? PyUnicode_AsEncodedString(name, "utf-8", "surrogateescape") : NULL;
         Py_XDECREF(name);
         if (!raw)
             return -1;
@@ -41,7 +43,8 @@ static Py_ssize_t add_names(Table *table, size_t *room, PyObject *names, Py_ssiz
 }
 
 /* Fills a table; 0 with an exception set. */
-static int fill_table(Table *table, PyObject *queries, PyObject *items, const int64_t *offsets, Py_ssize_t n_offsets)
+static int fill_table(Table *table, PyObject *queries, PyObject *items, const int64_t *offsets,
+                      Py_ssize_t n_offsets)
 {
     const Py_ssize_t n_queries = PySequence_Size(queries), n_items = PySequence_Size(items);
     size_t room = 0;
@@ -65,7 +68,8 @@ static int fill_table(Table *table, PyObject *queries, PyObject *items, const in
     for (Py_ssize_t each = 0; each < n_queries; each++)
         table->first_slot[each + 1] = (size_t)(offsets[each + 1] - offsets[each]);
     const Py_ssize_t at = add_names(table, &room, queries, n_queries, table->places, 0);
-    if (at < 0 || add_names(table, &room, items, n_items, table->places + n_queries, (size_t)at) < 0)
+    if (at < 0
+        || add_names(table, &room, items, n_items, table->places + n_queries, (size_t)at) < 0)
         return 0;
     if (rankwell_build_table(table)) {
         PyErr_NoMemory();
@@ -97,7 +101,8 @@ static PyObject *reader_table(PyObject *self, PyObject *arguments)
 static PyObject *text_of(const uint8_t *text, size_t size, int tabs)
 {
     /* Tables of other tools hold UTF-8 only; the ids of TREC's files are bytes. */
-    return PyUnicode_DecodeUTF8((const char *)text, (Py_ssize_t)size, tabs ? NULL : "surrogateescape");
+    return PyUnicode_DecodeUTF8((const char *)text, (Py_ssize_t)size,
+                                tabs ? NULL : "surrogateescape");
 }
 
 static PyObject *queries_of(const Judging *judging, int tabs)
@@ -122,10 +127,12 @@ static PyObject *column_of(const Judging *judging, int aspects, int tabs)
     PyObject *last = NULL;
     for (size_t row = 0; column && row < judging->size; row++) {
         const Judged *const own = judging->rows + row, *const before = own - (row > 0);
-        if (aspects && row && order_of(own->aspect, own->aspect_size, before->aspect, before->aspect_size) == 0)
+        if (aspects && row
+            && order_of(own->aspect, own->aspect_size, before->aspect, before->aspect_size) == 0)
             Py_INCREF(last);
         else
-            last = aspects ? text_of(own->aspect, own->aspect_size, tabs) : text_of(own->item, own->item_size, tabs);
+            last = aspects ? text_of(own->aspect, own->aspect_size, tabs)
+                           : text_of(own->item, own->item_size, tabs);
         if (!last || PyList_SetItem(column, (Py_ssize_t)row, last)) {
             Py_DECREF(column);
             return NULL;
@@ -136,7 +143,8 @@ static PyObject *column_of(const Judging *judging, int aspects, int tabs)
 
 static PyObject *grades_of(const Judging *judging)
 {
-    PyObject *const grades = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(judging->size * sizeof(double)));
+    PyObject *const grades =
+        PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(judging->size * sizeof(double)));
     char *place = grades ? PyBytes_AsString(grades) : NULL;
     for (size_t row = 0; grades && row < judging->size; row++, place += sizeof(double))
         memcpy(place, &judging->rows[row].grade, sizeof(double));
@@ -147,11 +155,13 @@ static PyObject *rows_of(const Judging *judging, const Qrels *qrels)
 {
     const Py_ssize_t offsets = (Py_ssize_t)((judging->queries.size + 1) * sizeof(int64_t));
     PyObject *parts[5] = {0};
-    const int good = (parts[0] = queries_of(judging, qrels->tabs))
-                     && (parts[1] = PyBytes_FromStringAndSize((char *)judging->offsets, offsets))
-                     && (parts[2] = column_of(judging, 0, qrels->tabs)) && (parts[3] = grades_of(judging))
-                     && (parts[4] = qrels->aspects ? column_of(judging, 1, qrels->tabs) : Py_BuildValue(""));
-    PyObject *const rows = good ? PyTuple_Pack(5, parts[0], parts[1], parts[2], parts[3], parts[4]) : NULL;
+    const int good =
+        (parts[0] = queries_of(judging, qrels->tabs))
+        && (parts[1] = PyBytes_FromStringAndSize((char *)judging->offsets, offsets))
+        && (parts[2] = column_of(judging, 0, qrels->tabs)) && (parts[3] = grades_of(judging))
+        && (parts[4] = qrels->aspects ? column_of(judging, 1, qrels->tabs) : Py_BuildValue(""));
+    PyObject *const rows =
+        good ? PyTuple_Pack(5, parts[0], parts[1], parts[2], parts[3], parts[4]) : NULL;
     for (size_t part = 0; part < 5; part++)
         Py_XDECREF(parts[part]);
     return rows;
@@ -166,11 +176,15 @@ static PyObject *reader_judgments(PyObject *self, PyObject *arguments)
     PyObject *rows = NULL;
     int status = ODD;
     (void)self;
-    if (!PyArg_ParseTuple(arguments, "w*nnppp", &buffer, &start, &size, &qrels.tabs, &qrels.comments, &qrels.aspects))
+    if (!PyArg_ParseTuple(arguments, "w*nnppp", &buffer, &start, &size, &qrels.tabs,
+                          &qrels.comments, &qrels.aspects))
         return NULL;
     uint8_t *const text = buffer.buf;
-    if (start < 0 || size < start || size > buffer.len - SLACK - 1 || (qrels.tabs && qrels.aspects)) {
-        PyErr_SetString(PyExc_ValueError, "the buffer is too small for what is in it, or tabs are combined with aspects");
+    if (start < 0 || size < start || size > buffer.len - SLACK - 1
+        || (qrels.tabs && qrels.aspects)) {
+        PyErr_SetString(
+            PyExc_ValueError,
+            "the buffer is too small for what is in it, or tabs are combined with aspects");
         PyBuffer_Release(&buffer);
         return NULL;
     }
@@ -193,7 +207,8 @@ static PyObject *reader_judgments(PyObject *self, PyObject *arguments)
 static PyMethodDef functions[] = {
     {"reader_table", reader_table, METH_VARARGS, "reader_table(queries, items, offsets) -> table"},
     {"reader_judgments", reader_judgments, METH_VARARGS,
-     "reader_judgments(buffer, start, size, tabs, comments, aspects) -> (queries, offsets, items, grades, aspects), or None"},
+     "reader_judgments(buffer, start, size, tabs, comments, aspects) -> (queries, offsets, items, "
+     "grades, aspects), or None"},
     {NULL, NULL, 0, NULL},
 };
 

@@ -30,10 +30,13 @@ def exit_text(code: int | None) -> str:
 
 
 def apart(work: Callable[..., Iterable[Result]], *arguments: Any) -> Generator[Result]:
-    """The results of a function of a module that runs in a process of its own, each as it comes; its errors are raised here.
+    """The results of a function of a module that runs in a process of its own, each as it comes;
+    its errors are raised here.
 
-    What it prints goes to standard error. The process is spawned; a script that calls this keeps its own work below
-    `if __name__ == "__main__":`. Raises ProcessEnded where it ends first, as by `os._exit` or by a fault in compiled code.
+    What it prints goes to standard error. The process is spawned; a script that calls this keeps
+    its own work below
+    `if __name__ == "__main__":`. Raises ProcessEnded where it ends first, as by `os._exit` or by a
+    fault in compiled code.
     """
     import multiprocessing
 

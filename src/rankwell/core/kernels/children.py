@@ -16,7 +16,9 @@ def python_command(module: str) -> list[str]:
 
 
 def python_variables() -> dict[str, str]:
-    """The environment of such a command: this one, with this rankwell before the PYTHONPATH of the user."""
+    """The environment of such a command: this one, with this rankwell before the PYTHONPATH of the
+    user.
+    """
     root = str(Path(__file__).resolve().parents[3])
     paths = [root, *filter(None, [os.environ.get("PYTHONPATH")])]
     return {**os.environ, SAFE_PATH: "1", "PYTHONPATH": os.pathsep.join(paths)}
@@ -24,7 +26,9 @@ def python_variables() -> dict[str, str]:
 
 @contextmanager
 def safe_path() -> Generator[None]:
-    """A block in which libraries start Python without the working directory: `multiprocessing` passes no option for it."""
+    """A block in which libraries start Python without the working directory: `multiprocessing`
+    passes no option for it.
+    """
     before = os.environ.get(SAFE_PATH)
     os.environ[SAFE_PATH] = "1"
     try:
@@ -38,8 +42,8 @@ def safe_path() -> Generator[None]:
 
 @contextmanager
 def starting_processes() -> Generator[None]:
-    """A block that starts processes, as in `safe_path`. Ctrl-C reaches every process of a terminal: theirs waits until they are
-    ready.
+    """A block that starts processes, as in `safe_path`. Ctrl-C reaches every process of a terminal:
+    theirs waits until they are ready.
     """
     with safe_path():
         if not hasattr(signal, "pthread_sigmask"):  # as on Windows

@@ -1,4 +1,6 @@
-"""Ctrl-C and SIGTERM: work that keeps what has arrived before it ends, and processes that leave both to their parent."""
+"""Ctrl-C and SIGTERM: work that keeps what has arrived before it ends, and processes that leave
+both to their parent.
+"""
 
 import os
 import signal
@@ -18,9 +20,11 @@ def is_interrupted() -> bool:
 
 @contextmanager
 def interrupts_held(notice: str = "") -> Generator[None]:
-    """A block that ends itself where `is_interrupted`; the interruption is raised behind it, a second one at once.
+    """A block that ends itself where `is_interrupted`; the interruption is raised behind it, a
+    second one at once.
 
-    notice: for standard error, when the interruption comes. Outside the main thread, which alone learns of signals, nothing
+    notice: for standard error, when the interruption comes. Outside the main thread, which alone
+    learns of signals, nothing
     is held.
     """
     known: dict[int, Any] = {}
@@ -35,7 +39,8 @@ def interrupts_held(notice: str = "") -> Generator[None]:
 
     try:
         for each in INTERRUPTS:
-            # Only what Python handles can be held: a process may ignore Ctrl-C, or leave SIGTERM to the system.
+            # Only what Python handles can be held: a process may ignore Ctrl-C, or leave SIGTERM to
+            # the system.
             if callable(handler := signal.getsignal(each)):
                 signal.signal(each, _hold)
                 known[each] = handler

@@ -1,6 +1,8 @@
-"""Rank counts of the positives of each query in a matrix of scores: counted block by block in two threads, never sorted whole.
+"""Rank counts of the positives of each query in a matrix of scores: counted block by block in two
+threads, never sorted whole.
 
-A query is a row of the matrix, or a column (`transposed`): the matrix is read in its own order either way.
+A query is a row of the matrix, or a column (`transposed`): the matrix is read in its own order
+either way.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -26,12 +28,16 @@ _CELLS = 1 << 18
 _SHORT = 2048
 _SAMPLED = 64
 _COMPARED = 4
-"""Up to so many positives of a query are each compared with all scores; from there on sorting the query's scores is faster."""
+"""Up to so many positives of a query are each compared with all scores; from there on sorting the
+query's scores is faster.
+"""
 
 
 class PositiveCounts(NamedTuple):
-    """For some pairs of a query and its positive: pairs, as positions in the table of positives, ascending; the score of each;
-    the numbers of items that score higher, that score the same (itself included), and of those before it in the named order."""
+    """For some pairs of a query and its positive: pairs, as positions in the table of positives,
+    ascending; the score of each; the numbers of items that score higher, that score the same
+    (itself included), and of those before it in the named order.
+    """
 
     pairs: Ints
     scores: Floats
@@ -41,7 +47,9 @@ class PositiveCounts(NamedTuple):
 
 
 class Side(NamedTuple):
-    """A matrix seen from its queries. transposed: whether they are the columns. rows: those that take part; None for all."""
+    """A matrix seen from its queries. transposed: whether they are the columns. rows: those that
+    take part; None for all.
+    """
 
     scores: Scores
     rows: Ints | None
@@ -58,25 +66,35 @@ class Side(NamedTuple):
         return self.checked(comparable(self.scores.matrix[chosen]), start)
 
     def checked(self, block: Reals, row: int, column: int = 0) -> Reals:
-        """A block that begins at a row and a column. Raises BadScore naming those of its first score that is NaN or infinite."""
+        """A block that begins at a row and a column. Raises BadScore naming those of its first
+        score that is NaN or infinite.
+        """
         if block.dtype.kind == "f":
             with np.errstate(invalid="ignore", over="ignore"):
                 # A sum is finite only if all its parts are, and costs less than looking at each.
                 odd = None if np.isfinite(block.sum()) else np.argwhere(~np.isfinite(block))
             if odd is not None and len(odd):
                 first, second = map(int, odd[0])
-                raise _non_finite(self.scores, row + first if self.rows is None else int(self.rows[row + first]), column + second)
+                raise _non_finite(
+                    self.scores,
+                    row + first if self.rows is None else int(self.rows[row + first]),
+                    column + second,
+                )
         return block
 
     def of(self, queries: Ints, items: Ints) -> Reals:
         """(pairs,) the scores of pairs."""
         rows, columns = (items, queries) if self.transposed else (queries, items)
-        return comparable(self.scores.matrix[rows if self.rows is None else self.rows[rows], columns])
+        return comparable(
+            self.scores.matrix[rows if self.rows is None else self.rows[rows], columns]
+        )
 
     def all_of(self, query: int) -> Reals:
         """(items,) the scores of one query."""
         if not self.transposed:
-            return comparable(self.scores.matrix[query if self.rows is None else int(self.rows[query])])
+            return comparable(
+                self.scores.matrix[query if self.rows is None else int(self.rows[query])]
+            )
         column = self.scores.matrix[:, query]
         return comparable(column if self.rows is None else column[self.rows])
 
@@ -86,8 +104,12 @@ def _non_finite(scores: Scores, row: int, column: int) -> BadScore:
     return BadScore(f"{found}; expected finite scores. Correct it, or mask its row.")
 
 
-def refuse_non_finite_scores(scores: Scores, rows: Ints | None = None, columns: Ints | None = None) -> None:
-    """Raises BadScore naming the first score of some rows and columns that is NaN or infinite, by its place in the matrix."""
+def refuse_non_finite_scores(
+    scores: Scores, rows: Ints | None = None, columns: Ints | None = None
+) -> None:
+    """Raises BadScore naming the first score of some rows and columns that is NaN or infinite, by
+    its place in the matrix.
+    """
     for row in range(scores.matrix.shape[0]) if rows is None else map(int, rows):
         odd = np.flatnonzero(~np.isfinite(scores.matrix[row]))
         odd = odd if columns is None else odd[np.isin(odd, columns)]
@@ -103,7 +125,9 @@ def comparable(scores: Reals) -> Reals:
 
 @dataclass(frozen=True, eq=False)
 class ComparedScores:
-    """Queries (rows) compared with items (columns), or `transposed`. order: (items,) places among equal scores."""
+    """Queries (rows) compared with items (columns), or `transposed`. order: (items,) places among
+    equal scores.
+    """
 
     scores: Scores
     rows: Ints | None = None
@@ -114,18 +138,33 @@ class ComparedScores:
         return names_of(self.scores.query_names, self.rows), self.scores.item_names
 
     def count(
-        self, positives: Positives, *, transposed: bool, best: bool, order: Ints | None = None, progress: Progress | None = None
+        self,
+        positives: Positives,
+        *,
+        transposed: bool,
+        best: bool,
+        order: Ints | None = None,
+        progress: Progress | None = None,
     ) -> PositiveCounts:
-        """The counts of every positive, or of each query's `best` one alone with those that tie; BadScore as `Side.checked`."""
+        """The counts of every positive, or of each query's `best` one alone with those that tie;
+        BadScore as `Side.checked`.
+        """
         side = Side(self.scores, self.rows, transposed)
         own = side.of(positives.owner, positives.items)
         pairs = np.flatnonzero(positives.is_best(own)) if best else np.arange(len(own))
         owner, scores = positives.owner[pairs], own[pairs]
         most = 1 if best else int(positives.counts.max(initial=0))
         if most > _COMPARED:
-            above, tied = _by_sorting(side, offsets_of(np.bincount(owner, minlength=positives.n_queries)), scores, progress)
+            above, tied = _by_sorting(
+                side,
+                offsets_of(np.bincount(owner, minlength=positives.n_queries)),
+                scores,
+                progress,
+            )
         else:
-            level = np.zeros(len(pairs), dtype=np.int64) if best else pairs - positives.offsets[owner]
+            level = (
+                np.zeros(len(pairs), dtype=np.int64) if best else pairs - positives.offsets[owner]
+            )
             wanted = np.zeros((positives.n_queries, max(most, 1)), dtype=scores.dtype)
             wanted[owner, level] = scores
             higher, as_high = (_in_columns if transposed else _in_rows)(side, wanted, progress)
@@ -134,11 +173,15 @@ class ComparedScores:
         before = _before(side, positives, pairs, scores, tied, order)
         return PositiveCounts(pairs, scores.astype(np.float64), above, tied, before)
 
-    def count_groups(self, groups: Positives, *, order: Ints | None = None, progress: Progress | None = None) -> PositiveCounts:
-        """The counts of each column among all columns' groups of rows, a group's score being the greatest of its rows.
+    def count_groups(
+        self, groups: Positives, *, order: Ints | None = None, progress: Progress | None = None
+    ) -> PositiveCounts:
+        """The counts of each column among all columns' groups of rows, a group's score being the
+        greatest of its rows.
 
-        groups: the rows (of those that take part) of each column's group; columns without any take no part. order: (columns,).
-        `pairs` are columns. Source: Luo and others 2021, CLIP4Clip, multi-sentence.
+        groups: the rows (of those that take part) of each column's group; columns without any take
+        no part. order: (columns,). `pairs` are columns. Source: Luo and others 2021, CLIP4Clip,
+        multi-sentence.
         """
         side, rows = Side(self.scores, self.rows, transposed=True), self.rows
         members = np.flatnonzero(groups.counts)
@@ -152,7 +195,9 @@ class ComparedScores:
         for first, last in lots(groups.offsets[members + 1], max(1, 4 * _CELLS // width)):
             begin = int(starts[first])
             chosen = groups.items[begin : int(groups.offsets[members[last - 1] + 1])]
-            found = Side(self.scores, chosen if rows is None else rows[chosen], transposed=True).block(0, len(chosen))
+            found = Side(
+                self.scores, chosen if rows is None else rows[chosen], transposed=True
+            ).block(0, len(chosen))
             best = np.maximum.reduceat(found, starts[first:last] - begin, axis=0)
             same = best == wanted
             totals[0] += np.add.reduce((best > wanted).view(np.uint8), axis=0, dtype=np.uint8)
@@ -164,12 +209,19 @@ class ComparedScores:
                 progress(last, len(members))
         return PositiveCounts(members, wanted[members].astype(np.float64), *totals[:, members])
 
-    def first_items(self, depth: int, *, transposed: bool, order: Ints | None = None) -> tuple[Ints, Floats]:
-        """(queries, depth) the positions of each query's first items, best first, with their scores; not more than there are."""
+    def first_items(
+        self, depth: int, *, transposed: bool, order: Ints | None = None
+    ) -> tuple[Ints, Floats]:
+        """(queries, depth) the positions of each query's first items, best first, with their
+        scores; not more than there are.
+        """
         side, n_columns = Side(self.scores, self.rows, transposed), self.scores.matrix.shape[1]
         n_queries, n_items = (n_columns, side.n_rows) if transposed else (side.n_rows, n_columns)
         place = np.arange(n_items) if order is None else order
-        positions, scores = np.empty((n_queries, depth), dtype=np.int64), np.empty((n_queries, depth))
+        positions, scores = (
+            np.empty((n_queries, depth), dtype=np.int64),
+            np.empty((n_queries, depth)),
+        )
 
         def _work(part: range) -> None:
             block = _of_queries(side, part.start, part.stop)
@@ -183,13 +235,21 @@ class ComparedScores:
             in_threads(_work, parts)
         return positions, scores
 
-    def first_groups(self, groups: Positives, depth: int, *, order: Ints | None = None) -> tuple[Ints, Floats]:
-        """(columns, depth) the positions and scores of each column's first groups of rows (`count_groups`), best first."""
+    def first_groups(
+        self, groups: Positives, depth: int, *, order: Ints | None = None
+    ) -> tuple[Ints, Floats]:
+        """(columns, depth) the positions and scores of each column's first groups of rows
+        (`count_groups`), best first.
+        """
         n = Side(self.scores, self.rows, transposed=True).n_rows
-        return first_groups(lambda wide: self.first_items(wide, transposed=True), n, groups, depth, order)
+        return first_groups(
+            lambda wide: self.first_items(wide, transposed=True), n, groups, depth, order
+        )
 
     def copies(self, *, transposed: bool) -> Ints | None:
-        """(queries,) the first query that is the same to the last byte; None where coarse scores make all alike."""
+        """(queries,) the first query that is the same to the last byte; None where coarse scores
+        make all alike.
+        """
         matrix = self.scores.matrix
         if matrix.dtype.kind != "f":
             return None
@@ -210,7 +270,9 @@ def names_of(names: Sequence[str], rows: Ints | None) -> Sequence[str]:
 
 
 def _pieces(n: int, size: int, progress: Progress | None) -> Iterator[list[range]]:
-    """The rows in parts of a size, as many at once as there are processors; reports progress after each lot."""
+    """The rows in parts of a size, as many at once as there are processors; reports progress after
+    each lot.
+    """
     at_once = processors()
     for start in range(0, n, size * at_once):
         stop = min(start + size * at_once, n)
@@ -239,7 +301,9 @@ def _in_rows(side: Side, wanted: Reals, progress: Progress | None) -> tuple[Ints
                     marked = compare(block, wanted[rows, which, None], out=marks[: len(block)])
                     # Row by row is several times as fast as along an axis, except in short rows.
                     by_row = None if width < _SHORT else list(map(np.count_nonzero, marked))
-                    found[rows, which] = np.count_nonzero(marked, axis=1) if by_row is None else by_row
+                    found[rows, which] = (
+                        np.count_nonzero(marked, axis=1) if by_row is None else by_row
+                    )
 
     for parts in _pieces(n, 32 * step, progress):
         in_threads(_work, parts)
@@ -247,7 +311,9 @@ def _in_rows(side: Side, wanted: Reals, progress: Progress | None) -> tuple[Ints
 
 
 def _in_columns(side: Side, wanted: Reals, progress: Progress | None) -> tuple[Ints, Ints]:
-    """The same for columns: each part of the rows is compared with one number per column, and the counts are added up."""
+    """The same for columns: each part of the rows is compared with one number per column, and the
+    counts are added up.
+    """
     n, width = side.n_rows, side.scores.matrix.shape[1]
     totals = np.zeros((2, *wanted.shape[::-1]), dtype=np.int64)
     levels = np.ascontiguousarray(wanted.T)
@@ -261,7 +327,9 @@ def _in_columns(side: Side, wanted: Reals, progress: Progress | None) -> tuple[I
             for which, level in enumerate(levels):
                 for place, compare in enumerate((np.greater, np.greater_equal)):
                     compare(block, level, out=room)
-                    found[place, which] += np.add.reduce(room.view(np.uint8), axis=0, dtype=np.uint8)
+                    found[place, which] += np.add.reduce(
+                        room.view(np.uint8), axis=0, dtype=np.uint8
+                    )
         return found
 
     for parts in _pieces(n, 64 * step, progress):
@@ -270,8 +338,12 @@ def _in_columns(side: Side, wanted: Reals, progress: Progress | None) -> tuple[I
     return totals[0].T, totals[1].T
 
 
-def _by_sorting(side: Side, offsets: Ints, scores: Reals, progress: Progress | None) -> tuple[Ints, Ints]:
-    """(pairs,) numbers of scores of a pair's query above its own, and equal to it, from each query's sorted scores."""
+def _by_sorting(
+    side: Side, offsets: Ints, scores: Reals, progress: Progress | None
+) -> tuple[Ints, Ints]:
+    """(pairs,) numbers of scores of a pair's query above its own, and equal to it, from each
+    query's sorted scores.
+    """
     n_queries = len(offsets) - 1
     above, tied = np.empty(len(scores), dtype=np.int64), np.empty(len(scores), dtype=np.int64)
     n_items = side.n_rows if side.transposed else side.scores.matrix.shape[1]
@@ -285,7 +357,9 @@ def _by_sorting(side: Side, offsets: Ints, scores: Reals, progress: Progress | N
                 mine = slice(int(offsets[query]), int(offsets[query + 1]))
                 right = np.searchsorted(ordered[query - start], scores[mine], side="right")
                 above[mine] = n_items - right
-                tied[mine] = right - np.searchsorted(ordered[query - start], scores[mine], side="left")
+                tied[mine] = right - np.searchsorted(
+                    ordered[query - start], scores[mine], side="left"
+                )
 
     for parts in _pieces(n_queries, 4 * step, progress):
         in_threads(_work, parts)
@@ -301,7 +375,9 @@ def _of_queries(side: Side, start: int, stop: int) -> Reals:
     return np.ascontiguousarray(block.T)
 
 
-def _before(side: Side, positives: Positives, pairs: Ints, scores: Reals, tied: Ints, order: Ints | None) -> Ints:
+def _before(
+    side: Side, positives: Positives, pairs: Ints, scores: Reals, tied: Ints, order: Ints | None
+) -> Ints:
     """(pairs,) number of items with a pair's score that come before it."""
     before = np.zeros(len(pairs), dtype=np.int64)
     in_ties = np.flatnonzero(tied > 1)
@@ -313,13 +389,17 @@ def _before(side: Side, positives: Positives, pairs: Ints, scores: Reals, tied: 
             same = mine[scores[mine] == score]
             rivals, targets = np.flatnonzero(every == score), positives.items[pairs[same]]
             before[same] = (
-                np.searchsorted(rivals, targets) if order is None else np.searchsorted(np.sort(order[rivals]), order[targets])
+                np.searchsorted(rivals, targets)
+                if order is None
+                else np.searchsorted(np.sort(order[rivals]), order[targets])
             )
     return before
 
 
 def lots(ends: Ints, most: int) -> Iterator[tuple[int, int]]:
-    """The groups in lots of at most so many rows, and of 255 groups, which bytes can count; a larger one is a lot by itself."""
+    """The groups in lots of at most so many rows, and of 255 groups, which bytes can count; a
+    larger one is a lot by itself.
+    """
     first = 0
     while first < len(ends):
         begin = int(ends[first - 1]) if first else 0
@@ -330,7 +410,9 @@ def lots(ends: Ints, most: int) -> Iterator[tuple[int, int]]:
 
 
 def equal_rows(matrix: NDArray[Any], rows: Ints | None = None) -> Ints:
-    """(rows,) for each row that takes part the first that is the same to the last byte; a sample of wide rows is read first."""
+    """(rows,) for each row that takes part the first that is the same to the last byte; a sample of
+    wide rows is read first.
+    """
     chosen = np.arange(len(matrix)) if rows is None else rows
     width = matrix.shape[1]
     some = np.unique(np.linspace(0, width - 1, min(width, _SAMPLED)).astype(np.int64))
@@ -342,26 +424,38 @@ def equal_rows(matrix: NDArray[Any], rows: Ints | None = None) -> Ints:
     for those in alike.values():
         known: dict[bytes, int] = {}
         for row in those if len(those) > 1 else ():
-            first[row] = known.setdefault(np.ascontiguousarray(matrix[int(chosen[row])]).tobytes(), row)
+            first[row] = known.setdefault(
+                np.ascontiguousarray(matrix[int(chosen[row])]).tobytes(), row
+            )
     return first
 
 
 def first_groups(
-    first_items: Callable[[int], tuple[Ints, Floats]], n: int, groups: Positives, depth: int, order: Ints | None
+    first_items: Callable[[int], tuple[Ints, Floats]],
+    n: int,
+    groups: Positives,
+    depth: int,
+    order: Ints | None,
 ) -> tuple[Ints, Floats]:
-    """(queries, depth) positions and scores of the first groups of each query, which score as the best of their items.
+    """(queries, depth) positions and scores of the first groups of each query, which score as the
+    best of their items.
 
-    first_items: the first so many of n items of each query, best first, and their scores. order: of groups of equal score.
+    first_items: the first so many of n items of each query, best first, and their scores. order: of
+    groups of equal score.
     """
     by_item = groups.transposed
-    owners = [by_item.items[start:stop].tolist() for start, stop in pairwise(by_item.offsets.tolist())]
+    owners = [
+        by_item.items[start:stop].tolist() for start, stop in pairwise(by_item.offsets.tolist())
+    ]
     places = range(groups.n_queries) if order is None else order.tolist()
-    # If every item has a group, no more items than these stand before the first one of the last group.
+    # If every item has a group, no more items than these stand before the first one of the last
+    # group.
     wide = min(n, (depth - 1) * int(groups.counts.max(initial=1)) + 2)
     while True:
         items, scores = first_items(wide)
         found = [
-            _collapsed(zip(*row, strict=True), owners, places, depth) for row in zip(items.tolist(), scores.tolist(), strict=True)
+            _collapsed(zip(*row, strict=True), owners, places, depth)
+            for row in zip(items.tolist(), scores.tolist(), strict=True)
         ]
         if wide == n or all(is_sure for _, is_sure in found):
             break
@@ -371,9 +465,14 @@ def first_groups(
 
 
 def _collapsed(
-    items: Iterable[tuple[int, float]], owners: Sequence[Sequence[int]], places: Sequence[int], depth: int
+    items: Iterable[tuple[int, float]],
+    owners: Sequence[Sequence[int]],
+    places: Sequence[int],
+    depth: int,
 ) -> tuple[list[tuple[int, float]], bool]:
-    """The first groups, of the first items with their scores; and whether no further item can change them."""
+    """The first groups, of the first items with their scores; and whether no further item can
+    change them.
+    """
     best: dict[int, float] = {}
     last, is_sure = -np.inf, False
     for item, score in items:

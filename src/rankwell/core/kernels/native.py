@@ -1,9 +1,12 @@
-"""The compiled kernel, where the install could build it: `library` is None without it, and NumPy does the same work."""
+"""The compiled kernel, where the install could build it: `library` is None without it, and NumPy
+does the same work.
+"""
 
 import os
 from types import ModuleType
 
-# As in _native.c. A checkout may still hold what was compiled from older sources; it is left alone until the next install.
+# As in _native.c. A checkout may still hold what was compiled from older sources; it is left alone
+# until the next install.
 INTERFACE = 8
 
 TYPE_CHECKING = False
@@ -15,7 +18,10 @@ else:
         from rankwell.core.kernels import _native as library
     except ImportError:
         library = None
-    if os.environ.get("RANKWELL_KERNEL") == "numpy" or getattr(library, "interface", None) != INTERFACE:
+    if (
+        os.environ.get("RANKWELL_KERNEL") == "numpy"
+        or getattr(library, "interface", None) != INTERFACE
+    ):
         library = None
 
 

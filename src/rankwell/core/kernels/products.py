@@ -1,4 +1,6 @@
-"""Blocks of products: excluded pairs, products that reach a bound, and shortlists of the best k items of a query."""
+"""Blocks of products: excluded pairs, products that reach a bound, and shortlists of the best k
+items of a query.
+"""
 
 from collections.abc import Callable, Hashable, Sequence
 from typing import Literal, NamedTuple, Protocol
@@ -16,7 +18,9 @@ Exclude = Literal["none", "self"]
 
 
 class Groups(NamedTuple):
-    """A label per query and per item; an item is excluded for a query with the same label. None means unlabelled."""
+    """A label per query and per item; an item is excluded for a query with the same label. None
+    means unlabelled.
+    """
 
     queries: Sequence[Hashable]
     items: Sequence[Hashable]
@@ -30,11 +34,17 @@ class ExcludedPairs(NamedTuple):
 
 
 class Exclusion:
-    """The excluded pairs of two tables: by name, never by position, or by label. Raises BadInput for a wrong number of labels."""
+    """The excluded pairs of two tables: by name, never by position, or by label. Raises BadInput
+    for a wrong number of labels.
+    """
 
-    def __init__(self, queries: Embeddings, items: Embeddings, exclude: Exclude, groups: Groups | None) -> None:
+    def __init__(
+        self, queries: Embeddings, items: Embeddings, exclude: Exclude, groups: Groups | None
+    ) -> None:
         self.same_name = _same_name(queries, items) if exclude == "self" else None
-        """(queries,) the position of the item with the query's name, -1 for none; None where names exclude nothing."""
+        """(queries,) the position of the item with the query's name, -1 for none; None where names
+        exclude nothing.
+        """
         self.labels = None if groups is None else _numbered(groups, queries.n, items.n)
         """The labels of queries and items as numbers; None where labels exclude nothing."""
 
@@ -75,13 +85,21 @@ def _same_name(queries: Embeddings, items: Embeddings) -> Ints:
 
 
 def _numbered(groups: Groups, n_queries: int, n_items: int) -> tuple[Ints, Ints]:
-    """Labels as numbers; no label is -1 on one side and -2 on the other, so that it equals nothing."""
+    """Labels as numbers; no label is -1 on one side and -2 on the other, so that it equals
+    nothing.
+    """
     if len(groups.queries) != n_queries or len(groups.items) != n_items:
-        what = f"{len(groups.queries)} and {len(groups.items)} group labels for {n_queries} queries and {n_items} items"
+        what = (
+            f"{len(groups.queries)} and {len(groups.items)} group labels for {n_queries} queries "
+            f"and {n_items} items"
+        )
         raise BadInput(f"{what}; each has one, or None.")
     numbers: dict[Hashable, int] = {}
     queries, items = (
-        np.array([none if label is None else numbers.setdefault(label, len(numbers)) for label in side], dtype=np.int64)
+        np.array(
+            [none if label is None else numbers.setdefault(label, len(numbers)) for label in side],
+            dtype=np.int64,
+        )
         for side, none in ((groups.queries, -1), (groups.items, -2))
     )
     return queries, items
@@ -92,7 +110,9 @@ _EACH = 1 << 20  # products that are worth a thread
 
 
 class ProductHits(NamedTuple):
-    """Pairs of a query and an item of a block with their products, ascending by query and then by item."""
+    """Pairs of a query and an item of a block with their products, ascending by query and then by
+    item.
+    """
 
     rows: Ints
     columns: Ints
@@ -100,7 +120,9 @@ class ProductHits(NamedTuple):
 
 
 class Counted(NamedTuple):
-    """above: (queries, m) items whose product is greater than `high`. rows, columns, which: the pairs from `low` to `high`."""
+    """above: (queries, m) items whose product is greater than `high`. rows, columns, which: the
+    pairs from `low` to `high`.
+    """
 
     above: Ints
     rows: Ints
@@ -112,23 +134,33 @@ class Multiplier(Protocol):
     """Multiplies blocks of vectors; made for one set of queries."""
 
     def load(self, items: Reals) -> None:
-        """Sets the (items, width) vectors to multiply; they may change once another block is loaded."""
+        """Sets the (items, width) vectors to multiply; they may change once another block is
+        loaded.
+        """
         ...
 
-    def hits(self, rows: slice, cut: Reals, slack: Reals, keep: int, excluded: ExcludedPairs) -> ProductHits:
+    def hits(
+        self, rows: slice, cut: Reals, slack: Reals, keep: int, excluded: ExcludedPairs
+    ) -> ProductHits:
         """All pairs with a product of at least `cut` that are not excluded; cut, slack: (queries,).
 
-        A pair may be missing if `keep` others of its query have products above its own by more than twice the slack.
+        A pair may be missing if `keep` others of its query have products above its own by more than
+        twice the slack.
         """
         ...
 
     def counts(self, rows: slice, low: Reals, high: Reals, excluded: ExcludedPairs) -> Counted:
-        """Number of items above `high` that are not excluded, and the pairs in between; low, high: (queries, m)."""
+        """Number of items above `high` that are not excluded, and the pairs in between; low, high:
+        (queries, m).
+        """
         ...
 
 
-def sift(products: Reals, cut: Reals, slack: Reals, keep: int, excluded: ExcludedPairs, mask: Bools) -> ProductHits:
-    """The pairs of a block with a product of at least `cut`; those that cannot be among the best `keep` may be missing.
+def sift(
+    products: Reals, cut: Reals, slack: Reals, keep: int, excluded: ExcludedPairs, mask: Bools
+) -> ProductHits:
+    """The pairs of a block with a product of at least `cut`; those that cannot be among the best
+    `keep` may be missing.
 
     cut, slack: as in `Multiplier.hits`. products, mask: of one shape; both are written to.
     """
@@ -137,7 +169,9 @@ def sift(products: Reals, cut: Reals, slack: Reals, keep: int, excluded: Exclude
     parts, is_wide = _parts(products), items > keep
 
     def _below(room: int) -> list[ProductHits | None]:
-        return in_threads(lambda part: _reaching(products[part], cut[part], room, mask[part], part.start), parts)
+        return in_threads(
+            lambda part: _reaching(products[part], cut[part], room, mask[part], part.start), parts
+        )
 
     # The first block has no cut, and listing all of its pairs would be in vain.
     if not (is_wide and (products[0] >= cut[0]).sum() > items // 2):
@@ -145,23 +179,35 @@ def sift(products: Reals, cut: Reals, slack: Reals, keep: int, excluded: Exclude
         found = [each for each in _below(room) if each is not None]
         if len(found) == len(parts) and sum(len(each.rows) for each in found) <= room:
             return _joined(found)
-    return _joined(in_threads(lambda part: _best_reaching(products, part, cut, slack, keep, mask), parts))
+    return _joined(
+        in_threads(lambda part: _best_reaching(products, part, cut, slack, keep, mask), parts)
+    )
 
 
 def _joined(parts: Sequence[ProductHits]) -> ProductHits:
-    return parts[0] if len(parts) == 1 else ProductHits(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+    return (
+        parts[0]
+        if len(parts) == 1
+        else ProductHits(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+    )
 
 
 _AT_ONCE = 1 << 18  # products that are read twice while they are in the cache
 
 
-def _best_reaching(products: Reals, part: slice, cut: Reals, slack: Reals, keep: int, mask: Bools) -> ProductHits:
-    """The same for some rows, with a cut for each query that is raised to twice the slack below its k-th greatest product."""
+def _best_reaching(
+    products: Reals, part: slice, cut: Reals, slack: Reals, keep: int, mask: Bools
+) -> ProductHits:
+    """The same for some rows, with a cut for each query that is raised to twice the slack below its
+    k-th greatest product.
+    """
     step, found = max(1, _AT_ONCE // products.shape[1]), list[ProductHits]()
     for top in range(part.start, part.stop, step):
         rows = slice(top, min(top + step, part.stop))
         some = products[rows]
-        least = np.nextafter(_kth_bound(some, keep) - 2 * slack[rows], -np.inf, dtype=products.dtype)
+        least = np.nextafter(
+            _kth_bound(some, keep) - 2 * slack[rows], -np.inf, dtype=products.dtype
+        )
         hits = _reaching(some, np.maximum(cut[rows], least), some.size, mask[rows], top)
         if hits is None:
             raise RuntimeError("there is room for every pair")
@@ -169,16 +215,27 @@ def _best_reaching(products: Reals, part: slice, cut: Reals, slack: Reals, keep:
     return _joined(found)
 
 
-def _reaching(products: Reals, cut: Reals, room: int, mask: Bools, first: int) -> ProductHits | None:
-    """All pairs with a product of at least `cut`, by row and then by column; None where they are more than the room.
+def _reaching(
+    products: Reals, cut: Reals, room: int, mask: Bools, first: int
+) -> ProductHits | None:
+    """All pairs with a product of at least `cut`, by row and then by column; None where they are
+    more than the room.
 
     first: the number of the first row.
     """
     if native.library is not None and products.dtype == np.float32:
         n = min(room, products.size)
-        rows, columns, values = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64), np.empty(n, dtype=np.float32)
+        rows, columns, values = (
+            np.empty(n, dtype=np.int64),
+            np.empty(n, dtype=np.int64),
+            np.empty(n, dtype=np.float32),
+        )
         found = native.library.sift(products, np.ascontiguousarray(cut), rows, columns, values)
-        return None if found < 0 else ProductHits(rows[:found] + first, columns[:found].copy(), values[:found].copy())
+        return (
+            None
+            if found < 0
+            else ProductHits(rows[:found] + first, columns[:found].copy(), values[:found].copy())
+        )
     np.greater_equal(products, cut[:, None], out=mask)
     marked = np.flatnonzero(mask)
     if len(marked) > room:
@@ -191,22 +248,31 @@ def _parts(products: Reals) -> list[slice]:
     """Ranges of rows, one for each thread that is worth starting; one at least."""
     queries = len(products)
     number = max(1, min(processors(), products.size // _EACH, queries))
-    return [slice(queries * part // number, queries * (part + 1) // number) for part in range(number)]
+    return [
+        slice(queries * part // number, queries * (part + 1) // number) for part in range(number)
+    ]
 
 
 def _kth_bound(products: Reals, keep: int) -> Reals:
     """(queries,) at most the k-th greatest product of each query, and not much less."""
-    # The greatest of several are different pairs, so the k-th of those is such a bound; and they are soon found.
+    # The greatest of several are different pairs, so the k-th of those is such a bound; and they
+    # are soon found.
     for _ in range(_FOLDS):
         height = products.shape[1] // _FOLD
         if height >= 8 * keep:
-            products = products[:, : _FOLD * height].reshape(len(products), _FOLD, height).max(axis=1)
+            products = (
+                products[:, : _FOLD * height].reshape(len(products), _FOLD, height).max(axis=1)
+            )
     kth = products.shape[1] - keep
     return np.partition(products, kth, axis=1)[:, kth]
 
 
-def tally(products: Reals, low: Reals, high: Reals, excluded: ExcludedPairs, mask: Bools) -> Counted:
-    """Numbers of products above `high`, (queries, m), and the pairs from `low` on; products and mask are written to."""
+def tally(
+    products: Reals, low: Reals, high: Reals, excluded: ExcludedPairs, mask: Bools
+) -> Counted:
+    """Numbers of products above `high`, (queries, m), and the pairs from `low` on; products and
+    mask are written to.
+    """
     products[excluded] = -np.inf
     if native.library is not None and products.dtype == np.float32:
         return _tally_natively(products, low, high)
@@ -233,7 +299,9 @@ def _tally_natively(products: Reals, low: Reals, high: Reals) -> Counted:
             rows, columns, which = (np.empty(room, dtype=np.int64) for _ in range(3))
             found = native.library.tally(some, len(some), least, most, above, rows, columns, which)
             if found >= 0:
-                return Counted(above, rows[:found] + part.start, columns[:found].copy(), which[:found].copy())
+                return Counted(
+                    above, rows[:found] + part.start, columns[:found].copy(), which[:found].copy()
+                )
             room *= 8
 
     found = in_threads(_work, _parts(products))
@@ -241,10 +309,14 @@ def _tally_natively(products: Reals, low: Reals, high: Reals) -> Counted:
 
 
 def greater_counts(scores: Reals, wanted: Reals) -> tuple[Ints, Ints]:
-    """(rows, m) numbers of float32 scores of a row above those wanted, and as high or above, by the compiled kernel."""
+    """(rows, m) numbers of float32 scores of a row above those wanted, and as high or above, by the
+    compiled kernel.
+    """
     counted = _tally_natively(scores, wanted, wanted)
     m = wanted.shape[1]
-    equal = np.bincount(counted.rows * m + counted.which, minlength=wanted.size).reshape(wanted.shape)
+    equal = np.bincount(counted.rows * m + counted.which, minlength=wanted.size).reshape(
+        wanted.shape
+    )
     return counted.above, counted.above + equal
 
 
@@ -253,19 +325,25 @@ Scorer = Callable[[Ints, Ints], Floats]
 
 
 class Best(NamedTuple):
-    """The best k items of each query. positions: (queries, k), -1 where there are fewer. scores: (queries, k), NaN there."""
+    """The best k items of each query. positions: (queries, k), -1 where there are fewer. scores:
+    (queries, k), NaN there.
+    """
 
     positions: Ints
     scores: Floats
 
 
 class Shortlist:
-    """Up to `width` candidates per query, offered in ascending position; whoever cannot be among the best k any more is dropped.
+    """Up to `width` candidates per query, offered in ascending position; whoever cannot be among
+    the best k any more is dropped.
 
-    An item that ties with the k-th best comes too late once that one is known exactly, however many tie at the cut.
+    An item that ties with the k-th best comes too late once that one is known exactly, however many
+    tie at the cut.
     """
 
-    def __init__(self, k: int, space: Space, squares: Floats, score: Scorer, *, patience: float = np.inf) -> None:
+    def __init__(
+        self, k: int, space: Space, squares: Floats, score: Scorer, *, patience: float = np.inf
+    ) -> None:
         queries = len(squares)
         self._k, self._space, self._squares, self._score = k, space, squares, score
         self.width = width(k)
@@ -280,15 +358,24 @@ class Shortlist:
 
     @property
     def gave_up(self) -> bool:
-        """Whether products distinguish so little that over `patience` times the room was scored exactly; then all is void."""
+        """Whether products distinguish so little that over `patience` times the room was scored
+        exactly; then all is void.
+        """
         return self._settled > self._limit
 
     def offer(self, rows: Ints, positions: Ints, middle: Floats, slack: Floats) -> None:
-        """Adds candidates, ascending by query and then by position; middle, slack: the product and how far it may be off."""
+        """Adds candidates, ascending by query and then by position; middle, slack: the product and
+        how far it may be off.
+        """
         upper, lower = middle + slack, middle - slack
         while len(rows) and not self.gave_up:
             inside = upper >= self.entry[rows]
-            rows, positions, upper, lower = rows[inside], positions[inside], upper[inside], lower[inside]
+            rows, positions, upper, lower = (
+                rows[inside],
+                positions[inside],
+                upper[inside],
+                lower[inside],
+            )
             if not len(rows):
                 return
             starts = np.flatnonzero(np.diff(rows, prepend=-1))
@@ -296,16 +383,26 @@ class Shortlist:
             slot = np.arange(len(rows)) - np.repeat(starts - self._count[rows[starts]], lengths)
             fits = slot < self.width
             at = rows[fits], slot[fits]
-            self._position[at], self._upper[at], self._lower[at] = positions[fits], upper[fits], lower[fits]
+            self._position[at], self._upper[at], self._lower[at] = (
+                positions[fits],
+                upper[fits],
+                lower[fits],
+            )
             self._count[rows[starts]] = np.minimum(self._count[rows[starts]] + lengths, self.width)
             full = rows[starts][self._count[rows[starts]] >= self.width]
             if len(full):
-                # Whoever is clearly below the k-th best goes; where that leaves no room, the candidates are scored exactly.
+                # Whoever is clearly below the k-th best goes; where that leaves no room, the
+                # candidates are scored exactly.
                 self._drop(full)
                 crowded = full[self._count[full] > self._k + (self.width - self._k) // 2]
                 if len(crowded):
                     self._settle(crowded)
-            rows, positions, upper, lower = rows[~fits], positions[~fits], upper[~fits], lower[~fits]
+            rows, positions, upper, lower = (
+                rows[~fits],
+                positions[~fits],
+                upper[~fits],
+                lower[~fits],
+            )
 
     def raise_entry(self, rows: Ints | slice) -> None:
         """Brings `entry` up to what the candidates of some queries show."""
@@ -327,34 +424,51 @@ class Shortlist:
         self._count[rows] = count
 
     def _settle(self, rows: Ints) -> None:
-        """Keeps the exact best k: from here on an item must score higher than the k-th, not the same."""
+        """Keeps the exact best k: from here on an item must score higher than the k-th, not the
+        same.
+        """
         self._settled += int(self._count[rows].sum())
         for part in np.array_split(rows, len(rows) * self.width // _PAIRS + 1):
             best = self._exact(part, self._candidates(part))
             found = best.positions >= 0
-            place = self._space.place(np.where(found, best.scores, -np.inf), self._squares[part][:, None])
+            place = self._space.place(
+                np.where(found, best.scores, -np.inf), self._squares[part][:, None]
+            )
             self._position[part, : self._k] = best.positions
-            self._upper[part, : self._k] = self._lower[part, : self._k] = np.where(found, place, -np.inf)
+            self._upper[part, : self._k] = self._lower[part, : self._k] = np.where(
+                found, place, -np.inf
+            )
             self._upper[part, self._k :] = self._lower[part, self._k :] = -np.inf
             self._count[part] = found.sum(axis=1)
             sure = found[:, -1]
             last = best.scores[sure, -1]
             done = part[sure]
-            self._floor[done] = np.maximum(self._floor[done], self._space.place(last, self._squares[done]))
-            self.entry[done] = np.maximum(self.entry[done], self._space.after(last, self._squares[done]))
+            self._floor[done] = np.maximum(
+                self._floor[done], self._space.place(last, self._squares[done])
+            )
+            self.entry[done] = np.maximum(
+                self.entry[done], self._space.after(last, self._squares[done])
+            )
 
     def _exact(self, rows: Ints | slice, listed: Bools) -> Best:
-        """The best k of some queries' candidates by exact score, then by position. listed: (rows, width) which ones they are."""
+        """The best k of some queries' candidates by exact score, then by position. listed: (rows,
+        width) which ones they are.
+        """
         counts = np.count_nonzero(listed, axis=1)
         owner = np.repeat(np.arange(len(counts)), counts)
         at = owner, np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts, counts)
         shape = len(counts), max(self._k, int(counts.max(initial=0)))
         positions, scores = np.full(shape, -1, dtype=np.int64), np.full(shape, np.nan)
         positions[at] = self._position[rows][listed]
-        scores[at] = self._score(owner + rows.start if isinstance(rows, slice) else rows[owner], positions[at])
-        # Stable: of equal scores those of a query are in ascending position. NaN, which is none, is last.
+        scores[at] = self._score(
+            owner + rows.start if isinstance(rows, slice) else rows[owner], positions[at]
+        )
+        # Stable: of equal scores those of a query are in ascending position. NaN, which is none, is
+        # last.
         order = np.argsort(-scores, axis=1, kind="stable")[:, : self._k]
-        return Best(np.take_along_axis(positions, order, axis=1), np.take_along_axis(scores, order, axis=1))
+        return Best(
+            np.take_along_axis(positions, order, axis=1), np.take_along_axis(scores, order, axis=1)
+        )
 
     def _candidates(self, rows: Ints | slice) -> Bools:
         """(rows, width) the places of some queries' candidates."""
@@ -368,9 +482,14 @@ class Shortlist:
     def best(self) -> Best:
         """The best k of every query, exactly."""
         queries, step = len(self._count), max(1, _PAIRS // self.width)
-        rows = [slice(start, min(start + step, queries)) for start in range(0, max(queries, 1), step)]
+        rows = [
+            slice(start, min(start + step, queries)) for start in range(0, max(queries, 1), step)
+        ]
         parts = [self._exact(part, self._possible(part)) for part in rows]
-        return Best(np.concatenate([part.positions for part in parts]), np.concatenate([part.scores for part in parts]))
+        return Best(
+            np.concatenate([part.positions for part in parts]),
+            np.concatenate([part.scores for part in parts]),
+        )
 
 
 def width(k: int) -> int:

@@ -1,4 +1,6 @@
-"""Limits that control groups of Linux set this process, as containers and batch systems do: processors and memory."""
+"""Limits that control groups of Linux set this process, as containers and batch systems do:
+processors and memory.
+"""
 
 from functools import lru_cache
 from pathlib import Path
@@ -8,7 +10,8 @@ _UNLIMITED = 1 << 60
 
 
 def processor_quota(root: Path = Path("/")) -> int | None:
-    """The processors that the quota of the control groups amounts to, rounded up; None without a quota.
+    """The processors that the quota of the control groups amounts to, rounded up; None without a
+    quota.
 
     Source: the Linux kernel's documentation, cgroup v2 (`cpu.max`) and v1 (`cpu.cfs_quota_us`).
     """
@@ -27,7 +30,11 @@ def memory_left(root: Path = Path("/")) -> int | None:
     """The bytes that are left of the memory of the control groups; None without a limit."""
     found = list[int]()
     for version, folder in _groups(root, "memory"):
-        names = ("memory.max", "memory.current") if version == 2 else ("memory.limit_in_bytes", "memory.usage_in_bytes")
+        names = (
+            ("memory.max", "memory.current")
+            if version == 2
+            else ("memory.limit_in_bytes", "memory.usage_in_bytes")
+        )
         limit, used = (_text(folder / name) for name in names)
         if limit.isdecimal() and used.isdecimal() and int(limit) < _UNLIMITED:
             found.append(max(0, int(limit) - int(used)))
@@ -36,7 +43,9 @@ def memory_left(root: Path = Path("/")) -> int | None:
 
 @lru_cache(maxsize=4)
 def _groups(root: Path, controller: str) -> list[tuple[int, Path]]:
-    """The version and the folder of each control group of this process and of those above it, which limit it as well."""
+    """The version and the folder of each control group of this process and of those above it, which
+    limit it as well.
+    """
     found: list[tuple[int, Path]] = []
     for line in _text(root / "proc/self/cgroup").splitlines():
         number, _, rest = line.partition(":")
@@ -45,12 +54,19 @@ def _groups(root: Path, controller: str) -> list[tuple[int, Path]]:
             # Where both versions are mounted, the second has a folder of its own.
             mounts, version = (root / "sys/fs/cgroup", root / "sys/fs/cgroup/unified"), 2
         elif controller in controllers.split(","):
-            mounts, version = (root / "sys/fs/cgroup" / controllers, root / "sys/fs/cgroup" / controller), 1
+            mounts, version = (
+                (root / "sys/fs/cgroup" / controllers, root / "sys/fs/cgroup" / controller),
+                1,
+            )
         else:
             continue
         parts = [part for part in group.split("/") if part and part != ".."]
         # In a container the folder at the top is often the group itself, whatever its path outside.
-        found += ((version, mount.joinpath(*parts[:depth])) for mount in mounts for depth in range(len(parts) + 1))
+        found += (
+            (version, mount.joinpath(*parts[:depth]))
+            for mount in mounts
+            for depth in range(len(parts) + 1)
+        )
     return found
 
 

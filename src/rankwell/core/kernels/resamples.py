@@ -1,4 +1,6 @@
-"""Counts of each query in bootstrap resamples: multinomial counts, for which a random byte per query is enough."""
+"""Counts of each query in bootstrap resamples: multinomial counts, for which a random byte per
+query is enough.
+"""
 
 import math
 import os
@@ -25,34 +27,45 @@ MANY, _PART, _TOGETHER = 1 << 16, 1 << 13, 16
 def over_resamples(
     n: int, resamples: int, work: Callable[[Floats], Result], *, seed: int, block: int | None = None
 ) -> list[Result]:
-    """The results of `work` for the counts of each block of resamples, in order; several threads work on blocks of their own.
+    """The results of `work` for the counts of each block of resamples, in order; several threads
+    work on blocks of their own.
 
-    work: called with (block, n) float64, how often each of n queries is drawn in each resample; the next block overwrites them.
-    Every row sums to n, and all ways to draw are as probable. The counts depend on n and the seed (PCG64) alone: measures and
-    runs with n counted queries share them. block: resamples at a time; by default 2 MiB of counts.
+    work: called with (block, n) float64, how often each of n queries is drawn in each resample; the
+    next block overwrites them. Every row sums to n, and all ways to draw are as probable. The
+    counts depend on n and the seed (PCG64) alone: measures and runs with n counted queries share
+    them. block: resamples at a time; by default 2 MiB of counts.
     """
     drawn = Resamples(n, seed, np.float64)
     rows = min(resamples, block or drawn.piece)
     starts = range(0, resamples, rows)
     with _single_threads():
-        return in_threads(lambda start: work(drawn.counts(start, min(start + rows, resamples))), starts, each=12)
+        return in_threads(
+            lambda start: work(drawn.counts(start, min(start + rows, resamples))), starts, each=12
+        )
 
 
-def sums_over_resamples(table: Floats, resamples: int, *, seed: int, block: int | None = None) -> Floats:
+def sums_over_resamples(
+    table: Floats, resamples: int, *, seed: int, block: int | None = None
+) -> Floats:
     """(resamples, columns) the sums of each column over the resamples of its rows.
 
-    table: (n, columns) values of which all sums are exact, so that the order of adding has no effect. Of more than `MANY` rows a
-    part is added up for several resamples while it is in the processor's cache.
+    table: (n, columns) values of which all sums are exact, so that the order of adding has no
+    effect. Of more than `MANY` rows a part is added up for several resamples while it is in the
+    processor's cache.
     """
     n = len(table)
     if n <= MANY:
-        return np.concatenate(over_resamples(n, resamples, lambda counts: counts @ table, seed=seed, block=block))
+        return np.concatenate(
+            over_resamples(n, resamples, lambda counts: counts @ table, seed=seed, block=block)
+        )
     drawn = Resamples(n, seed, np.uint8)
 
     def _sums(start: int) -> Floats:
         counts = drawn.counts(start, min(start + _TOGETHER, resamples))
         parts = (slice(first, first + _PART) for first in range(0, n, _PART))
-        return sum((counts[:, part].astype(np.float64) @ table[part] for part in parts), np.zeros(1))
+        return sum(
+            (counts[:, part].astype(np.float64) @ table[part] for part in parts), np.zeros(1)
+        )
 
     with _single_threads():
         return np.concatenate(in_threads(_sums, range(0, resamples, _TOGETHER), each=4))
@@ -68,8 +81,10 @@ def _single_threads() -> Any:
 
 
 class _Chances(NamedTuple):
-    """Mapping of random bytes to counts. edges: a count is the number of them that a random byte is not below, unless that is
-    `open` or above. rest: then it is the number of those that a random word is not below."""
+    """Mapping of random bytes to counts. edges: a count is the number of them that a random byte is
+    not below, unless that is `open` or above. rest: then it is the number of those that a random
+    word is not below.
+    """
 
     edges: tuple[int, ...]
     open: int
@@ -79,24 +94,32 @@ class _Chances(NamedTuple):
 class Resamples(Generic[Count]):
     """The counts of resamples of n queries.
 
-    They begin as counts of Poisson's distribution, with a mean of a little less than 1: whatever these sum up to, they are
-    multinomial given that sum, and stay so when queries are added one by one, each as probable, until the sum is n. Where it is
-    above n, which is rare, the row is drawn again. Nothing is approximated but the probabilities themselves, by 2⁻⁷⁰.
-    Pieces of some rows have random numbers of their own, so that any rows can be drawn in any order.
-    Source: Brown and Bromberg 1984, An efficient two-stage procedure for generating random variates from the multinomial.
+    They begin as counts of Poisson's distribution, with a mean of a little less than 1: whatever
+    these sum up to, they are multinomial given that sum, and stay so when queries are added one by
+    one, each as probable, until the sum is n. Where it is above n, which is rare, the row is drawn
+    again. Nothing is approximated but the probabilities themselves, by 2⁻⁷⁰.
+    Pieces of some rows have random numbers of their own, so that any rows can be drawn in any
+    order.
+    Source: Brown and Bromberg 1984, An efficient two-stage procedure for generating random variates
+    from the multinomial.
     """
 
     def __init__(self, n: int, seed: int, kind: type[Count]) -> None:
         self._n, self._seed, self._kind = n, seed, kind
-        # A thread's memory for counts is made once: to have it cleared by the system for every piece takes as long as drawing.
+        # A thread's memory for counts is made once: to have it cleared by the system for every
+        # piece takes as long as drawing.
         self._room = threading.local()
         self.piece = max(1, min(_MOST, _PIECE // n))
 
     def counts(self, first: int, last: int) -> NDArray[Count]:
-        """(last - first, n) the counts of the resamples from first to last; the next call in the same thread overwrites them."""
+        """(last - first, n) the counts of the resamples from first to last; the next call in the
+        same thread overwrites them.
+        """
         pieces = range(first // self.piece, -(-last // self.piece))
         if len(pieces) == 1:
-            return self._drawn(pieces[0])[first - pieces[0] * self.piece : last - pieces[0] * self.piece]
+            return self._drawn(pieces[0])[
+                first - pieces[0] * self.piece : last - pieces[0] * self.piece
+            ]
         found = np.empty((last - first, self._n), self._kind)
         for piece in pieces:
             start = piece * self.piece
@@ -111,20 +134,26 @@ class Resamples(Generic[Count]):
             self._room.counts = np.empty((self.piece, n), self._kind)
         counts: NDArray[Count] = self._room.counts
         counts[:] = self._poisson(bits, self.piece)
-        sums = counts @ np.ones(n) if self._kind is np.float64 else counts.sum(axis=1, dtype=np.int64)
+        sums = (
+            counts @ np.ones(n) if self._kind is np.float64 else counts.sum(axis=1, dtype=np.int64)
+        )
         over = np.flatnonzero(sums > n)
         while len(over):
             counts[over] = self._poisson(bits, len(over))
             sums[over] = counts[over].sum(axis=1)
             over = over[sums[over] > n]
         lacking = (n - sums).astype(np.int64)
-        places = np.repeat(np.arange(self.piece) * n, lacking) + self._singles(bits, int(lacking.sum()))
+        places = np.repeat(np.arange(self.piece) * n, lacking) + self._singles(
+            bits, int(lacking.sum())
+        )
         np.add.at(counts.reshape(-1), places, self._kind(1))
         return counts
 
     @cached_property
     def _chances(self) -> _Chances | None:
-        """Of counts whose mean lies three standard deviations of the sum below 1; None where that is not positive."""
+        """Of counts whose mean lies three standard deviations of the sum below 1; None where that
+        is not positive.
+        """
         one = 1 << 20
         mean = one - 1 - math.isqrt(9 * one * one // self._n)
         if mean <= 0:
@@ -135,7 +164,11 @@ class Resamples(Generic[Count]):
             shares.append(shares[-1] * mean // (one * len(shares)))
         total = sum(shares)
         whole = [256 * share // total for share in shares]
-        rest = list(accumulate(256 * share - bytes_ * total for share, bytes_ in zip(shares, whole, strict=True)))
+        rest = list(
+            accumulate(
+                256 * share - bytes_ * total for share, bytes_ in zip(shares, whole, strict=True)
+            )
+        )
         *edges, open_ = accumulate(bytes_ for bytes_ in whole if bytes_)
         words = [(each << 64) // rest[-1] for each in rest if each < rest[-1]]
         return _Chances(tuple(edges), open_, np.array(words, dtype=np.uint64))
@@ -156,7 +189,9 @@ class Resamples(Generic[Count]):
         return counts.reshape(rows, self._n)
 
     def _singles(self, bits: "np.random.PCG64", wanted: int) -> Ints:
-        """(wanted,) queries, each as probable. Source: Lemire 2019, Fast random integer generation in an interval."""
+        """(wanted,) queries, each as probable. Source: Lemire 2019, Fast random integer generation
+        in an interval.
+        """
         found = [np.zeros(0, dtype=np.int64)]
         while wanted:
             words = bits.random_raw(-(-wanted // 2)).astype("<u8", copy=False).view("<u4")

@@ -1,7 +1,9 @@
-"""Similarities of vectors: exact in float64, and as matrix products whose distance from the exact ones is bounded.
+"""Similarities of vectors: exact in float64, and as matrix products whose distance from the exact
+ones is bounded.
 
-The product only decides what is clearly above or below; whatever lies within its bound is scored again, pair by pair, in float64.
-So equal vectors tie exactly, and no figure depends on block sizes, threads, the BLAS or the device.
+The product only decides what is clearly above or below; whatever lies within its bound is scored
+again, pair by pair, in float64. So equal vectors tie exactly, and no figure depends on block sizes,
+threads, the BLAS or the device.
 """
 
 from collections.abc import Callable
@@ -27,8 +29,11 @@ _LONGEST_UNSCALED = 1e9  # products stay far from the largest float32
 
 
 def sum_rows(terms: Floats) -> Floats:
-    """(rows,) the sums of the rows, by adding the second half to the first until one column is left."""
-    # Few short rows are added as a few long columns: the same additions, with less to do around each.
+    """(rows,) the sums of the rows, by adding the second half to the first until one column is
+    left.
+    """
+    # Few short rows are added as a few long columns: the same additions, with less to do around
+    # each.
     while terms.shape[1] > 24:
         terms = _folded(terms, 1)
     columns = np.ascontiguousarray(terms.T)
@@ -38,10 +43,13 @@ def sum_rows(terms: Floats) -> Floats:
 
 
 def _folded(terms: Floats, axis: int) -> Floats:
-    """The terms with the second half added to the first along an axis; the middle one of an odd number is kept."""
+    """The terms with the second half added to the first along an axis; the middle one of an odd
+    number is kept.
+    """
     wide = terms.shape[axis]
     half, left = wide // 2, wide - wide // 2
-    # Not in place: NumPy does not see that the halves are disjoint, and would copy one of them first.
+    # Not in place: NumPy does not see that the halves are disjoint, and would copy one of them
+    # first.
     first, second = (terms[:, :half], terms[:, left:]) if axis else (terms[:half], terms[left:])
     if left == half:
         return first + second
@@ -57,7 +65,9 @@ _NATIVE = {"dot": 0, "l2": 1, "cosine": 2}
 
 
 def _scored(left: Vectors, right: Vectors, rows: Ints, columns: Ints, what: str) -> Floats:
-    """(pairs,) the sums of products, those of squared differences (`l2`), or cosines, by the compiled kernel."""
+    """(pairs,) the sums of products, those of squared differences (`l2`), or cosines, by the
+    compiled kernel.
+    """
     scores = np.empty(len(rows))
     one, other = (np.ascontiguousarray(each, dtype=np.int64) for each in (rows, columns))
     native.library.score_pairs(left, right, left.shape[1], one, other, _NATIVE[what], scores)
@@ -80,12 +90,18 @@ def squared_norms(vectors: Vectors, rows: Ints) -> Floats:
 
 
 def score_pairs(
-    queries: Vectors, items: Vectors, rows: Ints, columns: Ints, metric: Metric | Literal["euclidean", "manhattan"]
+    queries: Vectors,
+    items: Vectors,
+    rows: Ints,
+    columns: Ints,
+    metric: Metric | Literal["euclidean", "manhattan"],
 ) -> Floats:
-    """(pairs,) the exact scores of pairs of vectors, higher is nearer; `l2` is the negative distance, `-sqrt(sum (q - x)^2)`.
+    """(pairs,) the exact scores of pairs of vectors, higher is nearer; `l2` is the negative
+    distance, `-sqrt(sum (q - x)^2)`.
 
-    rows, columns: (pairs,) positions in `queries` and `items`. Cosine is `q.x / sqrt(|q|^2 |x|^2)`, which is exactly 1 for equal
-    vectors. Every score is a function of its two vectors alone. The vectors are finite, under cosine not zero.
+    rows, columns: (pairs,) positions in `queries` and `items`. Cosine is `q.x / sqrt(|q|^2 |x|^2)`,
+    which is exactly 1 for equal vectors. Every score is a function of its two vectors alone. The
+    vectors are finite, under cosine not zero.
     """
     left, right = np.asarray(queries), np.asarray(items)
     natively = _is_native(left) and _is_native(right) and metric != "manhattan"
@@ -95,7 +111,9 @@ def score_pairs(
         if natively:
             return _scored(left, right, rows[part], columns[part], metric)
         terms = left[rows[part]].astype(np.float64)
-        with np.errstate(all="ignore"):  # what is not finite is refused by name where the vectors are made ready
+        with np.errstate(
+            all="ignore"
+        ):  # what is not finite is refused by name where the vectors are made ready
             if metric == "manhattan":
                 terms = np.abs(terms - right[columns[part]])
             elif metric == "l2":
@@ -117,14 +135,18 @@ def score_pairs(
 
 
 def _in_parts(work: Callable[[slice], Floats], n: int, width: int) -> Floats:
-    """(n,) the results of the work on parts of n rows of a width, done on all processors where there is enough of it."""
+    """(n,) the results of the work on parts of n rows of a width, done on all processors where
+    there is enough of it.
+    """
     step = max(16, _CELLS // width)
     parts = [slice(start, min(start + step, n)) for start in range(0, n, step)]
     return np.concatenate([np.empty(0), *in_threads(work, parts, each=8)])
 
 
 class Block(NamedTuple):
-    """Vectors made ready for the product, upper bounds of their norms, and under `l2` the squared norms of queries."""
+    """Vectors made ready for the product, upper bounds of their norms, and under `l2` the squared
+    norms of queries.
+    """
 
     vectors: Reals
     reach: Floats
@@ -134,13 +156,17 @@ class Block(NamedTuple):
 class Space:
     """Products of the vectors of two tables under a metric, with a bound on their error.
 
-    double: in float64, which is half as fast, for vectors that are nearly the same as seen from float32.
-    Under `cosine` and `dot` products are scores, under `l2` they are `q.x - |x|^2 / 2` of vectors moved to the items' centre, in
-    the order of scores; `place` takes an exact score there. Source of the bounds, which hold for any order of summation: Higham
-    2002, Accuracy and Stability of Numerical Algorithms, sections 3.1 and 3.5.
+    double: in float64, which is half as fast, for vectors that are nearly the same as seen from
+    float32.
+    Under `cosine` and `dot` products are scores, under `l2` they are `q.x - |x|^2 / 2` of vectors
+    moved to the items' centre, in the order of scores; `place` takes an exact score there. Source
+    of the bounds, which hold for any order of summation: Higham 2002, Accuracy and Stability of
+    Numerical Algorithms, sections 3.1 and 3.5.
     """
 
-    def __init__(self, queries: Embeddings, items: Embeddings, metric: Metric, *, double: bool = False) -> None:
+    def __init__(
+        self, queries: Embeddings, items: Embeddings, metric: Metric, *, double: bool = False
+    ) -> None:
         if queries.dimensions != items.dimensions:
             what = f"the queries have {queries.dimensions} dimensions, the items {items.dimensions}"
             raise BadInput(f"{what}; both come from one model.")
@@ -157,12 +183,18 @@ class Space:
             self.centre = (np.rint(centre) if self.is_whole else centre).astype(np.float32)
         self.double = double
         self.dtype = np.dtype(np.float64 if double else np.float32)
-        # Roundings in a product: of both vectors, of d multiplications and additions, and of the norms that enter; beside a
-        # float64 product those in the exact score count as well.
-        steps = {"cosine": 1.5 * self.dimensions + 16, "dot": self.dimensions + 16, "l2": 2 * self.dimensions + 32}[metric]
+        # Roundings in a product: of both vectors, of d multiplications and additions, and of the
+        # norms that enter; beside a float64 product those in the exact score count as well.
+        steps = {
+            "cosine": 1.5 * self.dimensions + 16,
+            "dot": self.dimensions + 16,
+            "l2": 2 * self.dimensions + 32,
+        }[metric]
         steps *= 2.0**-52 if double else 2.0**-24
         if steps > 0.5:
-            raise BadInput(f"{self.dimensions} dimensions; vectors of {2**21} at most can be compared.")
+            raise BadInput(
+                f"{self.dimensions} dimensions; vectors of {2**21} at most can be compared."
+            )
         self._share = steps / (1 - steps)
 
     def in_double(self) -> "Space":
@@ -170,7 +202,9 @@ class Space:
         return Space(self._tables["query"], self._tables["item"], self.metric, double=True)
 
     def queries(self, start: int, stop: int, out: Reals | None = None) -> Block:
-        """Some queries, ready in `out`. Raises BadInput that names one that is not finite, zero under cosine, or too long."""
+        """Some queries, ready in `out`. Raises BadInput that names one that is not finite, zero
+        under cosine, or too long.
+        """
         out = np.empty((stop - start, self.width), dtype=self.dtype) if out is None else out
         found = self._ready("query", start, stop, out)
         if found.vectors is not out:
@@ -178,7 +212,9 @@ class Space:
         return found._replace(vectors=out)
 
     def items(self, start: int, stop: int, out: Reals | None = None) -> Block:
-        """Some items, ready in `out`, or in place where they are as they should be. Raises as `queries` does."""
+        """Some items, ready in `out`, or in place where they are as they should be. Raises as
+        `queries` does.
+        """
         out = np.empty((stop - start, self.width), dtype=self.dtype) if out is None else out
         return self._ready("item", start, stop, out)
 
@@ -204,11 +240,22 @@ class Space:
             squares = self._moved_squares(raw) if side == "query" else squares
         return Block(out, reach, squares)
 
-    def _normalised(self, side: Literal["query", "item"], start: int, raw: Vectors, plain: Reals, out: Reals) -> Block:
-        # The bound has room for norms of items off by the roundings of d additions, but not for those of queries as well.
-        squares = np.vecdot(plain, plain) if side == "item" else squared_norms(plain, np.arange(len(plain)))
+    def _normalised(
+        self, side: Literal["query", "item"], start: int, raw: Vectors, plain: Reals, out: Reals
+    ) -> Block:
+        # The bound has room for norms of items off by the roundings of d additions, but not for
+        # those of queries as well.
+        squares = (
+            np.vecdot(plain, plain)
+            if side == "item"
+            else squared_norms(plain, np.arange(len(plain)))
+        )
         if ((squares > 1e-18) & (squares < 1e18)).all():
-            np.multiply(plain, (1 / np.sqrt(squares.astype(np.float64))).astype(self.dtype)[:, None], out=out)
+            np.multiply(
+                plain,
+                (1 / np.sqrt(squares.astype(np.float64))).astype(self.dtype)[:, None],
+                out=out,
+            )
         else:
             wide = raw.astype(np.float64)
             squares = np.vecdot(wide, wide)
@@ -231,25 +278,35 @@ class Space:
             return
         row = int(np.flatnonzero(bad)[0])
         _refuse(self._tables[side], start + row, side, "take the metric dot or l2", zero=True)
-        place, largest = self._tables[side].place(start + row), np.abs(raw[row].astype(np.float64)).max()
+        place, largest = (
+            self._tables[side].place(start + row),
+            np.abs(raw[row].astype(np.float64)).max(),
+        )
         what = f"{side} vectors, {place}: numbers as far from 1 as {largest:.3g} cannot be compared"
         raise BadInput(f"{what}; scale all vectors alike.")
 
     def slack(self, query_reach: Any, item_reach: Any) -> Any:
-        """The largest distance of a product from the place of its exact score, for norms up to these arrays or tensors."""
+        """The largest distance of a product from the place of its exact score, for norms up to
+        these arrays or tensors.
+        """
         mass = query_reach * item_reach
         extra = 0.0
         if self.metric == "l2":
             mass = mass + item_reach**2 / 2
             extra = (self.dimensions + 16) * 2.0**-52 * (query_reach + item_reach) ** 2
-        bound = self._share * mass + self.dimensions * 2.0**-100 * (1 + query_reach) * (1 + item_reach) ** 2
+        bound = (
+            self._share * mass
+            + self.dimensions * 2.0**-100 * (1 + query_reach) * (1 + item_reach) ** 2
+        )
         if self.is_whole and self.metric != "cosine":
             # Sums of integers, and of halves, below 2^23 are exact.
             bound = bound * (mass >= 2.0**23)
         return bound * (1 + 1e-9) + extra
 
     def place(self, scores: Any, squares: Any) -> Any:
-        """Exact scores among the products; never falls where scores rise. squares: the `squares` of the scores' queries."""
+        """Exact scores among the products; never falls where scores rise. squares: the `squares` of
+        the scores' queries.
+        """
         return (squares - scores * scores) / 2 if self.metric == "l2" else scores
 
     def after(self, scores: Floats, squares: Floats) -> Floats:
@@ -263,17 +320,26 @@ SIMILARITIES: tuple[Similarity, ...] = get_args(Similarity)
 
 def similarity_name(name: str) -> Similarity:
     """The similarity of this name; `l2` is `euclidean`, `l1` is `manhattan`. Raises UnknownName."""
-    known: dict[str, Similarity] = {"l2": "euclidean", "l1": "manhattan", **{each: each for each in SIMILARITIES}}
+    known: dict[str, Similarity] = {
+        "l2": "euclidean",
+        "l1": "manhattan",
+        **{each: each for each in SIMILARITIES},
+    }
     if name not in known:
         raise UnknownName(f"unknown similarity {name!r}; {suggest(name, known)}")
     return known[name]
 
 
-def pair_similarities(left: Embeddings, right: Embeddings, pairs: Pairs, similarity: Similarity) -> Floats:
-    """(pairs,) the cosine, the dot product, or the negative Euclidean or Manhattan distance, in float64 whatever the input.
+def pair_similarities(
+    left: Embeddings, right: Embeddings, pairs: Pairs, similarity: Similarity
+) -> Floats:
+    """(pairs,) the cosine, the dot product, or the negative Euclidean or Manhattan distance, in
+    float64 whatever the input.
 
-    A figure depends on its two vectors alone, so that equal pairs tie exactly and the two vectors may change places.
-    Raises BadInput for vectors of different length and for a zero vector under cosine; BadScore for a vector that is not finite.
+    A figure depends on its two vectors alone, so that equal pairs tie exactly and the two vectors
+    may change places.
+    Raises BadInput for vectors of different length and for a zero vector under cosine; BadScore for
+    a vector that is not finite.
     """
     if left.dimensions != right.dimensions:
         what = f"{left.dimensions} dimensions on the left, {right.dimensions} on the right"
@@ -282,9 +348,17 @@ def pair_similarities(left: Embeddings, right: Embeddings, pairs: Pairs, similar
     odd = np.flatnonzero(~np.isfinite(found))
     if len(odd):
         row = int(odd[0])
-        for side, table, at in (("left", left, int(pairs.left[row])), ("right", right, int(pairs.right[row]))):
-            _refuse(table, at, side, "take another similarity than cosine", zero=similarity == "cosine")
-        raise BadInput(f"the {similarity} similarity of pair {row} (from 0) is {found[row]}; scale the vectors down.")
+        for side, table, at in (
+            ("left", left, int(pairs.left[row])),
+            ("right", right, int(pairs.right[row])),
+        ):
+            _refuse(
+                table, at, side, "take another similarity than cosine", zero=similarity == "cosine"
+            )
+        raise BadInput(
+            f"the {similarity} similarity of pair {row} (from 0) is {found[row]}; scale the "
+            "vectors down."
+        )
     return found
 
 

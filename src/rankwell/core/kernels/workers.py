@@ -1,4 +1,6 @@
-"""The same work on several parts at once, in threads or in processes. Results do not depend on their number."""
+"""The same work on several parts at once, in threads or in processes. Results do not depend on
+their number.
+"""
 
 import os
 import platform
@@ -26,14 +28,21 @@ THREADS = "RANKWELL_THREADS"
 def processors() -> int:
     """Number of processors that this process may use, and so of its threads.
 
-    The number in RANKWELL_THREADS (`--threads`); else the least of its affinity, its container's quota, rounded up, and the
-    first number in OMP_NUM_THREADS. Raises BadUsage for a RANKWELL_THREADS that is not a positive integer.
+    The number in RANKWELL_THREADS (`--threads`); else the least of its affinity, its container's
+    quota, rounded up, and the first number in OMP_NUM_THREADS. Raises BadUsage for a
+    RANKWELL_THREADS that is not a positive integer.
     """
     if wanted := requested_threads():
         return min([wanted, *_LIMITS])
-    number = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    number = (
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    )
     first = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()
-    others = [int(first)] if first.isascii() and first.isdecimal() and len(first) < 10 and int(first) else []
+    others = (
+        [int(first)]
+        if first.isascii() and first.isdecimal() and len(first) < 10 and int(first)
+        else []
+    )
     return min([number, *filter(None, [_quota()]), *others, *_LIMITS])
 
 
@@ -44,13 +53,19 @@ def _quota() -> int | None:
 
 @contextmanager
 def threads_from(text: str | None) -> Generator[None]:
-    """Works with as many threads as a text gives, None for as many as otherwise; raises BadUsage as `--threads`."""
+    """Works with as many threads as a text gives, None for as many as otherwise; raises BadUsage as
+    `--threads`.
+    """
     if text is None:
         yield
         return
     number = str(read_threads("--threads", text))
     # Libraries look at theirs when they are loaded, and processes inherit all.
-    libraries = () if "numpy" in sys.modules else ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+    libraries = (
+        ()
+        if "numpy" in sys.modules
+        else ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+    )
     before = {name: os.environ.get(name) for name in (THREADS, *libraries)}
     os.environ.update(dict.fromkeys(before, number))
     try:
@@ -62,60 +77,89 @@ def threads_from(text: str | None) -> Generator[None]:
 
 
 def read_threads(name: str, text: str) -> int:
-    """The number of threads that an option or a variable of a name gives. Raises BadUsage for anything but a positive integer."""
+    """The number of threads that an option or a variable of a name gives. Raises BadUsage for
+    anything but a positive integer.
+    """
     if not text.isascii() or not text.isdecimal() or len(text) > 9 or not int(text):
         raise BadUsage(f"{name} {text!r}: expected a positive integer.")
     return int(text)
 
 
 def requested_threads() -> int | None:
-    """The number of threads in RANKWELL_THREADS (`--threads`), None where the user named none. Raises as `processors`."""
+    """The number of threads in RANKWELL_THREADS (`--threads`), None where the user named none.
+    Raises as `processors`.
+    """
     wanted = os.environ.get(THREADS, "")
     return read_threads(THREADS, wanted) if wanted else None
 
 
 def spare_memory() -> int:
-    """Bytes of memory that one piece of work may take: a quarter of what is available, 256 MiB where that is unknown."""
+    """Bytes of memory that one piece of work may take: a quarter of what is available, 256 MiB
+    where that is unknown.
+    """
     try:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
     except OSError:
         lines = []
-    found = [int(line.split()[1]) << 10 for line in lines if line.startswith("MemAvailable:")] or [1 << 30]
+    found = [int(line.split()[1]) << 10 for line in lines if line.startswith("MemAvailable:")] or [
+        1 << 30
+    ]
     left = memory_left()
     return min(found[0], found[0] if left is None else left) // 4
 
 
 def machine() -> dict[str, Any]:
-    """The system, its processor by name, the numbers of processors and of threads, and the GPU where torch uses one."""
+    """The system, its processor by name, the numbers of processors and of threads, and the GPU
+    where torch uses one.
+    """
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         lines = []
-    named = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
-    found = {"system": platform.platform(), "processor": named or platform.processor() or platform.machine()}
+    named = next(
+        (line.partition(":")[2].strip() for line in lines if line.startswith("model name")), ""
+    )
+    found = {
+        "system": platform.platform(),
+        "processor": named or platform.processor() or platform.machine(),
+    }
     torch = sys.modules.get("torch")
-    gpu = {"gpu": torch.cuda.get_device_name()} if torch is not None and torch.cuda.is_available() else {}
+    gpu = (
+        {"gpu": torch.cuda.get_device_name()}
+        if torch is not None and torch.cuda.is_available()
+        else {}
+    )
     return {**found, "processors": os.cpu_count(), "threads": processors(), **gpu}
 
 
 def limit_threads(number: int) -> None:
-    """Lets this process use so many processors at most, as one of several that share the machine."""
+    """Lets this process use so many processors at most, as one of several that share the
+    machine.
+    """
     _LIMITS.append(number)
 
 
 def in_threads(
-    work: Callable[[Part], Result], parts: Sequence[Part], *, each: int = 1, workers: int | None = None
+    work: Callable[[Part], Result],
+    parts: Sequence[Part],
+    *,
+    each: int = 1,
+    workers: int | None = None,
 ) -> list[Result]:
-    """The results of the work on every part, in order, by as many threads as there are processors, or workers.
+    """The results of the work on every part, in order, by as many threads as there are processors,
+    or workers.
 
-    each: for how many parts a thread is worth starting. What such a thread does in parts again, it does alone.
+    each: for how many parts a thread is worth starting. What such a thread does in parts again, it
+    does alone.
     """
     threads = min(len(parts) // each, workers or processors())
     if threads < 2 or getattr(_INSIDE, "thread", False):
         return [work(part) for part in parts]
     from concurrent.futures import ThreadPoolExecutor
 
-    with ThreadPoolExecutor(threads, initializer=setattr, initargs=(_INSIDE, "thread", True)) as pool:
+    with ThreadPoolExecutor(
+        threads, initializer=setattr, initargs=(_INSIDE, "thread", True)
+    ) as pool:
         return list(pool.map(work, parts))
 
 
@@ -131,7 +175,9 @@ def blas_threads(workers: int) -> Generator[None]:
 
 @lru_cache(maxsize=1)
 def _blas(_: int) -> Any:
-    """The BLAS libraries that are loaded. They come with modules, whose number says whether to look again."""
+    """The BLAS libraries that are loaded. They come with modules, whose number says whether to look
+    again.
+    """
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
@@ -140,21 +186,29 @@ def _blas(_: int) -> Any:
 class Each(Protocol):
     """The results of the work on every part, in order, as they are made."""
 
-    def __call__(self, work: Callable[[Part], Result], parts: Sequence[Part], /) -> Iterator[Result]:
-        """Yields a result per part. With several processes, work, parts and results are sent between them, so they are plain."""
+    def __call__(
+        self, work: Callable[[Part], Result], parts: Sequence[Part], /
+    ) -> Iterator[Result]:
+        """Yields a result per part. With several processes, work, parts and results are sent
+        between them, so they are plain.
+        """
         ...
 
 
 @contextmanager
 def crew(processes: int, *, threads: int | None, prepare: Callable[[], object]) -> Generator[Each]:
-    """Processes that wait for work until the block ends; of one, it is threads of this process that work.
+    """Processes that wait for work until the block ends; of one, it is threads of this process that
+    work.
 
-    threads: of the one process, None for as many as there are processors. prepare: called first in every new process, a function
-    of a module. Processes are spawned; a script that calls this keeps its own work below `if __name__ == "__main__":`.
-    Raises BadUsage where a process dies. Where the block is left early, as by Ctrl-C, what is not begun is never done.
+    threads: of the one process, None for as many as there are processors. prepare: called first in
+    every new process, a function of a module. Processes are spawned; a script that calls this keeps
+    its own work below `if __name__ == "__main__":`.
+    Raises BadUsage where a process dies. Where the block is left early, as by Ctrl-C, what is not
+    begun is never done.
     """
     if processes == 1:
-        # Parts done before their results are handed on: more would keep progress waiting, fewer the threads.
+        # Parts done before their results are handed on: more would keep progress waiting, fewer the
+        # threads.
         step = 4 * (threads or processors())
 
         def _map(work: Callable[[Part], Result], parts: Sequence[Part], /) -> Iterator[Result]:
@@ -170,7 +224,9 @@ def crew(processes: int, *, threads: int | None, prepare: Callable[[], object]) 
 
     context = multiprocessing.get_context("spawn")
     with safe_path():
-        pool = ProcessPoolExecutor(processes, mp_context=context, initializer=_begin, initargs=(prepare,))
+        pool = ProcessPoolExecutor(
+            processes, mp_context=context, initializer=_begin, initargs=(prepare,)
+        )
 
     def _map_apart(work: Callable[[Part], Result], parts: Sequence[Part], /) -> Iterator[Result]:
         with starting_processes():  # they start when work comes
@@ -180,8 +236,10 @@ def crew(processes: int, *, threads: int | None, prepare: Callable[[], object]) 
         yield _map_apart
     except BrokenProcessPool as error:
         raise BadUsage(
-            f"one of {processes} processes ended before its work, perhaps for want of memory; ask for fewer, or for one, which "
-            "uses threads. A Python script that asks for several does so below `if __name__ == '__main__':`."
+            f"one of {processes} processes ended before its work, perhaps for want of memory; "
+            "ask for fewer, or for one, which "
+            "uses threads. A Python script that asks for several does so below `if __name__ "
+            "== '__main__':`."
         ) from error
     finally:
         pool.shutdown(cancel_futures=True)
@@ -205,7 +263,9 @@ def end_with_parent() -> None:
 
 @contextmanager
 def repeating(act: Callable[[], None], seconds: float) -> Generator[None]:
-    """A block during which a thread of its own calls `act` every so many seconds; it ends with the block."""
+    """A block during which a thread of its own calls `act` every so many seconds; it ends with the
+    block.
+    """
     ended = threading.Event()
 
     def _repeat() -> None:

@@ -1,4 +1,6 @@
-"""Frozen columnar tables: flat arrays with offsets, the order of ids (their UTF-8 bytes), judgments, and values per query."""
+"""Frozen columnar tables: flat arrays with offsets, the order of ids (their UTF-8 bytes),
+judgments, and values per query.
+"""
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,19 +25,24 @@ Column = TypeVar("Column", Ints, Floats)
 TieRule = Literal["id-desc", "id-asc", "input", "expected", "optimistic", "pessimistic", "error"]
 TIE_RULES: tuple[TieRule, ...] = get_args(TieRule)
 MatrixTies = TieRule | Literal["input-desc", "averaged", "multiplied"]
-"""Ties in a score matrix: `input` and `input-desc` put the lower and the higher position in the gallery first; `averaged` places
-all tied items at the middle of their places (MMT); `multiplied` counts a query once for each place of its tie (CLIP4Clip)."""
+"""Ties in a score matrix: `input` and `input-desc` put the lower and the higher position in the
+gallery first; `averaged` places all tied items at the middle of their places (MMT); `multiplied`
+counts a query once for each place of its tie (CLIP4Clip).
+"""
 
 
 def sort_ids(ids: Iterable[str]) -> list[str]:
     """The ids in ascending order of their bytes, as `strcmp` and trec_eval order them."""
     listed = list(ids)
-    # Code point order equals byte order except where an id holds a lone surrogate, that is a byte that is not UTF-8.
+    # Code point order equals byte order except where an id holds a lone surrogate, that is a byte
+    # that is not UTF-8.
     return sorted(listed) if all(map(str.isascii, listed)) else sorted(listed, key=encode_id)
 
 
 def order_ids(*columns: Sequence[str]) -> Ints:
-    """(rows,) the permutation that sorts rows by the first column's bytes, then by the second's, and so on."""
+    """(rows,) the permutation that sorts rows by the first column's bytes, then by the second's,
+    and so on.
+    """
     ascii_only = all(all(map(str.isascii, column)) for column in columns)
     keys = columns if ascii_only else [[encode_id(text) for text in column] for column in columns]
     joined = keys[0] if len(keys) == 1 else list(zip(*keys, strict=True))
@@ -43,7 +50,9 @@ def order_ids(*columns: Sequence[str]) -> Ints:
 
 
 def tie_order(ties: MatrixTies, names: Sequence[str]) -> Ints | None:
-    """(items,) the place of each item among items of equal score where the rule names one; None for the order of the table."""
+    """(items,) the place of each item among items of equal score where the rule names one; None for
+    the order of the table.
+    """
     if ties == "input-desc":
         return np.arange(len(names))[::-1].copy()
     if ties not in ("id-asc", "id-desc"):
@@ -54,17 +63,23 @@ def tie_order(ties: MatrixTies, names: Sequence[str]) -> Ints | None:
 
 
 def offsets_of(counts: Ints) -> Ints:
-    """(n + 1,) where each of n consecutive segments of the given lengths begins, and where the last one ends."""
+    """(n + 1,) where each of n consecutive segments of the given lengths begins, and where the last
+    one ends.
+    """
     offsets = np.zeros(len(counts) + 1, dtype=np.int64)
     np.cumsum(counts, out=offsets[1:])
     return offsets
 
 
 def owners_of(queries: Sequence[str], further: Iterable[str] = ()) -> tuple[tuple[str, ...], Ints]:
-    """The queries of rows and further ones, in the order of their ids, and (rows,) the position of each row's query."""
+    """The queries of rows and further ones, in the order of their ids, and (rows,) the position of
+    each row's query.
+    """
     names = tuple(sort_ids({*queries, *further}))
     index = {name: position for position, name in enumerate(names)}
-    return names, np.fromiter((index[query] for query in queries), dtype=np.int64, count=len(queries))
+    return names, np.fromiter(
+        (index[query] for query in queries), dtype=np.int64, count=len(queries)
+    )
 
 
 def nested_columns(mapping: Mapping[str, Any], depth: int) -> list[list[Any]]:
@@ -97,19 +112,29 @@ _DEEPEST = 10_000_000
 
 
 def ranks_to(k: int) -> Floats:
-    """(k,) the ranks from 1, for measures that compute every rank down to their cut-off. Raises BadUsage above 10 million."""
+    """(k,) the ranks from 1, for measures that compute every rank down to their cut-off. Raises
+    BadUsage above 10 million.
+    """
     if k > _DEEPEST:
-        raise BadUsage(f"@{k}: this measure computes every rank down to its cut-off; expected at most {_DEEPEST}.")
+        raise BadUsage(
+            f"@{k}: this measure computes every rank down to its cut-off; expected at most "
+            f"{_DEEPEST}."
+        )
     return np.arange(1.0, k + 1)
 
 
 def running_sum(values: Column, offsets: Ints) -> Column:
-    """(rows,) the sum of a segment's values up to and including each row; the same bytes however segments are grouped."""
+    """(rows,) the sum of a segment's values up to and including each row; the same bytes however
+    segments are grouped.
+    """
     result = np.empty_like(values)
     counts = np.diff(offsets)
     if not np.issubdtype(values.dtype, np.integer):
-        # Summing across segments and subtracting would leave rounding of one query in the next, so floats go segment by segment.
-        for start, stop in zip(offsets[:-1][counts > 0].tolist(), offsets[1:][counts > 0].tolist(), strict=True):
+        # Summing across segments and subtracting would leave rounding of one query in the next, so
+        # floats go segment by segment.
+        for start, stop in zip(
+            offsets[:-1][counts > 0].tolist(), offsets[1:][counts > 0].tolist(), strict=True
+        ):
             np.cumsum(values[start:stop], out=result[start:stop])
         return result
     np.cumsum(values, out=result)
@@ -119,13 +144,16 @@ def running_sum(values: Column, offsets: Ints) -> Column:
 
 
 def ratio(part: Floats | Ints, whole: Floats | Ints | int) -> Floats:
-    """The quotient, 0 where the divisor is 0: what trec_eval gives a query that has nothing to divide by."""
+    """The quotient, 0 where the divisor is 0: what trec_eval gives a query that has nothing to
+    divide by.
+    """
     below = np.broadcast_to(np.asarray(whole, dtype=np.float64), part.shape)
     return np.divide(part, below, out=np.zeros(part.shape), where=below != 0)
 
 
 class RankCounts(NamedTuple):
-    """Scores of items, and numbers of items that score higher, that score the same (itself too), and of those placed earlier.
+    """Scores of items, and numbers of items that score higher, that score the same (itself too),
+    and of those placed earlier.
 
     Of any one shape; -1, and a score of NaN, for no item.
     """
@@ -150,11 +178,14 @@ Unit = Literal["share", "percent", "rank", "count", "score", "ms", "s", "queries
 
 @dataclass(frozen=True, eq=False)
 class Values:
-    """One number per query for one run and one measure, in the unit that is named: percentages are 0 to 100.
+    """One number per query for one run and one measure, in the unit that is named: percentages are
+    0 to 100.
 
-    run: its name. measure: the exact name. label: the word that the convention uses for it, the same where there is no other.
-    summary: how the queries become one figure. queries: ids. values: (queries,) NaN where a query is not counted.
-    weights: (queries,) make the mean a ratio of sums, Σ weight · value / Σ weight; finite and not negative where counted.
+    run: its name. measure: the exact name. label: the word that the convention uses for it, the
+    same where there is no other. summary: how the queries become one figure. queries: ids. values:
+    (queries,) NaN where a query is not counted.
+    weights: (queries,) make the mean a ratio of sums, Σ weight · value / Σ weight; finite and not
+    negative where counted.
     Raises BadInput where the lengths differ, a value is infinite, or a weight cannot be one.
     """
 
@@ -171,13 +202,21 @@ class Values:
         where = f"run {self.run!r}, measure {self.measure!r}"
         for name, column in (("values", self.values), ("weights", self.weights)):
             if column is not None and column.shape != (len(self.queries),):
-                raise BadInput(f"{where}: {name} have the shape {column.shape}; expected one per query, ({len(self.queries)},).")
+                raise BadInput(
+                    f"{where}: {name} have the shape {column.shape}; expected one per query, "
+                    f"({len(self.queries)},)."
+                )
         if np.isinf(self.values).any():
             query = self.queries[int(np.flatnonzero(np.isinf(self.values))[0])]
-            raise BadInput(f"{where}: query {query!r} has an infinite value; use NaN for a query that is not counted.")
+            raise BadInput(
+                f"{where}: query {query!r} has an infinite value; use NaN for a query that is "
+                "not counted."
+            )
         if self.weights is not None:
             if self.summary != "mean":
-                raise BadInput(f"{where}: weights require the summary 'mean', not {self.summary!r}.")
+                raise BadInput(
+                    f"{where}: weights require the summary 'mean', not {self.summary!r}."
+                )
             wrong = self.counted & ~((self.weights >= 0) & np.isfinite(self.weights))
             if wrong.any():
                 row = int(np.flatnonzero(wrong)[0])
@@ -191,15 +230,19 @@ class Values:
 
 
 class ValueRows(Sequence[dict[str, Any]]):
-    """The values of single queries as rows, by run, query and measure; a row is made when it is read.
+    """The values of single queries as rows, by run, query and measure; a row is made when it is
+    read.
 
-    groups: (runs,) the values of each run, all of the same queries. `value` is None where a query is not counted.
+    groups: (runs,) the values of each run, all of the same queries. `value` is None where a query
+    is not counted.
     """
 
     columns = ("run", "query", "measure", "label", "value", "unit")
 
     def __init__(self, values: Sequence[Values]) -> None:
-        self.groups = [list(group) for _, group in itertools.groupby(values, key=lambda each: each.run)]
+        self.groups = [
+            list(group) for _, group in itertools.groupby(values, key=lambda each: each.run)
+        ]
 
     def __len__(self) -> int:
         return sum(len(each.queries) for group in self.groups for each in group)
@@ -231,7 +274,9 @@ class ValueRows(Sequence[dict[str, Any]]):
 
 @dataclass(frozen=True, eq=False)
 class QueryRows:
-    """Rows by query. queries: every query, also one without rows. offsets: (queries + 1,) where the rows of each query begin."""
+    """Rows by query. queries: every query, also one without rows. offsets: (queries + 1,) where the
+    rows of each query begin.
+    """
 
     queries: tuple[str, ...]
     offsets: Ints
@@ -259,12 +304,16 @@ class QueryRows:
 
 @dataclass(frozen=True, eq=False)
 class Judgments(Framed, QueryRows):
-    """The judged items of each query, sorted by the bytes of query, aspect and item, so that no order of input rows shows.
+    """The judged items of each query, sorted by the bytes of query, aspect and item, so that no
+    order of input rows shows.
 
-    queries: every query, also one without rows. offsets: (queries + 1,) where the rows of each query begin.
+    queries: every query, also one without rows. offsets: (queries + 1,) where the rows of each
+    query begin.
     items: (rows,) ids. grades: (rows,) finite; below 0 is never relevant.
-    aspects: (rows,) the judgment group or the intent (subtopic) of a row, or None where a query's items are judged once.
-    junk: (rows,) items to remove from every ranking and from the truth (the query itself, its own recording or camera).
+    aspects: (rows,) the judgment group or the intent (subtopic) of a row, or None where a query's
+    items are judged once.
+    junk: (rows,) items to remove from every ranking and from the truth (the query itself, its own
+    recording or camera).
     hidden: (rows,) items to remove from every ranking, while the truth keeps them.
     """
 
@@ -287,12 +336,16 @@ class Judgments(Framed, QueryRows):
     ) -> Self:
         """The table of rows given in any order; `all_queries` adds queries that have no row.
 
-        Raises DuplicateItem if a query judges an item twice (within one aspect), BadInput if a grade is not finite.
+        Raises DuplicateItem if a query judges an item twice (within one aspect), BadInput if a
+        grade is not finite.
         """
         grade = unmasked(grades, "the column of grades", np.float64)
         if not np.isfinite(grade).all():
             row = int(np.flatnonzero(~np.isfinite(grade))[0])
-            raise BadInput(f"query {queries[row]!r}, item {items[row]!r}: the grade is {grade[row]}; grades are finite numbers.")
+            raise BadInput(
+                f"query {queries[row]!r}, item {items[row]!r}: the grade is {grade[row]}; "
+                "grades are finite numbers."
+            )
         order = order_ids(queries, items) if aspects is None else order_ids(queries, aspects, items)
         rows: list[int] = order.tolist()
         names, owner = owners_of(queries, all_queries)
@@ -309,7 +362,10 @@ class Judgments(Framed, QueryRows):
             alike = listed[row] == listed[row - 1] and row not in starts
             if alike and (table.aspects is None or table.aspects[row] == table.aspects[row - 1]):
                 first, second = sorted((rows[row - 1] + 1, rows[row] + 1))
-                what = f"query {queries[rows[row]]!r} judges item {listed[row]!r} twice, in rows {first} and {second}"
+                what = (
+                    f"query {queries[rows[row]]!r} judges item {listed[row]!r} twice, in rows "
+                    f"{first} and {second}"
+                )
                 raise DuplicateItem(f"{what}; keep one of them.")
         return table
 
@@ -324,20 +380,31 @@ class Judgments(Framed, QueryRows):
         )
 
     def to_dict(self) -> dict[str, dict[str, float]]:
-        """The mapping query -> item -> grade; of an item judged under several aspects the highest grade."""
+        """The mapping query -> item -> grade; of an item judged under several aspects the highest
+        grade.
+        """
         flat = self.flat
         numbers: list[float] = flat.grades.tolist()
         rows = ((query, flat.rows_of(query)) for query in flat.queries)
         return {query: dict(zip(flat.items[own], numbers[own], strict=True)) for query, own in rows}
 
     def to_columns(self) -> dict[str, list[Any]]:
-        """The columns query, item and grade, and aspect where there is one; `to_pandas`, `to_polars` give data frames."""
+        """The columns query, item and grade, and aspect where there is one; `to_pandas`,
+        `to_polars` give data frames.
+        """
         aspects = {} if self.aspects is None else {"aspect": list(self.aspects)}
-        return {"query": self.row_queries, **aspects, "item": list(self.items), "grade": self.grades.tolist()}
+        return {
+            "query": self.row_queries,
+            **aspects,
+            "item": list(self.items),
+            "grade": self.grades.tolist(),
+        }
 
     @cached_property
     def flat(self) -> "Judgments":
-        """One row per query and item: an item judged under several aspects keeps its highest grade."""
+        """One row per query and item: an item judged under several aspects keeps its highest
+        grade.
+        """
         if self.aspects is None:
             return self
         best: dict[tuple[int, str], tuple[float, bool]] = {}
@@ -346,7 +413,9 @@ class Judgments(Framed, QueryRows):
             self.query_of_row.tolist(), self.items, self.grades.tolist(), junk.tolist(), strict=True
         ):
             known = best.get((query, item))
-            best[query, item] = (grade, bad) if known is None else (max(grade, known[0]), bad or known[1])
+            best[query, item] = (
+                (grade, bad) if known is None else (max(grade, known[0]), bad or known[1])
+            )
         return Judgments.from_rows(
             [self.queries[query] for query, _ in best],
             [item for _, item in best],
@@ -356,26 +425,44 @@ class Judgments(Framed, QueryRows):
         )
 
     def rows_in(self, flat: "Judgments") -> Ints:
-        """(rows,) the row of a table of the same queries, with one row per query and item, that holds each row's."""
+        """(rows,) the row of a table of the same queries, with one row per query and item, that
+        holds each row's.
+        """
         if self.aspects is None and len(flat.items) == len(self.items):
             return np.arange(len(self.items), dtype=np.int64)
-        place = {pair: row for row, pair in enumerate(zip(flat.query_of_row.tolist(), flat.items, strict=True))}
+        place = {
+            pair: row
+            for row, pair in enumerate(zip(flat.query_of_row.tolist(), flat.items, strict=True))
+        }
         pairs = zip(self.query_of_row.tolist(), self.items, strict=True)
         return np.fromiter((place[pair] for pair in pairs), dtype=np.int64, count=len(self.items))
 
     def with_junk(self, excluded: Mapping[str, Iterable[str]]) -> "Judgments":
-        """The same truth with further items of some queries marked as junk, whether they are judged or not.
+        """The same truth with further items of some queries marked as junk, whether they are judged
+        or not.
 
-        excluded: query -> items that must not count in it, such as the query itself. Unknown queries are skipped.
+        excluded: query -> items that must not count in it, such as the query itself. Unknown
+        queries are skipped.
         """
         if self.aspects is not None:
-            raise BadInput("items cannot be excluded from judgments with groups or intents; use the flat table.")
-        marks = {(query, item) for query, items in excluded.items() if query in self.index for item in items}
+            raise BadInput(
+                "items cannot be excluded from judgments with groups or intents; use the flat "
+                "table."
+            )
+        marks = {
+            (query, item)
+            for query, items in excluded.items()
+            if query in self.index
+            for item in items
+        }
         owners = [self.queries[position] for position in self.query_of_row.tolist()]
         known = set(zip(owners, self.items, strict=True))
         added = sorted(marks - known)
         old = np.zeros(len(self.items), dtype=np.bool_) if self.junk is None else self.junk
-        junk = [bad or pair in marks for bad, pair in zip(old.tolist(), zip(owners, self.items, strict=True), strict=True)]
+        junk = [
+            bad or pair in marks
+            for bad, pair in zip(old.tolist(), zip(owners, self.items, strict=True), strict=True)
+        ]
         return Judgments.from_rows(
             owners + [query for query, _ in added],
             [*self.items, *(item for _, item in added)],
@@ -395,28 +482,47 @@ class Judgments(Framed, QueryRows):
         return ~self.real if self.hidden is None else ~self.real | self.hidden
 
     def hide_queries(self) -> "Judgments":
-        """The same truth with each query's own item, that of its id, removed from its ranking; its judgment stays."""
-        own = {query for query, item in zip(self.row_queries, self.items, strict=True) if query == item}
+        """The same truth with each query's own item, that of its id, removed from its ranking; its
+        judgment stays.
+        """
+        own = {
+            query for query, item in zip(self.row_queries, self.items, strict=True) if query == item
+        }
         table = self.with_junk({query: [query] for query in self.queries if query not in own})
         rows = zip(table.row_queries, table.items, strict=True)
-        return replace(table, hidden=np.array([query == item for query, item in rows], dtype=np.bool_))
+        return replace(
+            table, hidden=np.array([query == item for query, item in rows], dtype=np.bool_)
+        )
 
 
 def rounded(value: float) -> float:
-    """The value with 10 significant digits, as every figure that comes out of a matrix product is written."""
+    """The value with 10 significant digits, as every figure that comes out of a matrix product is
+    written.
+    """
     return float(f"{value:.10g}")
 
 
 MISSING = "–"
 """An undefined figure, as people read it; where programs read it is null or empty."""
-_DECIMALS = {"percent": 2, "rank": 2, "count": 2, "effect": 2, "ms": 3, "s": 2, "MB": 2, "queries/s": 1}
+_DECIMALS = {
+    "percent": 2,
+    "rank": 2,
+    "count": 2,
+    "effect": 2,
+    "ms": 3,
+    "s": 2,
+    "MB": 2,
+    "queries/s": 1,
+}
 
 
 def figure(value: float | None, unit: str, *, signed: bool = False) -> str:
-    """A number as people read it everywhere: 4 decimals, percentages and ranks 2, times 3 or 2, counts none where they are whole.
+    """A number as people read it everywhere: 4 decimals, percentages and ranks 2, times 3 or 2,
+    counts none where they are whole.
 
-    It is rounded to the nearest; of two that are equally near the even one is taken, as C and trec_eval do: 78.125 is 78.12. Zero
-    has no sign. `report/page/assets/numbers.js` is the same for pages. signed: gains have a plus sign.
+    It is rounded to the nearest; of two that are equally near the even one is taken, as C and
+    trec_eval do: 78.125 is 78.12. Zero has no sign. `report/page/assets/numbers.js` is the same for
+    pages. signed: gains have a plus sign.
     """
     if value is None or not isfinite(value):
         return MISSING

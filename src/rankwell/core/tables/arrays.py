@@ -1,4 +1,6 @@
-"""Arrays in files: the one reader of `.npy` headers, arrays as memory maps, and arrays in the middle of a stream."""
+"""Arrays in files: the one reader of `.npy` headers, arrays as memory maps, and arrays in the
+middle of a stream.
+"""
 
 import math
 import os
@@ -28,7 +30,9 @@ _KIND = re.compile(r"[<>|=]?(?:[fiubcSUV]\d{1,9}|\?)")
 
 
 class ArrayLayout(NamedTuple):
-    """The place of an array in a file, at whose end the file ends. is_fortran: whether columns follow each other, not rows."""
+    """The place of an array in a file, at whose end the file ends. is_fortran: whether columns
+    follow each other, not rows.
+    """
 
     kind: np.dtype[Any]
     shape: tuple[int, ...]
@@ -36,46 +40,76 @@ class ArrayLayout(NamedTuple):
     is_fortran: bool = False
 
     def refuse_other_size(self, found: int, *, last: bool = True) -> int:
-        """The end of the array in the file. Raises BadInput for a file that ends before, or, where it is the last, behind it."""
+        """The end of the array in the file. Raises BadInput for a file that ends before, or, where
+        it is the last, behind it.
+        """
         wanted = self.offset + refuse_size(self.shape, self.kind)
         said = f"{' × '.join(map(str, self.shape))} {self.kind.name}"
         if found < wanted:
-            raise BadInput(f"the file ends early: {said} need {wanted} bytes, it has {found}; fetch or write it again.")
+            raise BadInput(
+                f"the file ends early: {said} need {wanted} bytes, it has {found}; fetch or "
+                "write it again."
+            )
         if last and found > wanted:
-            raise BadInput(f"{found - wanted} bytes follow after {said}; was something appended? Write it again.")
+            raise BadInput(
+                f"{found - wanted} bytes follow after {said}; was something appended? Write "
+                "it again."
+            )
         return wanted
 
 
 def refuse_masked(thing: Any, what: str = "the array") -> None:
-    """Raises BadInput naming the first masked entry of an array, or of the rows in a list: without a mask it is a number as any.
+    """Raises BadInput naming the first masked entry of an array, or of the rows in a list: without
+    a mask it is a number as any.
 
-    A ranking has a number for every item: an item that is not retrieved is left out of lists, a matrix cannot leave one out.
+    A ranking has a number for every item: an item that is not retrieved is left out of lists, a
+    matrix cannot leave one out.
     """
-    rows: list[Any] = list(thing) if isinstance(thing, (list, tuple)) and np.ma.MaskedArray in set(map(type, thing)) else []
+    rows: list[Any] = (
+        list(thing)
+        if isinstance(thing, (list, tuple)) and np.ma.MaskedArray in set(map(type, thing))
+        else []
+    )
     for place, array in (((), thing), *(((row,), each) for row, each in enumerate(rows))):
         if isinstance(array, np.ma.MaskedArray) and (mask := np.ma.getmaskarray(array)).any():
             axes = (*place, *np.argwhere(mask)[0].tolist())
             where = (
-                f"row {axes[0]}" if len(axes) == 1 else f"row {axes[0]}, column {axes[1]}" if len(axes) == 2 else f"place {axes}"
+                f"row {axes[0]}"
+                if len(axes) == 1
+                else f"row {axes[0]}, column {axes[1]}"
+                if len(axes) == 2
+                else f"place {axes}"
             )
             hint = "fill it (array.filled(value)), or leave the row or column out"
-            raise BadInput(f"{what} is masked in {where} (from 0); expected a number in every place: {hint}.")
+            raise BadInput(
+                f"{what} is masked in {where} (from 0); expected a number in every place: {hint}."
+            )
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a cell is empty: as None, NaN, or the marks of NumPy and pandas for what is not there."""
+    """Whether a cell is empty: as None, NaN, or the marks of NumPy and pandas for what is not
+    there.
+    """
     marks = ("MaskedConstant", "NAType", "NaTType")
-    return value is None or (isinstance(value, float) and value != value) or type(value).__name__ in marks
+    return (
+        value is None
+        or (isinstance(value, float) and value != value)
+        or type(value).__name__ in marks
+    )
 
 
 def unmasked(thing: Any, what: str, dtype: Any = None) -> NDArray[Any]:
-    """The thing as an array. Raises BadInput for a masked entry, and as NumPy for what cannot be one."""
+    """The thing as an array. Raises BadInput for a masked entry, and as NumPy for what cannot be
+    one.
+    """
     refuse_masked(thing, what)
     return np.asarray(thing, dtype=dtype)
 
 
 def npy_header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
-    """Shape, Fortran order and kind of an array in a stream, which is then at its numbers. Raises BadInput for others."""
+    """Shape, Fortran order and kind of an array in a stream, which is then at its numbers. Raises
+    BadInput for others.
+    """
     mark = stream.read(8)
     if len(mark) < 8 or not mark.startswith(MAGIC):
         raise _damaged(f"it begins with {mark!r}")
@@ -98,11 +132,18 @@ def npy_header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]
     body = raw.decode("ascii").strip()
     inner = body[1:-1].strip()
     entries = list(_ENTRY.finditer(inner))
-    parts = {name: text for entry in entries for name, text in entry.groupdict().items() if name != "quote" and text is not None}
+    parts = {
+        name: text
+        for entry in entries
+        for name, text in entry.groupdict().items()
+        if name != "quote" and text is not None
+    }
     is_whole = body[:1] == "{" and body[-1:] == "}" and not _ENTRY.sub("", inner).strip()
     if not is_whole or len(entries) != 3 or len(parts) != 3 or not _SHAPE.fullmatch(parts["shape"]):
         raise _damaged(f"{shown(body)}; expected descr, fortran_order and shape")
-    shape = tuple(int(each.strip().removesuffix("L")) for each in parts["shape"].split(",") if each.strip())
+    shape = tuple(
+        int(each.strip().removesuffix("L")) for each in parts["shape"].split(",") if each.strip()
+    )
     if len(shape) > _MOST_DIMENSIONS:
         raise _damaged(f"{len(shape)} dimensions")
     return shape, parts["fortran"] == "True", _kind(parts["kind"])
@@ -114,29 +155,53 @@ def _damaged(what: str) -> BadInput:
 
 def _kind(text: str) -> np.dtype[Any]:
     if text[0] == "[":
-        raise BadInput(f"an array of records, {shown(text)}; expected numbers. Save one field of it.")
+        raise BadInput(
+            f"an array of records, {shown(text)}; expected numbers. Save one field of it."
+        )
     name = text[1:-1]
     if re.fullmatch(r"\|?O\d*", name):
-        raise BadInput("an array of Python objects, which is pickled and never opened; save numbers: array.astype('float32').")
+        raise BadInput(
+            "an array of Python objects, which is pickled and never opened; save numbers: "
+            "array.astype('float32')."
+        )
     try:
         if not _KIND.fullmatch(name):
             raise TypeError
         return np.dtype(name)
     except (TypeError, ValueError) as error:
-        raise BadInput(f"the .npy header names the kind {shown(name)}; expected numbers or texts, such as '<f4'.") from error
+        raise BadInput(
+            f"the .npy header names the kind {shown(name)}; expected numbers or texts, such "
+            "as '<f4'."
+        ) from error
 
 
 def refuse_size(shape: tuple[int, ...], kind: np.dtype[Any]) -> int:
-    """The size of an array in bytes. Raises BadInput for negative lengths, and for more than any memory or file can hold."""
-    if any(length < 0 for length in shape) or math.prod(length or 1 for length in shape) * max(kind.itemsize, 1) >= 1 << 62:
-        raise BadInput(f"an array of the shape {shown(shape, 80)} of {kind.name}; expected lengths that a file can hold.")
+    """The size of an array in bytes. Raises BadInput for negative lengths, and for more than any
+    memory or file can hold.
+    """
+    if (
+        any(length < 0 for length in shape)
+        or math.prod(length or 1 for length in shape) * max(kind.itemsize, 1) >= 1 << 62
+    ):
+        raise BadInput(
+            f"an array of the shape {shown(shape, 80)} of {kind.name}; expected lengths that "
+            "a file can hold."
+        )
     return math.prod(shape) * kind.itemsize
 
 
 def map_array(
-    path: Path, kind: np.dtype[Any], shape: tuple[int, ...], *, offset: int = 0, order: Literal["C", "F"] = "C", last: bool = True
+    path: Path,
+    kind: np.dtype[Any],
+    shape: tuple[int, ...],
+    *,
+    offset: int = 0,
+    order: Literal["C", "F"] = "C",
+    last: bool = True,
 ) -> NDArray[Any]:
-    """The array that lies in a file from an offset on, mapped. last: whether the file has to end with it. Raises BadInput."""
+    """The array that lies in a file from an offset on, mapped. last: whether the file has to end
+    with it. Raises BadInput.
+    """
     return map_layout(path, ArrayLayout(kind, shape, offset, order == "F"), last=last)
 
 
@@ -162,20 +227,27 @@ def npy_layout(stream: IO[bytes]) -> ArrayLayout:
 
 
 def map_npy(path: Path) -> NDArray[Any]:
-    """The array of an `.npy` file as a memory map, in C or Fortran order. Raises BadInput for a damaged or pickled one."""
+    """The array of an `.npy` file as a memory map, in C or Fortran order. Raises BadInput for a
+    damaged or pickled one.
+    """
     with path.open("rb") as stream:
         return map_layout(path, npy_layout(stream))
 
 
 def read_npy(stream: IO[bytes]) -> NDArray[Any]:
-    """The array at a place of a stream, in memory, of which it never takes more than the stream has. Raises BadInput."""
+    """The array at a place of a stream, in memory, of which it never takes more than the stream
+    has. Raises BadInput.
+    """
     shape, fortran, kind = npy_header(stream)
     wanted = refuse_size(shape, kind)
     content = bytearray()
     while len(content) < wanted and (piece := stream.read(min(1 << 24, wanted - len(content)))):
         content += piece
     if len(content) < wanted:
-        raise BadInput(f"the array ends early: {wanted} bytes are stated, {len(content)} are there; write it again.")
+        raise BadInput(
+            f"the array ends early: {wanted} bytes are stated, {len(content)} are there; "
+            "write it again."
+        )
     if not wanted:
         _refuse_void(shape, kind)
         return np.empty(shape, dtype=kind)
@@ -183,13 +255,19 @@ def read_npy(stream: IO[bytes]) -> NDArray[Any]:
 
 
 def read_only_npy(stream: IO[bytes]) -> NDArray[Any]:
-    """The array that a stream holds and nothing else, so that compressed content is verified to its end. Raises BadInput."""
+    """The array that a stream holds and nothing else, so that compressed content is verified to its
+    end. Raises BadInput.
+    """
     array = read_npy(stream)
     if stream.read(1):
-        raise BadInput("more follows the array; expected one array and nothing behind it. Write it again.")
+        raise BadInput(
+            "more follows the array; expected one array and nothing behind it. Write it again."
+        )
     return array
 
 
 def _refuse_void(shape: tuple[int, ...], kind: np.dtype[Any]) -> None:
     if 0 not in shape and math.prod(shape) > 1:
-        raise BadInput(f"{' × '.join(map(str, shape))} cells of no bytes ({kind.name}); expected numbers.")
+        raise BadInput(
+            f"{' × '.join(map(str, shape))} cells of no bytes ({kind.name}); expected numbers."
+        )

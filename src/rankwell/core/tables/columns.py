@@ -1,4 +1,6 @@
-"""Names: of items without ids, of tables without names, of columns in other tools' tables, and as SQL literals."""
+"""Names: of items without ids, of tables without names, of columns in other tools' tables, and as
+SQL literals.
+"""
 
 import os
 import re
@@ -16,35 +18,74 @@ from rankwell.store import utf8_path
 if TYPE_CHECKING:
     from rankwell.core.options import ColumnChoice
 
-Holds = Literal["run", "judgments", "texts", "preferences", "embeddings", "scores", "column", "numbers", "records"]
+Holds = Literal[
+    "run",
+    "judgments",
+    "texts",
+    "preferences",
+    "embeddings",
+    "scores",
+    "column",
+    "numbers",
+    "records",
+]
 Duplicates = Literal["error", "first", "best"]
 Repeats = Literal[Duplicates, "keep"]
-"""The treatment of an item that a list has twice; `keep` leaves it at all its places, each of which counts."""
+"""The treatment of an item that a list has twice; `keep` leaves it at all its places, each of which
+counts.
+"""
 
 NOTHING = "-1"
 """The item that faiss and others write in place of a missing one."""
 
-# In order of preference: PyTerrier's tables have `qid` beside the text `query`, and `docno` beside an internal number `docid`.
+# In order of preference: PyTerrier's tables have `qid` beside the text `query`, and `docno` beside
+# an internal number `docid`.
 _QUERY: tuple[str, ...] = ("queryid", "qid", "topicid", "topic", "query")
 _USER: tuple[str, ...] = ("userid", "user")
 """The query in a table of a recommender, where no column is named as one."""
-_ITEM = ("docno", "docid", "did", "corpusid", "pid", "passageid", "itemid", "item", "documentid", "document", "doc")
+_ITEM = (
+    "docno",
+    "docid",
+    "did",
+    "corpusid",
+    "pid",
+    "passageid",
+    "itemid",
+    "item",
+    "documentid",
+    "document",
+    "doc",
+)
 _MEDIA = ("sliceid", "clipid", "videoid", "imageid", "movieid")
 _RESULT: tuple[str, ...] = (*_ITEM, *_MEDIA, "nodeid", "id")
 """The item in a run, where `id` beside a query is that of a result."""
 _SCORE: tuple[str, ...] = ("score", "sim", "similarity", "similarityscore", "rsv")
 _DISTANCE: tuple[str, ...] = ("distance",)
 _RANK: tuple[str, ...] = ("rank",)
-_PREDICTED: tuple[str, ...] = ("prediction", "predicted", "pred", "probability", "prob", "logit", "confidence")
+_PREDICTED: tuple[str, ...] = (
+    "prediction",
+    "predicted",
+    "pred",
+    "probability",
+    "prob",
+    "logit",
+    "confidence",
+)
 """Names of columns that may order a run, and do not unless they are chosen."""
 MOST_COLUMNS = 10_000
 """The number of columns of the widest table."""
 ROWS_COMPARED = 1 << 18
 """Rows at the beginning of a table in which columns that could order it are compared."""
-_DOUBTFUL: dict[str, tuple[str, ...]] = {"grade": ("gain",), "score": ("rating",), "rank": ("position",)}
+_DOUBTFUL: dict[str, tuple[str, ...]] = {
+    "grade": ("gain",),
+    "score": ("rating",),
+    "rank": ("position",),
+}
 """Names of columns that are read as no value of this kind, and could be one."""
 _TEXTUAL = ("query", "docid", "document", "doc", "id", "nodeid")
-"""Names of ids beside which other columns of ids are usual: these then hold texts, or numbers of rows."""
+"""Names of ids beside which other columns of ids are usual: these then hold texts, or numbers of
+rows.
+"""
 _GRADE: tuple[str, ...] = ("relevance", "rel", "grade", "label", "judgment", "judgement", "rating")
 _TIME: tuple[str, ...] = ("timestamp", "time")
 _ASPECT: tuple[str, ...] = ("aspect", "intent", "subtopic", "group", "iteration", "iter")
@@ -55,10 +96,11 @@ _TEXT: tuple[str, ...] = ("text", "query", "contents", "content", "passage", "bo
 class Columns(NamedTuple):
     """The columns of a table that matter, by the names they have there.
 
-    owner: the query, or the id of a text. value: score, distance, rank, grade or text; "" where each row counts 1. rank: the
-    rank, where a run has it. is_distance: whether the value is one, of which small is good. unread: other columns, where no
-    column is a grade. rivals: those that could order a run as well, where none was chosen. doubts: sentences on columns that
-    were taken where others could be meant.
+    owner: the query, or the id of a text. value: score, distance, rank, grade or text; "" where
+    each row counts 1. rank: the rank, where a run has it. is_distance: whether the value is one, of
+    which small is good. unread: other columns, where no column is a grade. rivals: those that could
+    order a run as well, where none was chosen. doubts: sentences on columns that were taken where
+    others could be meant.
     """
 
     owner: str
@@ -93,13 +135,18 @@ class Columns(NamedTuple):
     def notes(self) -> list[str]:
         """Notes on the direction of a distance, and on columns of which none is a grade."""
         if self.unread:
-            unread = f"no column is a grade, so that each row counts 1; not read: {', '.join(map(repr, self.unread))}"
+            unread = (
+                "no column is a grade, so that each row counts 1; not read: "
+                f"{', '.join(map(repr, self.unread))}"
+            )
             return [unread, *self.doubts]
         return [*([distance_note(self.value)] if self.is_distance else []), *self.doubts]
 
 
 class ResultKeys(NamedTuple):
-    """The keys of one result in a list: of its id and its number, None without one, and whether small numbers are good."""
+    """The keys of one result in a list: of its id and its number, None without one, and whether
+    small numbers are good.
+    """
 
     item: str | None
     number: str | None
@@ -109,7 +156,10 @@ class ResultKeys(NamedTuple):
 
 def distance_note(name: str) -> str:
     """The direction of a distance, in words."""
-    return f"{name!r} is a distance: the smallest ranks first, and scores are distances with their signs turned"
+    return (
+        f"{name!r} is a distance: the smallest ranks first, and scores are distances with their "
+        "signs turned"
+    )
 
 
 def id_text(value: object) -> str | None:
@@ -127,11 +177,15 @@ def _plain(name: str) -> str:
 
 
 def _column(found: Sequence[str], words: Sequence[str]) -> str | None:
-    """The column that goes by the earliest of the words. Raises BadInput where two columns share it."""
+    """The column that goes by the earliest of the words. Raises BadInput where two columns share
+    it.
+    """
     for word in words:
         named = [name for name in found if _plain(name) == word]
         if len(named) > 1:
-            raise BadInput(f"columns {named[0]!r} and {named[1]!r} mean the same; rename or drop one of them.")
+            raise BadInput(
+                f"columns {named[0]!r} and {named[1]!r} mean the same; rename or drop one of them."
+            )
         if named:
             return named[0]
     return None
@@ -139,15 +193,21 @@ def _column(found: Sequence[str], words: Sequence[str]) -> str | None:
 
 def _id_of_texts(found: Sequence[str]) -> str | None:
     """The column of ids beside texts: `query` is one where a column `text` has the text."""
-    return _column(found, _ID) or (_column(found, ("query",)) if _column(found, ("text",)) else None)
+    return _column(found, _ID) or (
+        _column(found, ("query",)) if _column(found, ("text",)) else None
+    )
 
 
 @lru_cache(maxsize=1 << 10)  # the results of a list have the same keys
 def result_keys(found: tuple[str, ...]) -> ResultKeys:
-    """The keys that matter in a result, whatever it calls its id and its score. Raises BadInput where two mean the same."""
+    """The keys that matter in a result, whatever it calls its id and its score. Raises BadInput
+    where two mean the same.
+    """
     score, distance, rank = (_column(found, words) for words in (_SCORE, _DISTANCE, _RANK))
     is_distance = score is None and distance is not None
-    return ResultKeys(_column(found, _RESULT), score or distance or rank, is_distance, score is None)
+    return ResultKeys(
+        _column(found, _RESULT), score or distance or rank, is_distance, score is None
+    )
 
 
 def query_key(found: Sequence[str]) -> str | None:
@@ -166,15 +226,23 @@ def _item_words(holds: Holds) -> tuple[str, ...]:
 
 
 UNKNOWN = 0.2
-"""The likelihood of tables of which some columns are known, and not those that are needed most: query and item."""
+"""The likelihood of tables of which some columns are known, and not those that are needed most:
+query and item.
+"""
 
 
 def likelihood(found: Sequence[str], holds: Holds, *, whole: bool) -> float:
-    """Confidence that a table with these columns holds the expected data, from 0 to 1; from 0.5 on it can be read so.
+    """Confidence that a table with these columns holds the expected data, from 0 to 1; from 0.5 on
+    it can be read so.
 
-    whole: whether the column `score` holds integers, as grades are. BEIR's judgments call the grade `score`.
+    whole: whether the column `score` holds integers, as grades are. BEIR's judgments call the grade
+    `score`.
     """
-    query, item, score = _column(found, (*_QUERY, *_USER)), _column(found, _ITEM), _column(found, _SCORE)
+    query, item, score = (
+        _column(found, (*_QUERY, *_USER)),
+        _column(found, _ITEM),
+        _column(found, _SCORE),
+    )
     if holds == "texts":
         fits = bool(_id_of_texts(found) and _column(found, _TEXT)) and not (query and item)
         return 0.9 if fits else UNKNOWN * bool(known_columns(found))
@@ -199,29 +267,51 @@ _CHOICES: dict[str, tuple[str, tuple[str, ...]]] = {
 
 
 def chosen_columns(choice: "ColumnChoice | None", holds: Holds) -> dict[str, str]:
-    """The names or numbers of the chosen columns, by what they hold. Raises BadUsage for another form."""
+    """The names or numbers of the chosen columns, by what they hold. Raises BadUsage for another
+    form.
+    """
     if choice is None:
         return {}
     option, known = _CHOICES[holds]
     example = flag(option, ",".join(f"{key}={place}" for place, key in enumerate(known[:3], 1)))
     if isinstance(choice, str):
-        pairs = [(key.strip(), value.strip()) for key, _, value in (each.partition("=") for each in choice.split(","))]
+        pairs = [
+            (key.strip(), value.strip())
+            for key, _, value in (each.partition("=") for each in choice.split(","))
+        ]
     elif isinstance(choice, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - what Python passes
         pairs = [(str(key), str(value)) for key, value in choice.items()]
     else:
-        raise BadUsage(f"{flag(option)} is {kind_of(choice)}; expected text or a mapping, as in {example}.")
+        raise BadUsage(
+            f"{flag(option)} is {kind_of(choice)}; expected text or a mapping, as in {example}."
+        )
     chosen = dict(pairs)
     text = choice if isinstance(choice, str) else dict(choice)
-    if (odd := next((key for key, value in pairs if key not in known or not value), None)) is not None:
-        raise BadUsage(f"{flag(option, text)}: {odd!r} is none of {', '.join(known)} with a column; write it as in {example}.")
+    if (
+        odd := next((key for key, value in pairs if key not in known or not value), None)
+    ) is not None:
+        raise BadUsage(
+            f"{flag(option, text)}: {odd!r} is none of {', '.join(known)} with a column; "
+            f"write it as in {example}."
+        )
     columns = {place_of(name) or name for name in chosen.values()}
-    if not chosen or len(pairs) > len(chosen) or len(columns) < len(chosen) or {"score", "rank"} <= chosen.keys():
-        raise BadUsage(f"{flag(option, text)}: name each column once, and one of score and rank; write it as in {example}.")
+    if (
+        not chosen
+        or len(pairs) > len(chosen)
+        or len(columns) < len(chosen)
+        or {"score", "rank"} <= chosen.keys()
+    ):
+        raise BadUsage(
+            f"{flag(option, text)}: name each column once, and one of score and rank; write "
+            f"it as in {example}."
+        )
     return chosen
 
 
 def refuse_unused_columns(choice: "ColumnChoice | None", holds: Holds, needed: str) -> None:
-    """Raises BadUsage for chosen columns of a file that is not given. needed: what would name it."""
+    """Raises BadUsage for chosen columns of a file that is not given. needed: what would name
+    it.
+    """
     if choice is not None:
         option = flag(_CHOICES[holds][0], choice if isinstance(choice, str) else dict(choice))
         raise BadUsage(f"{option} has no effect without {needed}; give it, or leave this out.")
@@ -233,7 +323,9 @@ def place_of(name: str) -> int:
 
 
 def refuse_names(names: Sequence[str]) -> None:
-    """Raises BadInput for a name that two columns have, and for more columns than can be read within seconds."""
+    """Raises BadInput for a name that two columns have, and for more columns than can be read
+    within seconds.
+    """
     refuse_wide(len(names))
     if double := repeated_name(names):
         raise BadInput(f"two columns are called {double!r}; rename or drop one of them.")
@@ -247,7 +339,10 @@ def repeated_name(names: Sequence[str]) -> str:
 def refuse_wide(columns: int) -> None:
     """Raises BadInput for more columns than can be read within seconds."""
     if columns > MOST_COLUMNS:
-        raise BadInput(f"{columns} columns; at most {MOST_COLUMNS} are read: keep those of queries, items and values.")
+        raise BadInput(
+            f"{columns} columns; at most {MOST_COLUMNS} are read: keep those of queries, "
+            "items and values."
+        )
 
 
 def column_named(name: str, found: Sequence[str], option: str) -> str:
@@ -257,24 +352,44 @@ def column_named(name: str, found: Sequence[str], option: str) -> str:
     if 0 < (place := place_of(name)) <= len(found):
         return found[place - 1]
     counted = ", which count from 1" if name.isdigit() else ""
-    raise BadInput(f"{option}: there is no column {name!r}; found are {', '.join(map(repr, found))}{counted}.")
+    raise BadInput(
+        f"{option}: there is no column {name!r}; found are {', '.join(map(repr, found))}{counted}."
+    )
 
 
 def choose_columns(
-    found: Sequence[str], holds: Holds, *, aspects: bool = False, chosen: Mapping[str, str] | None = None, ungraded: bool = False
+    found: Sequence[str],
+    holds: Holds,
+    *,
+    aspects: bool = False,
+    chosen: Mapping[str, str] | None = None,
+    ungraded: bool = False,
 ) -> Columns:
-    """The columns to read: of a run its score, or else distance or rank, of judgments their grade or `score`, as in BEIR.
+    """The columns to read: of a run its score, or else distance or rank, of judgments their grade
+    or `score`, as in BEIR.
 
-    chosen: names or numbers of columns, which win over what they are called. ungraded: whether judgments need no grade. Raises
-    BadInput for a column that is not there.
+    chosen: names or numbers of columns, which win over what they are called. ungraded: whether
+    judgments need no grade. Raises BadInput for a column that is not there.
     """
-    named = {key: column_named(name, found, flag(_CHOICES[holds][0])) for key, name in (chosen or {}).items()}
+    named = {
+        key: column_named(name, found, flag(_CHOICES[holds][0]))
+        for key, name in (chosen or {}).items()
+    }
     if len(set(named.values())) < len(named):
-        raise BadInput(f"{flag(_CHOICES[holds][0])} names {next(iter(named.values()))!r} more than once; name each column once.")
-    owner = _id_of_texts(found) if holds == "texts" else named.get("query") or _column(found, (*_QUERY, *_USER))
+        raise BadInput(
+            f"{flag(_CHOICES[holds][0])} names {next(iter(named.values()))!r} more than once; "
+            "name each column once."
+        )
+    owner = (
+        _id_of_texts(found)
+        if holds == "texts"
+        else named.get("query") or _column(found, (*_QUERY, *_USER))
+    )
     item = owner if holds == "texts" else named.get("item") or _column(found, _item_words(holds))
     words = {"run": _SCORE, "judgments": (*_GRADE, "score"), "texts": _TEXT}[holds]
-    distance, rank = (_column(found, each) if holds == "run" else None for each in (_DISTANCE, _RANK))
+    distance, rank = (
+        _column(found, each) if holds == "run" else None for each in (_DISTANCE, _RANK)
+    )
     score = named.get("score") or named.get("grade") or _column(found, words)
     if "rank" in named:
         score, distance, rank = None, None, named["rank"]
@@ -283,18 +398,32 @@ def choose_columns(
     value = score or distance or rank
     aspect = _column(found, _ASPECT) if aspects else None
     number = {"run": "rank" if value == rank else "score", "judgments": "grade"}.get(holds, "")
-    doubts = _doubts(found, holds, {"query": owner, "item": item, number: value}, named) if number else ()
+    doubts = (
+        _doubts(found, holds, {"query": owner, "item": item, number: value}, named)
+        if number
+        else ()
+    )
     if ungraded and owner and item and value is None:
-        others = [name for name in found if name not in (owner, item, aspect) and _plain(name) not in _TIME]
+        others = [
+            name
+            for name in found
+            if name not in (owner, item, aspect) and _plain(name) not in _TIME
+        ]
         return Columns(owner, item, "", aspect, unread=tuple(others), doubts=doubts)
     wanted: dict[str, tuple[str | None, tuple[str, ...]]]
     others = (*_DISTANCE, *_RANK) if holds == "run" else ()
-    wanted = {"query": (owner, (*_QUERY, *_USER)), "item": (item, _item_words(holds)), "value": (value, words + others)}
+    wanted = {
+        "query": (owner, (*_QUERY, *_USER)),
+        "item": (item, _item_words(holds)),
+        "value": (value, words + others),
+    }
     if holds == "texts":
         wanted = {"id": (owner, _ID), "text": (value, _TEXT)}
     if aspects:
         wanted["aspect"] = (aspect, _ASPECT)
-    missing = [f"{what} ({', '.join(names)})" for what, (name, names) in wanted.items() if name is None]
+    missing = [
+        f"{what} ({', '.join(names)})" for what, (name, names) in wanted.items() if name is None
+    ]
     if missing or owner is None or item is None or value is None:
         listed = ", ".join(map(repr, found)) or "none"
         choose = ""
@@ -304,26 +433,53 @@ def choose_columns(
             choose = f", or choose them, as in {flag(_CHOICES[holds][0], example)}"
         what = f"no column for {' and '.join(missing)}; found are {listed}"
         raise BadInput(f"{what}; rename the columns to one of the names{choose}.")
-    ordering = {_column(found, (word,)) for word in (*_SCORE, *_DISTANCE, *_RANK, *_PREDICTED)} if holds == "run" else set()
-    rivals = tuple(name for name in found if name in ordering - {value} and not {"score", "rank"} & named.keys())
-    return Columns(owner, item, value, aspect, rank, value == distance, rivals=rivals, doubts=doubts)
+    ordering = (
+        {_column(found, (word,)) for word in (*_SCORE, *_DISTANCE, *_RANK, *_PREDICTED)}
+        if holds == "run"
+        else set()
+    )
+    rivals = tuple(
+        name
+        for name in found
+        if name in ordering - {value} and not {"score", "rank"} & named.keys()
+    )
+    return Columns(
+        owner, item, value, aspect, rank, value == distance, rivals=rivals, doubts=doubts
+    )
 
 
-def _doubts(found: Sequence[str], holds: Holds, taken: Mapping[str, str | None], named: Mapping[str, str]) -> tuple[str, ...]:
-    """Sentences on columns that were taken, and not chosen, where others could be meant; usual pairs are none."""
+def _doubts(
+    found: Sequence[str], holds: Holds, taken: Mapping[str, str | None], named: Mapping[str, str]
+) -> tuple[str, ...]:
+    """Sentences on columns that were taken, and not chosen, where others could be meant; usual
+    pairs are none.
+    """
     words = {"query": _QUERY, "item": _item_words(holds), "grade": (*_GRADE, "score")}
     sentences = list[str]()
     for key, name in taken.items():
-        alike = {word for word in (*words.get(key, ()), *_DOUBTFUL.get(key, ())) if word not in _TEXTUAL}
-        others = [each for each in found if _plain(each) in alike and each not in (*taken.values(), *named.values())]
+        alike = {
+            word for word in (*words.get(key, ()), *_DOUBTFUL.get(key, ())) if word not in _TEXTUAL
+        }
+        others = [
+            each
+            for each in found
+            if _plain(each) in alike and each not in (*taken.values(), *named.values())
+        ]
         if name is not None and key not in named and others:
-            what = f"{name!r} is taken for the {key}, and {', '.join(map(repr, others))} is not read"
-            sentences.append(f"{what}; if that is wrong, say so with {flag(_CHOICES[holds][0], f'{key}={others[0]}')}.")
+            what = (
+                f"{name!r} is taken for the {key}, and {', '.join(map(repr, others))} is not read"
+            )
+            sentences.append(
+                f"{what}; if that is wrong, say so with "
+                f"{flag(_CHOICES[holds][0], f'{key}={others[0]}')}."
+            )
     return tuple(sentences)
 
 
 def are_ranks(numbers: Any) -> Any:
-    """Whether a number, or each of an array, can be a rank: an integer from 0 on, or half-way between two, as means of ties."""
+    """Whether a number, or each of an array, can be a rank: an integer from 0 on, or half-way
+    between two, as means of ties.
+    """
     return (numbers >= 0) & (2 * numbers % 1 == 0)
 
 
@@ -334,13 +490,21 @@ def is_falling(name: str) -> bool:
 
 def contradicting(columns: Columns, rival: str, query: str) -> BadInput:
     """The error for two columns that order the items of a query differently."""
-    options = [flag("--columns", f"{'rank' if _plain(name) in _RANK else 'score'}={name}") for name in (columns.value, rival)]
-    what = f"the columns {columns.value!r} and {rival!r} order the items of query {query!r} differently"
+    options = [
+        flag("--columns", f"{'rank' if _plain(name) in _RANK else 'score'}={name}")
+        for name in (columns.value, rival)
+    ]
+    what = (
+        f"the columns {columns.value!r} and {rival!r} order the items of query {query!r} "
+        "differently"
+    )
     return BadInput(f"{what}; say which one orders them, with {options[0]} or {options[1]}.")
 
 
 def choose_column(found: Sequence[str], name: str = "") -> str:
-    """The one column to read: the named one, else the only one, else that of ids. Raises BadInput that lists what was found."""
+    """The one column to read: the named one, else the only one, else that of ids. Raises BadInput
+    that lists what was found.
+    """
     listed = ", ".join(map(repr, found)) or "none"
     if not found:
         raise BadInput("no column is found; expected a table with names of columns.")
@@ -349,14 +513,22 @@ def choose_column(found: Sequence[str], name: str = "") -> str:
     chosen = name or (found[0] if len(found) == 1 else _column(found, _ID))
     if chosen is None:
         example = f", such as table.csv:{found[0]}" if found else ""
-        raise BadInput(f"no column for ids ({', '.join(_ID)}); found are {listed}; name one{example}.")
+        raise BadInput(
+            f"no column for ids ({', '.join(_ID)}); found are {listed}; name one{example}."
+        )
     return chosen
 
 
 def unique_rows(
-    queries: Sequence[str], items: Sequence[str], values: Sequence[float], duplicates: Repeats, twice: set[str] | None = None
+    queries: Sequence[str],
+    items: Sequence[str],
+    values: Sequence[float],
+    duplicates: Repeats,
+    twice: set[str] | None = None,
 ) -> tuple[Sequence[str], Sequence[str], Sequence[float]]:
-    """The rows, of repeated items the `first` or the `best` in its place; others change nothing. twice: notes their queries."""
+    """The rows, of repeated items the `first` or the `best` in its place; others change nothing.
+    twice: notes their queries.
+    """
     if duplicates == "error" or (duplicates == "keep" and twice is None):
         return queries, items, values
     chosen: dict[tuple[str, str], int] = {}
@@ -369,7 +541,11 @@ def unique_rows(
     if duplicates == "keep":
         return queries, items, values
     rows = sorted(chosen.values())
-    return [queries[row] for row in rows], [items[row] for row in rows], [values[row] for row in rows]
+    return (
+        [queries[row] for row in rows],
+        [items[row] for row in rows],
+        [values[row] for row in rows],
+    )
 
 
 def quoted(name: str) -> str:
@@ -386,14 +562,20 @@ def sql_text(content: Path | str) -> str:
 def unwritable(what: str, error: Exception) -> BadInput:
     """The error for a file that DuckDB cannot write, with the system's reason."""
     number = re.search(r'"errno":"(\d+)"', str(error))
-    reason = os.strerror(int(number[1])) if number else str(error).partition("\n")[0].rpartition(": ")[2]
+    reason = (
+        os.strerror(int(number[1])) if number else str(error).partition("\n")[0].rpartition(": ")[2]
+    )
     return BadInput(f"{what} cannot be written ({reason}); is there room on the disk?")
 
 
 def parquet(path: Path | str, *, numbered: bool = False) -> str:
-    """The rows of one Parquet file; no column comes from the names of its folders. numbered: with `file_row_number`."""
+    """The rows of one Parquet file; no column comes from the names of its folders. numbered: with
+    `file_row_number`.
+    """
     # Brackets and stars in a path would be a pattern of files.
     name = str(utf8_path(path) if isinstance(path, Path) else path)
     plain = "".join(f"[{letter}]" if letter in "*?[" else letter for letter in name)
     number = "file_row_number=true, " if numbered else ""
-    return f"read_parquet({sql_text(plain)}, {number}hive_partitioning=false, binary_as_string=true)"
+    return (
+        f"read_parquet({sql_text(plain)}, {number}hive_partitioning=false, binary_as_string=true)"
+    )

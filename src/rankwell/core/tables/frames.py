@@ -13,9 +13,13 @@ class Framed:
         raise NotImplementedError
 
     def to_pandas(self) -> Any:
-        """A pandas data frame with the columns of `to_columns`; a query without rows is not in it. Raises MissingExtra."""
+        """A pandas data frame with the columns of `to_columns`; a query without rows is not in it.
+        Raises MissingExtra.
+        """
         return DISPLAYS["pandas"](self, "")
 
     def to_polars(self) -> Any:
-        """A Polars data frame with the columns of `to_columns`; a query without rows is not in it. Raises MissingExtra."""
+        """A Polars data frame with the columns of `to_columns`; a query without rows is not in it.
+        Raises MissingExtra.
+        """
         return DISPLAYS["polars"](self, "")

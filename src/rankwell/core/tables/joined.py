@@ -8,15 +8,22 @@ from numpy.typing import NDArray
 
 
 class Joined:
-    """A column that is made of parts. sizes: the number of rows of each. part: the rows of one by its place, made when read."""
+    """A column that is made of parts. sizes: the number of rows of each. part: the rows of one by
+    its place, made when read.
+    """
 
-    def __init__(self, sizes: Sequence[int], part: Callable[[int], Sequence[Any] | NDArray[Any]]) -> None:
+    def __init__(
+        self, sizes: Sequence[int], part: Callable[[int], Sequence[Any] | NDArray[Any]]
+    ) -> None:
         self._edges, self._part = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]), part
 
     @classmethod
     def repeated(cls, cells: Sequence[Any], sizes: Sequence[int]) -> "Joined":
         """A column of texts, each repeated."""
-        return cls(sizes, lambda place: np.broadcast_to(np.array([cells[place]], dtype=object), sizes[place]))
+        return cls(
+            sizes,
+            lambda place: np.broadcast_to(np.array([cells[place]], dtype=object), sizes[place]),
+        )
 
     def __len__(self) -> int:
         return int(self._edges[-1])

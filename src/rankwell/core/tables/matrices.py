@@ -1,4 +1,6 @@
-"""Matrices: scores of queries and items, embeddings, the right items of each query, and the names of rows and columns."""
+"""Matrices: scores of queries and items, embeddings, the right items of each query, and the names
+of rows and columns.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -26,8 +28,16 @@ _BLOCK = 1 << 20
 
 
 def choose_array(shapes: Mapping[str, tuple[int, ...]], name: str, file: str) -> str:
-    """The array of vectors: the named one, else the only one of two dimensions, else that of a usual name. Raises BadInput."""
-    listed = ", ".join(f"{key!r} ({' × '.join(map(str, shape)) or 'one number'})" for key, shape in shapes.items()) or "none"
+    """The array of vectors: the named one, else the only one of two dimensions, else that of a
+    usual name. Raises BadInput.
+    """
+    listed = (
+        ", ".join(
+            f"{key!r} ({' × '.join(map(str, shape)) or 'one number'})"
+            for key, shape in shapes.items()
+        )
+        or "none"
+    )
     if name:
         if name not in shapes:
             raise BadInput(f"there is no array named {name!r}; the file has {listed}.")
@@ -36,7 +46,11 @@ def choose_array(shapes: Mapping[str, tuple[int, ...]], name: str, file: str) ->
     usual = [key for key in flat if key.lower() in USUAL]
     chosen = flat if len(flat) == 1 else usual
     if len(chosen) != 1:
-        what = "no array with two dimensions" if not flat else f"{len(flat)} arrays with two dimensions"
+        what = (
+            "no array with two dimensions"
+            if not flat
+            else f"{len(flat)} arrays with two dimensions"
+        )
         example = f"; name one, as in {Path(file).name}:{flat[0]}" if flat else ""
         raise BadInput(f"{what}; the file has {listed}{example}.")
     return chosen[0]
@@ -44,17 +58,25 @@ def choose_array(shapes: Mapping[str, tuple[int, ...]], name: str, file: str) ->
 
 def as_real(vectors: NDArray[Any]) -> NDArray[Any]:
     """The array as it is; integers of more than 8 bits, as in `.ivecs`, as float64."""
-    return np.asarray(vectors).astype(np.float64) if vectors.dtype.kind in "iu" and vectors.dtype.itemsize > 1 else vectors
+    return (
+        np.asarray(vectors).astype(np.float64)
+        if vectors.dtype.kind in "iu" and vectors.dtype.itemsize > 1
+        else vectors
+    )
 
 
 def row_blocks(rows: int, dimension: int, block: int | None = None) -> Iterator[slice]:
-    """Slices that cover the rows, each small enough for its numbers to stay in the processor's cache."""
+    """Slices that cover the rows, each small enough for its numbers to stay in the processor's
+    cache.
+    """
     size = block or max(1, _BLOCK // max(dimension, 1))
     return (slice(start, min(start + size, rows)) for start in range(0, rows, size))
 
 
 def refuse_non_finite(table: "Embeddings") -> None:
-    """Looks at every number. Raises BadScore naming the first that is NaN or infinite, its row and column."""
+    """Looks at every number. Raises BadScore naming the first that is NaN or infinite, its row and
+    column.
+    """
     if table.vectors.dtype.kind != "f":
         return
     for rows in row_blocks(*table.vectors.shape):
@@ -72,7 +94,9 @@ def refuse_non_finite(table: "Embeddings") -> None:
 
 
 class Positions(Sequence[str]):
-    """Names of things without names: `0`, `1`, and so on, made on request; or those of some positions."""
+    """Names of things without names: `0`, `1`, and so on, made on request; or those of some
+    positions.
+    """
 
     def __init__(self, n: int | Sequence[int]) -> None:
         self._range = range(n) if isinstance(n, int) else n
@@ -90,7 +114,9 @@ class Positions(Sequence[str]):
 
 
 class Place(NamedTuple):
-    """The place of a table. name: as given, or empty. path: the file or folder, or None. part: within the file."""
+    """The place of a table. name: as given, or empty. path: the file or folder, or None. part:
+    within the file.
+    """
 
     name: str
     path: Path | None
@@ -98,14 +124,24 @@ class Place(NamedTuple):
 
 
 def name_places(
-    places: Sequence[Place], otherwise: Sequence[str], *, what: str = "embeddings", example: str = "teacher=a/vectors.npy"
+    places: Sequence[Place],
+    otherwise: Sequence[str],
+    *,
+    what: str = "embeddings",
+    example: str = "teacher=a/vectors.npy",
 ) -> list[str]:
-    """A name for each: the given one, else the stem, the parent's where stems are equal, else `otherwise`. Raises BadUsage."""
+    """A name for each: the given one, else the stem, the parent's where stems are equal, else
+    `otherwise`. Raises BadUsage.
+    """
     stems = [_stem(place) if not place.name else "" for place in places]
-    parents = {place.path.resolve().parent for place in places if place.path is not None and not place.name}
+    parents = {
+        place.path.resolve().parent for place in places if place.path is not None and not place.name
+    }
     clashes = {stem for stem in stems if stem and stems.count(stem) > 1 and len(parents) > 1}
     names = [
-        place.name or (place.path.resolve().parent.name if stem in clashes and place.path else stem) or other
+        place.name
+        or (place.path.resolve().parent.name if stem in clashes and place.path else stem)
+        or other
         for place, stem, other in zip(places, stems, otherwise, strict=True)
     ]
     double = next((name for name in names if names.count(name) > 1), None)
@@ -114,8 +150,12 @@ def name_places(
     return names
 
 
-def named_places(things: Sequence[tuple[str, Any]], otherwise: Sequence[str], **words: str) -> dict[str, Any]:
-    """Tables by name: the given one of each pair of name and thing, that of `NAME=PLACE`, else as in `name_places`."""
+def named_places(
+    things: Sequence[tuple[str, Any]], otherwise: Sequence[str], **words: str
+) -> dict[str, Any]:
+    """Tables by name: the given one of each pair of name and thing, that of `NAME=PLACE`, else as
+    in `name_places`.
+    """
     places, tables = list[Place](), list[Any]()
     for name, thing in things:
         path, part = None, ""
@@ -137,7 +177,9 @@ def _stem(place: Place) -> str:
 
 
 def item_ids(values: Iterable[Any]) -> list[str]:
-    """Ids as strings: strings unchanged, bytes decoded, integers written out. Raises BadInput for the first that is not an id."""
+    """Ids as strings: strings unchanged, bytes decoded, integers written out. Raises BadInput for
+    the first that is not an id.
+    """
     found: list[str] = []
     for row, value in enumerate(values):
         text = id_text(decode_id(value) if isinstance(value, bytes) else value)
@@ -151,11 +193,13 @@ def item_ids(values: Iterable[Any]) -> list[str]:
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """Similarities of queries (rows) and items (columns), higher is better; they may be memory-mapped and are never changed.
+    """Similarities of queries (rows) and items (columns), higher is better; they may be
+    memory-mapped and are never changed.
 
-    matrix: (queries, items) real numbers of any kind. query_ids, item_ids: all different; None where positions are the names.
-    NaN and infinite scores are looked for by whoever reads them all. Raises BadInput for another shape, for kinds other than
-    real numbers, for an empty gallery and for another number of ids; DuplicateItem for an id that appears twice.
+    matrix: (queries, items) real numbers of any kind. query_ids, item_ids: all different; None
+    where positions are the names. NaN and infinite scores are looked for by whoever reads them all.
+    Raises BadInput for another shape, for kinds other than real numbers, for an empty gallery and
+    for another number of ids; DuplicateItem for an id that appears twice.
     """
 
     matrix: Matrix
@@ -166,18 +210,31 @@ class Scores:
         refuse_masked(self.matrix, "the matrix of scores")
         shape, kind = self.matrix.shape, self.matrix.dtype
         if len(shape) != 2:
-            raise BadInput(f"the scores have shape {shape}; expected a table with a row per query and a column per item.")
+            raise BadInput(
+                f"the scores have shape {shape}; expected a table with a row per query and a "
+                "column per item."
+            )
         if kind.kind not in "fiub" or kind.itemsize > 8:
-            raise BadInput(f"the scores are of type {kind}; expected real numbers. Convert them with .astype('float32').")
+            raise BadInput(
+                f"the scores are of type {kind}; expected real numbers. Convert them with "
+                ".astype('float32')."
+            )
         if not self.matrix.size:
             what = "an empty gallery (no column)" if shape[0] else "no query (no row)"
             raise BadInput(f"the scores have shape {shape}: {what}; expected at least one of each.")
-        for what, ids, number in (("row", self.query_ids, shape[0]), ("column", self.item_ids, shape[1])):
+        for what, ids, number in (
+            ("row", self.query_ids, shape[0]),
+            ("column", self.item_ids, shape[1]),
+        ):
             if ids is not None and len(ids) != number:
-                raise BadInput(f"{len(ids)} ids for {number} {what}s of scores; every {what} has one id.")
+                raise BadInput(
+                    f"{len(ids)} ids for {number} {what}s of scores; every {what} has one id."
+                )
             if ids is not None and (twice := _repeated(ids)):
                 where = f"{what}s {twice[1]} and {twice[2]}"
-                raise DuplicateItem(f"id {twice[0]!r} stands for {where} of the scores; ids are all different.")
+                raise DuplicateItem(
+                    f"id {twice[0]!r} stands for {where} of the scores; ids are all different."
+                )
 
     @property
     def query_names(self) -> Sequence[str]:
@@ -190,7 +247,9 @@ class Scores:
         return Positions(self.matrix.shape[1]) if self.item_ids is None else self.item_ids
 
     def place(self, row: int, column: int) -> str:
-        """The name of a score in messages: row and column, from 0, and their ids where they have any."""
+        """The name of a score in messages: row and column, from 0, and their ids where they have
+        any.
+        """
         query = "" if self.query_ids is None else f" ({self.query_ids[row]!r})"
         item = "" if self.item_ids is None else f" ({self.item_ids[column]!r})"
         return f"row {row}{query}, column {column}{item}"
@@ -201,14 +260,22 @@ def _repeated(ids: Sequence[str]) -> tuple[str, int, int] | None:
     if len(set(ids)) == len(ids):
         return None
     seen: dict[str, int] = {}
-    return next(((name, seen[name], row) for row, name in enumerate(ids) if seen.setdefault(name, row) != row), None)
+    return next(
+        (
+            (name, seen[name], row)
+            for row, name in enumerate(ids)
+            if seen.setdefault(name, row) != row
+        ),
+        None,
+    )
 
 
 @dataclass(frozen=True, eq=False)
 class Positives:
     """The items that are right for each query, by position; a query may have none.
 
-    offsets: (queries + 1,) where the items of each query begin. items: (pairs,) positions, ascending within a query.
+    offsets: (queries + 1,) where the items of each query begin. items: (pairs,) positions,
+    ascending within a query.
     """
 
     offsets: Ints
@@ -223,16 +290,24 @@ class Positives:
         twice = np.flatnonzero((np.diff(rows) == 0) & (np.diff(columns) == 0))
         if twice.size:
             row, column = int(rows[twice[0]]), int(columns[twice[0]])
-            raise DuplicateItem(f"row {row} has the positive {column} twice; name every positive once.")
+            raise DuplicateItem(
+                f"row {row} has the positive {column} twice; name every positive once."
+            )
         return cls(offsets_by(rows, n_queries), columns, n_items)
 
     @classmethod
     def diagonal(cls, n_queries: int, n_items: int) -> Self:
-        """Each query's positive is the item of the same position. Raises BadInput unless there are as many of both."""
+        """Each query's positive is the item of the same position. Raises BadInput unless there are
+        as many of both.
+        """
         if n_queries != n_items:
             shape = f"{n_queries} rows (queries) and {n_items} columns (items)"
-            raise BadInput(f"scores of {shape} have no diagonal of positives; name them, as a list per row.")
-        return cls(np.arange(n_items + 1, dtype=np.int64), np.arange(n_items, dtype=np.int64), n_items)
+            raise BadInput(
+                f"scores of {shape} have no diagonal of positives; name them, as a list per row."
+            )
+        return cls(
+            np.arange(n_items + 1, dtype=np.int64), np.arange(n_items, dtype=np.int64), n_items
+        )
 
     @property
     def n_queries(self) -> int:
@@ -260,7 +335,9 @@ class Positives:
         return Positives(offsets, self.items[rows], self.n_items)
 
     def is_best(self, scores: Matrix) -> Bools:
-        """(pairs,) whether a pair's score is the greatest of its query's pairs; several where they tie. scores: (pairs,)."""
+        """(pairs,) whether a pair's score is the greatest of its query's pairs; several where they
+        tie. scores: (pairs,).
+        """
         return scores == np.repeat(self.best(scores), self.counts[self.counts > 0])
 
     def best(self, scores: Matrix) -> Matrix:
@@ -271,17 +348,22 @@ class Positives:
     def judgments(self, queries: Sequence[str], items: Sequence[str]) -> Judgments:
         """The same as judgments of grade 1, a row per pair; queries keep their order."""
         listed: list[int] = self.items.tolist()
-        return Judgments(tuple(queries), self.offsets, [items[item] for item in listed], np.ones(len(listed)))
+        return Judgments(
+            tuple(queries), self.offsets, [items[item] for item in listed], np.ones(len(listed))
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class Embeddings:
     """Vectors by id; the vectors may be memory-mapped and are never changed.
 
-    ids: (n,) all different; None where positions are the names. vectors: (n, d) float16, float32, float64, int8 or uint8.
-    shards: the files that the rows are from, with the first row of each; empty for one file.
-    NaN, infinite and zero vectors are looked for by whoever reads the vectors, for it is the reading that takes time.
-    Raises BadInput for another shape or type, or another number of ids; DuplicateItem for an id that appears twice.
+    ids: (n,) all different; None where positions are the names. vectors: (n, d) float16, float32,
+    float64, int8 or uint8. shards: the files that the rows are from, with the first row of each;
+    empty for one file.
+    NaN, infinite and zero vectors are looked for by whoever reads the vectors, for it is the
+    reading that takes time.
+    Raises BadInput for another shape or type, or another number of ids; DuplicateItem for an id
+    that appears twice.
     """
 
     ids: Sequence[str] | None
@@ -316,65 +398,99 @@ class Embeddings:
         return replace(self, ids=ids)
 
     def take(self, rows: Ints | Sequence[int]) -> "Embeddings":
-        """Some of the vectors; the table itself, which may be mapped into memory, where that is all of them in order."""
+        """Some of the vectors; the table itself, which may be mapped into memory, where that is all
+        of them in order.
+        """
         if np.array_equal(rows, np.arange(self.n)):
             return self
         names = self.names()
         return Embeddings([names[row] for row in map(int, rows)], np.asarray(self.vectors)[rows])
 
     def place(self, row: int) -> str:
-        """The name of a vector in messages: its row, its id where it has one, and its shard and the row there."""
+        """The name of a vector in messages: its row, its id where it has one, and its shard and the
+        row there.
+        """
         name = f"row {row}" if self.ids is None else f"row {row} (id {self.ids[row]!r})"
         shard = next(((file, first) for file, first in reversed(self.shards) if first <= row), None)
         return name if shard is None else f"{name}, row {row - shard[1]} of {shard[0]}"
 
 
-def refuse_other_table(ids: Sequence[str] | None, shape: tuple[int, ...], kind: np.dtype[Any]) -> None:
+def refuse_other_table(
+    ids: Sequence[str] | None, shape: tuple[int, ...], kind: np.dtype[Any]
+) -> None:
     """Raises what `Embeddings` of such ids, shape and type raise."""
     if len(shape) != 2 or not shape[1]:
-        raise BadInput(f"the array has shape {shape}; embeddings are a table (vectors, dimensions).")
+        raise BadInput(
+            f"the array has shape {shape}; embeddings are a table (vectors, dimensions)."
+        )
     if kind.newbyteorder("=").name not in DTYPES:
-        raise BadInput(f"the array has type {kind}; embeddings are {', '.join(DTYPES)}; convert it with .astype.")
+        raise BadInput(
+            f"the array has type {kind}; embeddings are {', '.join(DTYPES)}; convert it with "
+            ".astype."
+        )
     if ids is None:
         return
     if len(ids) != shape[0]:
         raise BadInput(f"{len(ids)} ids for {shape[0]} vectors; every vector has one id.")
     if twice := _repeated(ids):
-        raise DuplicateItem("id {!r} appears in rows {} and {}; expected different ids.".format(*twice))
+        raise DuplicateItem(
+            "id {!r} appears in rows {} and {}; expected different ids.".format(*twice)
+        )
 
 
 def as_embeddings(vectors: Embeddings | Vectors) -> Embeddings:
-    """Embeddings as they are; a plain array with positions for names. Raises BadInput as `Embeddings` does."""
+    """Embeddings as they are; a plain array with positions for names. Raises BadInput as
+    `Embeddings` does.
+    """
     if isinstance(vectors, Embeddings):
         return vectors
     if not isinstance(vectors, np.ndarray):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise BadInput(f"embeddings cannot be taken from {kind_of(vectors)}; give Embeddings or a NumPy array.")
+        raise BadInput(
+            f"embeddings cannot be taken from {kind_of(vectors)}; give Embeddings or a NumPy array."
+        )
     return Embeddings(None, vectors)
 
 
 def align(reference: Embeddings, other: Embeddings, here: str, there: str) -> Embeddings:
-    """The other table with its rows in the order and under the names of the reference; errors are those of `matching_rows`."""
+    """The other table with its rows in the order and under the names of the reference; errors are
+    those of `matching_rows`.
+    """
     rows = rows_by_id(reference, other, here, there)
     in_order = rows is None or np.array_equal(rows, np.arange(len(rows)))
-    return other.named(reference.ids) if in_order else Embeddings(reference.ids, other.vectors[rows])
+    return (
+        other.named(reference.ids) if in_order else Embeddings(reference.ids, other.vectors[rows])
+    )
 
 
 def matching_rows(reference: Embeddings, other: Embeddings, here: str, there: str) -> Ints:
-    """(n,) the row of the other table that belongs to each row of the reference: by id where both have ids, else by position."""
+    """(n,) the row of the other table that belongs to each row of the reference: by id where both
+    have ids, else by position.
+    """
     rows = rows_by_id(reference, other, here, there)
     return np.arange(other.n, dtype=np.int64) if rows is None else rows
 
 
 def rows_by_id(reference: Embeddings, other: Embeddings, here: str, there: str) -> Ints | None:
-    """As `matching_rows`; None where rows are matched by position. Raises BadInput where the tables differ in number or ids."""
+    """As `matching_rows`; None where rows are matched by position. Raises BadInput where the tables
+    differ in number or ids.
+    """
     if reference.ids is None or other.ids is None:
         if reference.n != other.n:
             what = f"{here} has {reference.n} vectors, {there} has {other.n}"
-            raise BadInput(f"{what}; without ids on both sides they are matched by position; give as many of both, or ids.")
+            raise BadInput(
+                f"{what}; without ids on both sides they are matched by position; give as "
+                "many of both, or ids."
+            )
         return None
     place = {name: row for row, name in enumerate(other.ids)}
-    for one, two, names, known in ((here, there, reference.ids, place), (there, here, other.ids, set(reference.ids))):
+    for one, two, names, known in (
+        (here, there, reference.ids, place),
+        (there, here, other.ids, set(reference.ids)),
+    ):
         lacking = [name for name in names if name not in known]
         if lacking:
-            raise BadInput(f"{len(lacking)} ids of {one} are not in {two}, first {lacking[0]!r}; embed the same items.")
+            raise BadInput(
+                f"{len(lacking)} ids of {one} are not in {two}, first {lacking[0]!r}; embed "
+                "the same items."
+            )
     return np.array([place[name] for name in reference.ids], dtype=np.int64)

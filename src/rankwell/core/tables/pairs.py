@@ -12,14 +12,19 @@ from rankwell.errors import BadInput, BadScore, BadUsage, flag
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """left, right: (n,) rows that belong together, counted from 0. Raises BadInput where their numbers differ."""
+    """left, right: (n,) rows that belong together, counted from 0. Raises BadInput where their
+    numbers differ.
+    """
 
     left: Ints
     right: Ints
 
     def __post_init__(self) -> None:
         if len(self.left) != len(self.right):
-            raise BadInput(f"{len(self.left)} rows on the left, {len(self.right)} on the right; a pair has one of each.")
+            raise BadInput(
+                f"{len(self.left)} rows on the left, {len(self.right)} on the right; a pair "
+                "has one of each."
+            )
 
     def __len__(self) -> int:
         return len(self.left)
@@ -32,21 +37,29 @@ class Pairs:
 
 
 def sample_pairs(items: int, size: int, *, seed: int) -> Pairs:
-    """So many different unordered pairs of different items, every such set equally probable; all pairs where there are no more.
+    """So many different unordered pairs of different items, every such set equally probable; all
+    pairs where there are no more.
 
-    With NumPy's `RandomState(seed)`, whose numbers never change: codes are drawn by `randint` until enough are different, in the
-    order of their first appearance; where more than half of all pairs are requested, they are the beginning of `permutation`.
-    Code c is the pair of item c mod n and the item 1 + c div n further on, in a circle.
-    Raises BadUsage for less than 1 pair, or a seed outside 0 to 2³² - 1; BadInput for less than 2 items.
+    With NumPy's `RandomState(seed)`, whose numbers never change: codes are drawn by `randint` until
+    enough are different, in the order of their first appearance; where more than half of all pairs
+    are requested, they are the beginning of `permutation`. Code c is the pair of item c mod n and
+    the item 1 + c div n further on, in a circle.
+    Raises BadUsage for less than 1 pair, or a seed outside 0 to 2³² - 1; BadInput for less than 2
+    items.
     """
     if size < 1:
         raise BadUsage(f"{size} pairs; expected at least 1.")
     if not 0 <= seed < 1 << 32:
-        raise BadUsage(f"{flag('--seed')} is {seed}; expected an integer from 0 to {(1 << 32) - 1}.")
+        raise BadUsage(
+            f"{flag('--seed')} is {seed}; expected an integer from 0 to {(1 << 32) - 1}."
+        )
     if items < 2:
         raise BadInput(f"{items} items make no pair; expected at least 2.")
     total = items * (items - 1) // 2
-    random, codes = np.random.RandomState(seed), np.arange(total if size >= total else 0, dtype=np.int64)
+    random, codes = (
+        np.random.RandomState(seed),
+        np.arange(total if size >= total else 0, dtype=np.int64),
+    )
     if total > size > total / 2:
         codes = random.permutation(total).astype(np.int64)
     while len(codes) < min(size, total):
@@ -66,7 +79,8 @@ _LARGEST = 1e150
 class ScoredPairs:
     """names: (n,) of the pairs. targets, similarities: (n,) in the same order.
 
-    Raises BadInput where the numbers of rows differ; BadScore for a number whose square is not finite, naming its row.
+    Raises BadInput where the numbers of rows differ; BadScore for a number whose square is not
+    finite, naming its row.
     """
 
     needs: ClassVar[str] = "pairs with a target and a similarity each"
@@ -78,13 +92,18 @@ class ScoredPairs:
     def __post_init__(self) -> None:
         if len(self.targets) != len(self.similarities):
             what = f"{len(self.targets)} targets and {len(self.similarities)} similarities"
-            raise BadInput(f"{what}; row by row they belong to the same pair, so there are as many of both.")
+            raise BadInput(
+                f"{what}; row by row they belong to the same pair, so there are as many of both."
+            )
         for kind, numbers in (("target", self.targets), ("similarity", self.similarities)):
             wrong = np.flatnonzero(~(np.abs(numbers) <= _LARGEST))
             if len(wrong):
                 row = int(wrong[0])
                 what = f"the {kind} in row {row} (from 0) is {numbers[row]}"
-                raise BadScore(f"{what}; expected finite numbers up to {_LARGEST:g}. Correct it, or drop the pair.")
+                raise BadScore(
+                    f"{what}; expected finite numbers up to {_LARGEST:g}. Correct it, or drop "
+                    "the pair."
+                )
 
     def __len__(self) -> int:
         return len(self.targets)
@@ -92,4 +111,6 @@ class ScoredPairs:
     def of(self, chosen: Bools) -> "ScoredPairs":
         """Some of the pairs."""
         rows = np.flatnonzero(chosen)
-        return ScoredPairs([self.names[row] for row in rows.tolist()], self.targets[rows], self.similarities[rows])
+        return ScoredPairs(
+            [self.names[row] for row in rows.tolist()], self.targets[rows], self.similarities[rows]
+        )

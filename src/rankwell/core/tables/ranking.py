@@ -1,4 +1,6 @@
-"""Rankings: for each query a list of items with scores; and hits, the judged part of one, from counts, rows or a ranking."""
+"""Rankings: for each query a list of items with scores; and hits, the judged part of one, from
+counts, rows or a ranking.
+"""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -6,7 +8,18 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 
-from rankwell.core.tables import Bools, Floats, Ints, Judgments, QueryRows, RankCounts, TieRule, offsets_by, offsets_of, owners_of
+from rankwell.core.tables import (
+    Bools,
+    Floats,
+    Ints,
+    Judgments,
+    QueryRows,
+    RankCounts,
+    TieRule,
+    offsets_by,
+    offsets_of,
+    owners_of,
+)
 from rankwell.core.tables.arrays import unmasked
 from rankwell.core.tables.frames import Framed
 from rankwell.errors import BadScore, DuplicateItem
@@ -17,7 +30,8 @@ Id = TypeVar("Id", str, bytes)
 
 @dataclass(frozen=True, eq=False)
 class Ranking(Framed, QueryRows):
-    """Scored items by query; queries in the order of their bytes, the items of a query in the order they were given.
+    """Scored items by query; queries in the order of their bytes, the items of a query in the order
+    they were given.
 
     queries: every query, also one without items. offsets: (queries + 1,). items: (rows,) ids.
     scores: (rows,) finite, higher is better.
@@ -38,14 +52,18 @@ class Ranking(Framed, QueryRows):
     ) -> Self:
         """The table of rows given in any order; the rows of a query keep their order.
 
-        repeated: whether a query may list an item twice, which is then retrieved at each of its places.
-        Raises BadScore for a score that is NaN or infinite, DuplicateItem if a query lists an item twice, and may not.
+        repeated: whether a query may list an item twice, which is then retrieved at each of its
+        places.
+        Raises BadScore for a score that is NaN or infinite, DuplicateItem if a query lists an item
+        twice, and may not.
         """
         score = unmasked(scores, "the column of scores", np.float64)
         names, owner = owners_of(queries, all_queries)
         order = np.argsort(owner, kind="stable")
         rows: list[int] = order.tolist()
-        table = cls(names, offsets_by(owner, len(names)), [items[row] for row in rows], score[order])
+        table = cls(
+            names, offsets_by(owner, len(names)), [items[row] for row in rows], score[order]
+        )
         table._refuse_bad_rows(rows, repeated=repeated)
         return table
 
@@ -83,20 +101,30 @@ class Ranking(Framed, QueryRows):
             listed = self.items[start:stop]
             if len(set(listed)) < len(listed):
                 seen: dict[str, int] = {}
-                row, item = next((row, item) for row, item in enumerate(listed, start) if seen.setdefault(item, row) != row)
+                row, item = next(
+                    (row, item)
+                    for row, item in enumerate(listed, start)
+                    if seen.setdefault(item, row) != row
+                )
                 first, second = sorted((rows[seen[item]] + 1, rows[row] + 1))
-                raise DuplicateItem(f"query {query!r} lists item {item!r} twice, in rows {first} and {second}; keep one of them.")
+                raise DuplicateItem(
+                    f"query {query!r} lists item {item!r} twice, in rows {first} and "
+                    f"{second}; keep one of them."
+                )
 
 
 @dataclass(frozen=True, eq=False)
 class Hits:
-    """The judged part of one ranking: a row per judged item that was retrieved. The unjudged rest is only counted.
+    """The judged part of one ranking: a row per judged item that was retrieved. The unjudged rest
+    is only counted.
 
-    query: (hits,) index into the judgments' queries, ascending. row: (hits,) row of the judgments, in any order within a query.
-    score: (hits,). above: items of the query that score strictly higher. tied: items that score the same, this one included.
-    before: those of the tied that come earlier in the named order, so that the rank is above + before + 1.
-    retrieved: (queries,) the number of items in the ranking. present: (queries,) whether the ranking has the query at all.
-    unknown: queries of the ranking that the truth lacks, with their number of items.
+    query: (hits,) index into the judgments' queries, ascending. row: (hits,) row of the judgments,
+    in any order within a query. score: (hits,). above: items of the query that score strictly
+    higher. tied: items that score the same, this one included. before: those of the tied that come
+    earlier in the named order, so that the rank is above + before + 1.
+    retrieved: (queries,) the number of items in the ranking. present: (queries,) whether the
+    ranking has the query at all. unknown: queries of the ranking that the truth lacks, with their
+    number of items.
     top: the first items of each known query, judged or not, in final order, where requested.
     """
 
@@ -112,12 +140,16 @@ class Hits:
     top: Ranking | None = None
 
 
-def rank_counts(scores: Floats, offsets: Ints, targets: Ints, item_bytes: Callable[[int], bytes], ties: TieRule) -> RankCounts:
+def rank_counts(
+    scores: Floats, offsets: Ints, targets: Ints, item_bytes: Callable[[int], bytes], ties: TieRule
+) -> RankCounts:
     """The counts of the target rows within their queries.
 
-    scores: (rows,) of whole queries in input order. offsets: (queries + 1,) where each query's rows begin.
+    scores: (rows,) of whole queries in input order. offsets: (queries + 1,) where each query's rows
+    begin.
     targets: (hits,) rows, ascending. item_bytes: row -> id, called for rows inside a tie only.
-    Under `expected`, `optimistic`, `pessimistic` and `error`, `before` is that of input order: the view resolves them.
+    Under `expected`, `optimistic`, `pessimistic` and `error`, `before` is that of input order: the
+    view resolves them.
     """
     query = np.searchsorted(offsets, targets, side="right") - 1
     start, stop = offsets[query], offsets[query + 1]
@@ -125,8 +157,11 @@ def rank_counts(scores: Floats, offsets: Ints, targets: Ints, item_bytes: Callab
     if len(scores) > 1:
         inner = offsets[(offsets > 0) & (offsets < len(scores))]
         falls[inner - 1] = True
-    # climbs[i] counts the rows before i that are lower than their successor: a query without any is already sorted.
-    climbs = np.concatenate([[0], np.cumsum(~falls)]) if len(scores) else np.zeros(1, dtype=np.int64)
+    # climbs[i] counts the rows before i that are lower than their successor: a query without any is
+    # already sorted.
+    climbs = (
+        np.concatenate([[0], np.cumsum(~falls)]) if len(scores) else np.zeros(1, dtype=np.int64)
+    )
     is_sorted = climbs[np.maximum(stop - 1, 0)] == climbs[start]
     # Right where the query's scores never rise; the others are counted below.
     new = np.ones(len(scores) + 1, dtype=np.bool_)
@@ -145,12 +180,15 @@ def rank_counts(scores: Floats, offsets: Ints, targets: Ints, item_bytes: Callab
         above[mine], tied[mine] = len(ordered) - right, right - left
     before = np.zeros(len(targets), dtype=np.int64)
     in_ties = np.flatnonzero(tied > 1)
-    # A tie is named by its query and the items above it; its members are put in order once, however many of them are targets.
+    # A tie is named by its query and the items above it; its members are put in order once, however
+    # many of them are targets.
     order = in_ties[np.lexsort((above[in_ties], start[in_ties]))]
     cuts = np.flatnonzero(np.diff(start[order]) | np.diff(above[order])) + 1
     for group in np.split(order, cuts) if len(order) else ():
         first = int(group[0])
-        rivals = start[first] + np.flatnonzero(scores[start[first] : stop[first]] == scores[targets[first]])
+        rivals = start[first] + np.flatnonzero(
+            scores[start[first] : stop[first]] == scores[targets[first]]
+        )
         before[group] = _places(targets[group], rivals, item_bytes, ties)
     return RankCounts(scores[targets], above, tied, before)
 
@@ -165,9 +203,15 @@ def _places(targets: Ints, rivals: Ints, item_bytes: Callable[[int], bytes], tie
 
 
 def places_in_ties(
-    items: Iterable[Id], scores: Iterable[float], tied: Collection[float], ties: TieRule, key: Callable[[Id], bytes]
+    items: Iterable[Id],
+    scores: Iterable[float],
+    tied: Collection[float],
+    ties: TieRule,
+    key: Callable[[Id], bytes],
 ) -> dict[Id, int]:
-    """The place, from 0, of every item with one of these scores among the items that share it. key: the bytes of an id."""
+    """The place, from 0, of every item with one of these scores among the items that share it. key:
+    the bytes of an id.
+    """
     groups: dict[float, list[Id]] = {score: [] for score in tied}
     for item, score in zip(items, scores, strict=True):
         if score in groups:
@@ -179,7 +223,9 @@ def places_in_ties(
 
 
 def arrange(scores: Floats, item_bytes: Callable[[int], bytes], ties: TieRule) -> Ints:
-    """(rows,) the rows of one query from first to last: by score, then by the tie rule (`input` where it names no order)."""
+    """(rows,) the rows of one query from first to last: by score, then by the tie rule (`input`
+    where it names no order).
+    """
     rows = np.argsort(-scores, kind="stable")
     if ties not in ("id-desc", "id-asc"):
         return rows
@@ -188,24 +234,37 @@ def arrange(scores: Floats, item_bytes: Callable[[int], bytes], ties: TieRule) -
     edges = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1], [True]]))
     for first, last in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
         if last - first > 1:
-            rows[first:last] = sorted(rows[first:last].tolist(), key=item_bytes, reverse=ties == "id-desc")
+            rows[first:last] = sorted(
+                rows[first:last].tolist(), key=item_bytes, reverse=ties == "id-desc"
+            )
     return rows
 
 
 def hits_of_ranking(
-    ranking: Ranking, judgments: Judgments, *, ties: TieRule = "id-desc", single_precision: bool = False, keep: int = 0
+    ranking: Ranking,
+    judgments: Judgments,
+    *,
+    ties: TieRule = "id-desc",
+    single_precision: bool = False,
+    keep: int = 0,
 ) -> Hits:
-    """The hits of a ranking under judgments with one row per query and item; `single_precision` as in trec_eval 9.
+    """The hits of a ranking under judgments with one row per query and item; `single_precision` as
+    in trec_eval 9.
 
     keep: number of first items of each query that are in `top`.
     """
-    own = np.array([judgments.index.get(query, -1) for query in ranking.queries], dtype=np.int64)[ranking.query_of_row]
-    # Both tables have their queries in one order, so the rows that stay are in the order of the judgments' queries.
+    own = np.array([judgments.index.get(query, -1) for query in ranking.queries], dtype=np.int64)[
+        ranking.query_of_row
+    ]
+    # Both tables have their queries in one order, so the rows that stay are in the order of the
+    # judgments' queries.
     chosen = np.flatnonzero(own >= 0)
     offsets, scores = offsets_by(own[chosen], len(judgments.queries)), ranking.scores[chosen]
     targets, judged = list[int](), list[int]()
     bounds = judgments.offsets.tolist()
-    for position, (query, start) in enumerate(zip(judgments.queries, offsets.tolist(), strict=False)):
+    for position, (query, start) in enumerate(
+        zip(judgments.queries, offsets.tolist(), strict=False)
+    ):
         known = {judgments.items[row]: row for row in range(bounds[position], bounds[position + 1])}
         for row, found in enumerate(map(known.get, ranking.items[ranking.rows_of(query)]), start):
             if found is not None:
@@ -234,7 +293,14 @@ def hits_of_ranking(
 
 
 def _top(
-    ranking: Ranking, judgments: Judgments, chosen: Ints, scores: Floats, offsets: Ints, present: Bools, ties: TieRule, keep: int
+    ranking: Ranking,
+    judgments: Judgments,
+    chosen: Ints,
+    scores: Floats,
+    offsets: Ints,
+    present: Bools,
+    ties: TieRule,
+    keep: int,
 ) -> Ranking:
     """The first `keep` items of each query that the ranking has, in final order."""
     kept = [np.zeros(0, dtype=np.int64)]
@@ -248,7 +314,9 @@ def _top(
     rows = np.concatenate(kept)
     listed: list[int] = chosen[rows].tolist()
     return Ranking(
-        queries=tuple(query for query, there in zip(judgments.queries, present.tolist(), strict=True) if there),
+        queries=tuple(
+            query for query, there in zip(judgments.queries, present.tolist(), strict=True) if there
+        ),
         offsets=offsets_of(np.array([len(each) for each in kept[1:]], dtype=np.int64)),
         items=[ranking.items[place] for place in listed],
         scores=scores[rows],

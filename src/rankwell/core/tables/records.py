@@ -9,30 +9,52 @@ from rankwell.errors import BadInput, BadScore, shown
 
 
 def result_pair(query: Any, result: Any) -> tuple[Any, Any]:
-    """The id of a result, and its number, higher for better ones; None for a result without one. Raises BadInput without
-    an id."""
+    """The id of a result, and its number, higher for better ones; None for a result without one.
+    Raises BadInput without
+    an id.
+    """
     keys = result_keys(tuple(result)) if _is_record(result) else None
     if keys is None or keys.item is None:
         what = f"query {query!r} has the result {shown(result, 60)}"
-        raise BadInput(f"{what}; expected an id (id, doc_id, slice_id) and a score (score, similarity, distance).")
+        raise BadInput(
+            f"{what}; expected an id (id, doc_id, slice_id) and a score (score, similarity, "
+            "distance)."
+        )
     number = None if keys.number is None else result[keys.number]
     if isinstance(number, bool):
-        raise BadScore(f"query {query!r}, item {result[keys.item]!r}: the score is {number}; scores are finite numbers.")
+        raise BadScore(
+            f"query {query!r}, item {result[keys.item]!r}: the score is {number}; scores are "
+            "finite numbers."
+        )
     if keys.is_falling and number is not None:
-        with suppress(TypeError, ValueError, OverflowError):  # whoever reads the pairs names what is not a number
+        with suppress(
+            TypeError, ValueError, OverflowError
+        ):  # whoever reads the pairs names what is not a number
             if not keys.is_distance and not are_ranks(number):
                 what = f"query {query!r}, item {result[keys.item]!r}: the rank is {shown(number)}"
-                raise BadScore(f"{what}; a rank is an integer from 0 on. If more is better, call it a score.")
+                raise BadScore(
+                    f"{what}; a rank is an integer from 0 on. If more is better, call it a score."
+                )
             number = 0.0 - number
     return result[keys.item], number
 
 
 def distance_notes(lists: Iterable[Any]) -> list[str]:
     """Notes on lists of results whose number is a distance."""
-    results = (each for given in lists if isinstance(given, (list, tuple)) for each in given if _is_record(each))
+    results = (
+        each
+        for given in lists
+        if isinstance(given, (list, tuple))
+        for each in given
+        if _is_record(each)
+    )
     known = ((result_keys(tuple(each)), each) for each in results)
     # Without a number the results are ranked as they are listed.
-    found = {keys.number: None for keys, each in known if keys.is_distance and each[keys.number] is not None}
+    found = {
+        keys.number: None
+        for keys, each in known
+        if keys.is_distance and each[keys.number] is not None
+    }
     return [distance_note(name) for name in found if name is not None]
 
 

@@ -1,4 +1,6 @@
-"""Folders of shards: vectors in several files, one after the other in order of the bytes of their names."""
+"""Folders of shards: vectors in several files, one after the other in order of the bytes of their
+names.
+"""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -15,31 +17,47 @@ from rankwell.store import scratch
 def join_shards(files: Sequence[str], read: Callable[[str], Embeddings]) -> Embeddings:
     """The vectors of all files as one table, in a file that is mapped and ends with the process.
 
-    Shards have the same dimensions and kind of numbers, and all have ids or none; one may be empty, and a Parquet file without
-    rows shows neither. Raises BadInput that names the file of another, DuplicateItem that names both files of an id.
+    Shards have the same dimensions and kind of numbers, and all have ids or none; one may be empty,
+    and a Parquet file without rows shows neither. Raises BadInput that names the file of another,
+    DuplicateItem that names both files of an id.
     """
     tables = [read(file) for file in files]
-    shown = [table.n > 0 or not file.lower().endswith(".parquet") for file, table in zip(files, tables, strict=True)]
+    shown = [
+        table.n > 0 or not file.lower().endswith(".parquet")
+        for file, table in zip(files, tables, strict=True)
+    ]
     at = shown.index(True) if any(shown) else 0
     first, ids = tables[at], dict[str, int]()
     ends = np.cumsum([table.n for table in tables])
     for which, (file, table) in enumerate(zip(files, tables, strict=True)):
         if shown[which]:
-            refuse_other_shard((files[at], first.dimensions, first.vectors.dtype), (file, table.dimensions, table.vectors.dtype))
+            refuse_other_shard(
+                (files[at], first.dimensions, first.vectors.dtype),
+                (file, table.dimensions, table.vectors.dtype),
+            )
         if (table.ids is None) != (first.ids is None):
             has, lacks = (files[at], file) if table.ids is None else (file, files[at])
             raise BadInput(f"{has} has ids and {lacks} none; give every shard ids, or none.")
         for name in table.ids or ():
             if (other := ids.setdefault(name, which)) != which:
-                raise DuplicateItem(f"id {name!r} appears in {files[other]} and in {file}; expected different ids.")
+                raise DuplicateItem(
+                    f"id {name!r} appears in {files[other]} and in {file}; expected different ids."
+                )
     names = None if first.ids is None else [name for table in tables for name in table.ids or ()]
     starts = [int(end) - table.n for end, table in zip(ends, tables, strict=True)]
     return Embeddings(names, _joined(tables, first), list(zip(files, starts, strict=True)))
 
 
-def refuse_other_shard(first: tuple[str, int, np.dtype[Any]], other: tuple[str, int, np.dtype[Any]]) -> None:
-    """Raises BadInput for a shard of other dimensions or another kind of numbers. first, other: file, dimensions and kind."""
-    for what, expected, found in (("dimensions", first[1], other[1]), ("numbers", first[2].name, other[2].name)):
+def refuse_other_shard(
+    first: tuple[str, int, np.dtype[Any]], other: tuple[str, int, np.dtype[Any]]
+) -> None:
+    """Raises BadInput for a shard of other dimensions or another kind of numbers. first, other:
+    file, dimensions and kind.
+    """
+    for what, expected, found in (
+        ("dimensions", first[1], other[1]),
+        ("numbers", first[2].name, other[2].name),
+    ):
         if found != expected:
             what = f"{other[0]} has {found} {what}, {first[0]} {expected}"
             raise BadInput(f"{what}; shards are alike, encode all by one model.")

@@ -1,7 +1,9 @@
-"""Hits of a ranking whose rows lie in several shards: the queries that one shard has are counted there, all others once more.
+"""Hits of a ranking whose rows lie in several shards: the queries that one shard has are counted
+there, all others once more.
 
-Counts of shards add up, as soon as the scores of all judged items of a query are known: each shard counts its rows above each
-item and those tied with it. A query whose rows lie in one shard needs no second count.
+Counts of shards add up, as soon as the scores of all judged items of a query are known: each shard
+counts its rows above each item and those tied with it. A query whose rows lie in one shard needs no
+second count.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -27,10 +29,12 @@ class Numbers(Protocol):
 
 
 class SharedQueries(NamedTuple):
-    """The judged queries with rows in several shards, and their judged items in any of these, which are the targets to count for.
+    """The judged queries with rows in several shards, and their judged items in any of these, which
+    are the targets to count for.
 
-    queries: (shared,) indices into the judgments' queries, ascending. owner: (targets,) index into `queries`, ascending. row: of
-    the judgments. score. shard: that has the item. before: (targets,) tied items of that shard which come earlier there.
+    queries: (shared,) indices into the judgments' queries, ascending. owner: (targets,) index into
+    `queries`, ascending. row: of the judgments. score. shard: that has the item. before: (targets,)
+    tied items of that shard which come earlier there.
     shards: those that have any of the queries, ascending.
     """
 
@@ -44,7 +48,8 @@ class SharedQueries(NamedTuple):
 
 
 class SharedPrints(NamedTuple):
-    """The rows of shared queries in one shard; both here or in a file. rows: (shared,) of each query. prints: of their items.
+    """The rows of shared queries in one shard; both here or in a file. rows: (shared,) of each
+    query. prints: of their items.
 
     The prints come query by query, those of a query in any order.
     """
@@ -54,10 +59,12 @@ class SharedPrints(NamedTuple):
 
 
 class SharedCounts(NamedTuple):
-    """The rows of shared queries in one shard, counted. target: (counted,) index of the target, ascending.
+    """The rows of shared queries in one shard, counted. target: (counted,) index of the target,
+    ascending.
 
-    above, tied: (counted,) rows that score higher than the target, and the same. upto: those of the tied whose ids are not behind
-    the target's in order of bytes; anything where ties are not broken by ids.
+    above, tied: (counted,) rows that score higher than the target, and the same. upto: those of the
+    tied whose ids are not behind the target's in order of bytes; anything where ties are not broken
+    by ids.
     """
 
     target: Ints
@@ -68,10 +75,12 @@ class SharedCounts(NamedTuple):
 
 
 def item_prints(items: Sequence[str]) -> NDArray[np.uint64]:
-    """(items,) 64-bit prints of ids, the same on every machine; different ids hardly ever share one.
+    """(items,) 64-bit prints of ids, the same on every machine; different ids hardly ever share
+    one.
 
-    Multilinear hashing, Σ (byte + 1) · factor of its place, modulo 2^64. Source: Carter and Wegman 1979, Universal classes of
-    hash functions; for sums modulo powers of two Lemire and Kaser 2014, Strongly universal string hashing is fast.
+    Multilinear hashing, Σ (byte + 1) · factor of its place, modulo 2^64. Source: Carter and Wegman
+    1979, Universal classes of hash functions; for sums modulo powers of two Lemire and Kaser 2014,
+    Strongly universal string hashing is fast.
     """
     joined = encode_id("\n".join(items))
     if joined.count(b"\n") == len(items) - 1:
@@ -81,16 +90,23 @@ def item_prints(items: Sequence[str]) -> NDArray[np.uint64]:
         # Ids of tables may have an end of a line in them.
         ids = list(map(encode_id, items))
         content = np.frombuffer(b"".join(each + b"\n" for each in ids), dtype=np.uint8)
-        ends = np.cumsum(np.fromiter((len(each) + 1 for each in ids), dtype=np.int64, count=len(ids))) - 1
+        ends = (
+            np.cumsum(np.fromiter((len(each) + 1 for each in ids), dtype=np.int64, count=len(ids)))
+            - 1
+        )
     if not len(items):
         return np.zeros(0, dtype=np.uint64)
     starts = np.append(0, ends[:-1] + 1)
     place = np.arange(len(content)) - np.repeat(starts, ends - starts + 1)
-    return np.add.reduceat((content.astype(np.uint64) + np.uint64(1)) * _factors(int(place.max()) + 1)[place], starts)
+    return np.add.reduceat(
+        (content.astype(np.uint64) + np.uint64(1)) * _factors(int(place.max()) + 1)[place], starts
+    )
 
 
 def _factors(places: int) -> NDArray[np.uint64]:
-    """The factor of each place. Source: Steele, Lea and Flood 2014, Fast splittable pseudorandom number generators."""
+    """The factor of each place. Source: Steele, Lea and Flood 2014, Fast splittable pseudorandom
+    number generators.
+    """
     mixed = np.arange(1, places + 1, dtype=np.uint64) * _STEP
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         mixed = (mixed ^ mixed >> np.uint64(shift)) * np.uint64(factor)
@@ -98,7 +114,9 @@ def _factors(places: int) -> NDArray[np.uint64]:
 
 
 def shared_queries(shards: Iterable[Hits]) -> SharedQueries:
-    """The queries that several shards have, with their targets. shards: the hits of each, which are read twice."""
+    """The queries that several shards have, with their targets. shards: the hits of each, which are
+    read twice.
+    """
     having = sum(((hits.retrieved > 0).astype(np.int64) for hits in shards), np.int64(0))
     is_shared = np.atleast_1d(having > 1)
     columns: list[tuple[Any, ...]] = []
@@ -107,29 +125,60 @@ def shared_queries(shards: Iterable[Hits]) -> SharedQueries:
         for shard, hits in enumerate(shards):
             concerned += [shard] if hits.retrieved[is_shared].any() else []
             own = np.flatnonzero(is_shared[hits.query])
-            columns.append((hits.query[own], hits.row[own], hits.score[own], np.full(len(own), shard), hits.before[own]))
+            columns.append(
+                (
+                    hits.query[own],
+                    hits.row[own],
+                    hits.score[own],
+                    np.full(len(own), shard),
+                    hits.before[own],
+                )
+            )
     none = np.zeros(0, dtype=np.int64)
-    query, row, score, shard, before = (np.concatenate(each) for each in zip(*columns, strict=True)) if columns else (none,) * 5
+    query, row, score, shard, before = (
+        (np.concatenate(each) for each in zip(*columns, strict=True)) if columns else (none,) * 5
+    )
     order = np.lexsort((shard, row))
     queries = np.flatnonzero(is_shared)
     owner = np.searchsorted(queries, query[order])
     score = score[order].astype(np.float64)
-    return SharedQueries(queries, owner, row[order], score, shard[order], before[order], np.array(concerned, dtype=np.int64))
+    return SharedQueries(
+        queries,
+        owner,
+        row[order],
+        score,
+        shard[order],
+        before[order],
+        np.array(concerned, dtype=np.int64),
+    )
 
 
 def count_shared(
-    ranking: Ranking, judgments: Judgments, shared: SharedQueries, *, ties: TieRule, single_precision: bool = False
+    ranking: Ranking,
+    judgments: Judgments,
+    shared: SharedQueries,
+    *,
+    ties: TieRule,
+    single_precision: bool = False,
 ) -> SharedCounts:
-    """Counts the rows of one shard among the targets. single_precision: whether scores are rounded to 32 bits first."""
+    """Counts the rows of one shard among the targets. single_precision: whether scores are rounded
+    to 32 bits first.
+    """
     names = {judgments.queries[query]: place for place, query in enumerate(shared.queries.tolist())}
-    own = np.array([names.get(query, -1) for query in ranking.queries], dtype=np.int64)[ranking.query_of_row]
+    own = np.array([names.get(query, -1) for query in ranking.queries], dtype=np.int64)[
+        ranking.query_of_row
+    ]
     rows = np.flatnonzero(own >= 0)
     # Both tables have their queries in one order.
     owner, scores = own[rows], ranking.scores[rows]
     if single_precision:
         with np.errstate(over="ignore"):
             scores = scores.astype(np.float32).astype(np.float64)
-    items = ranking.items if len(rows) == len(ranking.items) else [ranking.items[row] for row in rows.tolist()]
+    items = (
+        ranking.items
+        if len(rows) == len(ranking.items)
+        else [ranking.items[row] for row in rows.tolist()]
+    )
     counted = np.bincount(owner, minlength=len(shared.queries))
     target = np.flatnonzero(counted[shared.owner])
     targets = shared.owner[target]
@@ -149,7 +198,9 @@ def count_shared(
             judged: list[int] = shared.row[target[group]].tolist()
             own = [encode_id(judgments.items[row]) for row in judged]
             upto[group] = _upto([encode_id(items[row]) for row in rivals], own)
-    return SharedCounts(target, above, last - first, upto, SharedPrints(counted, item_prints(items)))
+    return SharedCounts(
+        target, above, last - first, upto, SharedPrints(counted, item_prints(items))
+    )
 
 
 def _upto(rivals: list[bytes], ids: list[bytes]) -> Ints:
@@ -159,10 +210,19 @@ def _upto(rivals: list[bytes], ids: list[bytes]) -> Ints:
     return np.searchsorted(ordered, np.array([place[each] for each in ids]), side="right")
 
 
-def repeated_prints(shared: SharedQueries, shards: Sequence[SharedPrints]) -> Iterator[tuple[int, int]]:
-    """The index of the query, and the print, of each item that seems to appear in several shards; queries in order."""
+def repeated_prints(
+    shared: SharedQueries, shards: Sequence[SharedPrints]
+) -> Iterator[tuple[int, int]]:
+    """The index of the query, and the print, of each item that seems to appear in several shards;
+    queries in order.
+    """
     start, done = 0, [0] * len(shards)
-    bounds = np.cumsum(sum((each.rows[:].astype(np.int64) for each in shards), np.zeros(len(shared.queries), dtype=np.int64)))
+    bounds = np.cumsum(
+        sum(
+            (each.rows[:].astype(np.int64) for each in shards),
+            np.zeros(len(shared.queries), dtype=np.int64),
+        )
+    )
     while start < len(shared.queries):
         before = int(bounds[start - 1]) if start else 0
         stop = max(start + 1, int(np.searchsorted(bounds, before + _PRINTS_AT_ONCE, side="right")))
@@ -178,17 +238,25 @@ def repeated_prints(shared: SharedQueries, shards: Sequence[SharedPrints]) -> It
 
 
 def _repeated(rows: Sequence[Ints], prints: Sequence[NDArray[np.uint64]]) -> list[tuple[int, int]]:
-    """The pairs of query and print that appear more than once, in order. rows: of each query, by shard."""
+    """The pairs of query and print that appear more than once, in order. rows: of each query, by
+    shard.
+    """
     # Prints of one query stay different from each other; those of two hardly ever become equal.
     keys = np.arange(len(rows[0]), dtype=np.uint64) * _STEP
-    mixed = np.concatenate([np.repeat(keys, own) + some for own, some in zip(rows, prints, strict=True)])
+    mixed = np.concatenate(
+        [np.repeat(keys, own) + some for own, some in zip(rows, prints, strict=True)]
+    )
     ordered = np.sort(mixed)
     twice = ordered[1:][ordered[1:] == ordered[:-1]]
     if not len(twice):
         return []
     seen = np.isin(mixed, twice)
-    owner = np.concatenate([np.repeat(np.arange(len(own), dtype=np.uint64), own) for own in rows])[seen]
-    pairs, counts = np.unique(np.stack([owner, np.concatenate(prints)[seen]]), axis=1, return_counts=True)
+    owner = np.concatenate([np.repeat(np.arange(len(own), dtype=np.uint64), own) for own in rows])[
+        seen
+    ]
+    pairs, counts = np.unique(
+        np.stack([owner, np.concatenate(prints)[seen]]), axis=1, return_counts=True
+    )
     return [(query, item) for query, item in pairs[:, counts > 1].T.tolist()]
 
 
@@ -201,7 +269,9 @@ def join_hits(
     ties: TieRule,
     keep: int = 0,
 ) -> Hits:
-    """The hits of all rows, as if the shards were one table, one behind the other. counts: of the shards that have any."""
+    """The hits of all rows, as if the shards were one table, one behind the other. counts: of the
+    shards that have any.
+    """
     n = len(judgments.queries)
     is_shared = np.zeros(n, dtype=np.bool_)
     is_shared[shared.queries] = True
@@ -210,7 +280,9 @@ def join_hits(
     columns = [[each] for each in _shared_columns(shared, counts, ties)]
     for hits in shards:
         alone = np.flatnonzero(~is_shared[hits.query])
-        for column, each in zip(columns, (hits.row, hits.score, hits.above, hits.tied, hits.before), strict=True):
+        for column, each in zip(
+            columns, (hits.row, hits.score, hits.above, hits.tied, hits.before), strict=True
+        ):
             column.append(each[alone])
         retrieved += hits.retrieved
         present |= hits.present
@@ -220,7 +292,10 @@ def join_hits(
     # One column after the other, so that no two copies of all are in memory.
     row = np.concatenate(columns.pop(0))
     order = np.argsort(row)
-    row, (score, above, tied, before) = row[order], (np.concatenate(columns.pop(0))[order] for _ in range(4))
+    row, (score, above, tied, before) = (
+        row[order],
+        (np.concatenate(columns.pop(0))[order] for _ in range(4)),
+    )
     return Hits(
         judgments.query_of_row[row],
         row,
@@ -235,7 +310,9 @@ def join_hits(
     )
 
 
-def _shared_columns(shared: SharedQueries, counts: Iterable[tuple[int, SharedCounts]], ties: TieRule) -> tuple[Any, ...]:
+def _shared_columns(
+    shared: SharedQueries, counts: Iterable[tuple[int, SharedCounts]], ties: TieRule
+) -> tuple[Any, ...]:
     """Row, score, above, tied and before of the targets."""
     above, tied, upto = np.zeros((3, len(shared.row)), dtype=np.int64)
     earlier = shared.before.copy()
@@ -249,11 +326,17 @@ def _shared_columns(shared: SharedQueries, counts: Iterable[tuple[int, SharedCou
     return shared.row, shared.score, above, tied, before
 
 
-def _joined_top(tops: Sequence[Ranking], judgments: Judgments, is_shared: Bools, ties: TieRule, keep: int) -> Ranking:
+def _joined_top(
+    tops: Sequence[Ranking], judgments: Judgments, is_shared: Bools, ties: TieRule, keep: int
+) -> Ranking:
     """The first items of each query, from those of each shard."""
     nowhere = np.zeros(0, dtype=np.int64)
-    index = [np.array([judgments.index[query] for query in top.queries], dtype=np.int64) for top in tops]
-    owner = np.concatenate([nowhere, *(own[top.query_of_row] for own, top in zip(index, tops, strict=True))])
+    index = [
+        np.array([judgments.index[query] for query in top.queries], dtype=np.int64) for top in tops
+    ]
+    owner = np.concatenate(
+        [nowhere, *(own[top.query_of_row] for own, top in zip(index, tops, strict=True))]
+    )
     scores = np.concatenate([np.zeros(0), *(top.scores for top in tops)])
     items = [item for top in tops for item in top.items]
     order = np.argsort(owner, kind="stable")

@@ -1,4 +1,6 @@
-"""Rankings judged under several aspects of each query: judgment groups of trec_eval, or intents (subtopics) of ndeval."""
+"""Rankings judged under several aspects of each query: judgment groups of trec_eval, or intents
+(subtopics) of ndeval.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -17,11 +19,13 @@ from rankwell.core.views.judged import JudgedRankings
 class AspectRankings:
     """A ranking per query and a truth per query and aspect; junk is gone and counted nowhere.
 
-    flat: the rankings under the judgments of all aspects together, each item with its highest grade.
-    aspects: (aspects,) names, the aspects of a query together. aspect_offsets: (queries + 1,) where those of each query begin.
-    truth_offsets: (aspects + 1,) where the truth of each aspect begins. truth_items: (truth,) rows of the flat judgments, within
-    an aspect in the order of the bytes of their ids. truth_grades: (truth,). own_items_only: whether each aspect sees the ranking
-    without the items that it did not judge.
+    flat: the rankings under the judgments of all aspects together, each item with its highest
+    grade.
+    aspects: (aspects,) names, the aspects of a query together. aspect_offsets: (queries + 1,) where
+    those of each query begin. truth_offsets: (aspects + 1,) where the truth of each aspect begins.
+    truth_items: (truth,) rows of the flat judgments, within an aspect in the order of the bytes of
+    their ids. truth_grades: (truth,). own_items_only: whether each aspect sees the ranking without
+    the items that it did not judge.
     """
 
     flat: JudgedRankings
@@ -34,7 +38,9 @@ class AspectRankings:
 
     @classmethod
     def join(cls, judgments: Judgments, hits: Hits, flat: Judgments | None = None) -> Self:
-        """The view of one ranking under judgments with aspects. flat: those of the hits, `judgments.flat` unless given."""
+        """The view of one ranking under judgments with aspects. flat: those of the hits,
+        `judgments.flat` unless given.
+        """
         flat = judgments.flat if flat is None else flat
         names = ["0"] * len(judgments.items) if judgments.aspects is None else judgments.aspects
         starts = [
@@ -73,8 +79,12 @@ class AspectRankings:
 
     @cached_property
     def by_aspect(self) -> JudgedRankings:
-        """The same rankings judged under each aspect alone; its `queries` are the aspects, its `items` rows of the truth here."""
-        place = np.full(int(max(self.flat.items.max(initial=-1), self.truth_items.max(initial=-1))) + 1, -1)
+        """The same rankings judged under each aspect alone; its `queries` are the aspects, its
+        `items` rows of the truth here.
+        """
+        place = np.full(
+            int(max(self.flat.items.max(initial=-1), self.truth_items.max(initial=-1))) + 1, -1
+        )
         place[self.flat.items] = np.arange(len(self.flat.items))
         row_of_truth = place[self.truth_items]
         found = np.flatnonzero(row_of_truth >= 0)
@@ -95,8 +105,12 @@ class AspectRankings:
         return view.condensed if self.own_items_only else view
 
     def sum_aspects(self, values: Floats) -> Floats:
-        """(queries,) the sum of (aspects,) values per query, in the order of the aspects; 0 without aspects."""
-        return np.bincount(self.query_of_aspect, weights=values, minlength=len(self.queries)).astype(np.float64, copy=False)
+        """(queries,) the sum of (aspects,) values per query, in the order of the aspects; 0 without
+        aspects.
+        """
+        return np.bincount(
+            self.query_of_aspect, weights=values, minlength=len(self.queries)
+        ).astype(np.float64, copy=False)
 
     @property
     def with_unjudged_pool(self) -> Self:
@@ -130,7 +144,9 @@ class GroupRankings(AspectRankings):
 
     @property
     def condensed(self) -> "GroupRankings":
-        """The view of rankings without the items that a group did not judge, for each group on its own, as under trec_eval -J."""
+        """The view of rankings without the items that a group did not judge, for each group on its
+        own, as under trec_eval -J.
+        """
         return replace(self, own_items_only=True)
 
 
@@ -146,7 +162,9 @@ class IntentRankings(AspectRankings):
         return replace(self, flat=self.flat.condensed)
 
     def serving(self, rel: float) -> Iterator[tuple[int, Bools]]:
-        """Each query with (items by id descending, intents) whether grade `rel` is reached; those without any are left out."""
+        """Each query with (items by id descending, intents) whether grade `rel` is reached; those
+        without any are left out.
+        """
         good = np.flatnonzero(self.truth_grades >= max(rel, 0))
         owner = self.query_of_aspect[self.aspect_of_truth[good]]
         edges = np.flatnonzero(np.diff(owner, prepend=-1, append=-1))

@@ -1,4 +1,6 @@
-"""Judged rankings: per query the judged items that were retrieved, with their ranks, and what the truth holds."""
+"""Judged rankings: per query the judged items that were retrieved, with their ranks, and what the
+truth holds.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -33,15 +35,19 @@ Depth = int | Ints | None
 
 @dataclass(frozen=True, eq=False)
 class JudgedRankings(QueryRows):
-    """Flat arrays: a row per judged item that was retrieved, by query and rank; junk is gone and counted nowhere, and
+    """Flat arrays: a row per judged item that was retrieved, by query and rank; junk is gone and
+    counted nowhere, and
     hidden items in the truth alone.
 
-    queries: ids. offsets: (queries + 1,) where the rows of each query begin. items: (rows,) row of the judgments.
+    queries: ids. offsets: (queries + 1,) where the rows of each query begin. items: (rows,) row of
+    the judgments.
     grades: (rows,) as judged; below 0 is never relevant. scores: (rows,).
-    above, tied, before: (rows,) items that score higher; that score the same, itself included; those of them placed earlier.
-    retrieved: (queries,) items in the ranking. present: (queries,) whether the ranking has the query.
+    above, tied, before: (rows,) items that score higher; that score the same, itself included;
+    those of them placed earlier. retrieved: (queries,) items in the ranking. present: (queries,)
+    whether the ranking has the query.
     judged_offsets, judged_grades: all grades of each query, highest first, retrieved or not.
-    in_random_order: whether `share_within` and `worth_within` are means over random orders of tied items.
+    in_random_order: whether `share_within` and `worth_within` are means over random orders of tied
+    items.
     least_judged: the lowest grade that is a judgment; trec_eval leaves items below 0 unjudged.
     """
 
@@ -61,7 +67,9 @@ class JudgedRankings(QueryRows):
 
     @classmethod
     def join(cls, judgments: Judgments, hits: Hits) -> Self:
-        """The view of one ranking under one truth; `hits.row` and `hits.query` point into these judgments."""
+        """The view of one ranking under one truth; `hits.row` and `hits.query` point into these
+        judgments.
+        """
         junk = judgments.unranked[hits.row]
         above, tied, before, retrieved = _without_junk(hits, junk, len(judgments.queries))
         kept = np.flatnonzero(~junk)
@@ -102,11 +110,15 @@ class JudgedRankings(QueryRows):
         return position_in_segment(self.judged_offsets) + 1
 
     def sum_rows(self, values: Floats | Bools) -> Floats:
-        """(queries,) the sum of (rows,) values per query, added in order of rank; 0 without rows."""
+        """(queries,) the sum of (rows,) values per query, added in order of rank; 0 without
+        rows.
+        """
         return _sum_by(self.query_of_row, values, len(self.queries))
 
     def sum_judged(self, values: Floats | Bools) -> Floats:
-        """(queries,) the sum of (judged,) values per query, added from the highest grade down; 0 without judgments."""
+        """(queries,) the sum of (judged,) values per query, added from the highest grade down; 0
+        without judgments.
+        """
         return _sum_by(self.query_of_judged, values, len(self.queries))
 
     def count_so_far(self, chosen: Bools) -> Ints:
@@ -120,20 +132,28 @@ class JudgedRankings(QueryRows):
         return first
 
     def max_rows(self, values: Floats) -> Floats:
-        """(queries,) the greatest of (rows,) values per query; 0 without rows or where all are below."""
+        """(queries,) the greatest of (rows,) values per query; 0 without rows or where all are
+        below.
+        """
         most = np.zeros(len(self.queries))
         np.maximum.at(most, self.query_of_row, values)
         return most
 
     def sum_until(self, values: Floats, queries: Ints, depths: Ints) -> Floats:
-        """(asked,) the sum of (rows,) values over the rows of a query down to a depth, for each pair of query and depth."""
+        """(asked,) the sum of (rows,) values over the rows of a query down to a depth, for each
+        pair of query and depth.
+        """
         stride = int(max(self.ranks.max(initial=0), depths.max(initial=0))) + 1
-        rows = np.searchsorted(self.query_of_row * stride + self.ranks, queries * stride + depths, side="right")
+        rows = np.searchsorted(
+            self.query_of_row * stride + self.ranks, queries * stride + depths, side="right"
+        )
         sums = np.concatenate([np.zeros(1), running_sum(values.astype(np.float64), self.offsets)])
         return np.where(rows > self.offsets[queries], sums[rows], 0.0)
 
     def relevant(self, rel: float) -> Bools:
-        """(rows,) whether each row is judged with grade `rel` or more, and with none below 0, whatever `rel` is."""
+        """(rows,) whether each row is judged with grade `rel` or more, and with none below 0,
+        whatever `rel` is.
+        """
         return self.grades >= max(rel, 0)
 
     def n_relevant(self, rel: float) -> Floats:
@@ -156,21 +176,29 @@ class JudgedRankings(QueryRows):
         return replace(self, least_judged=0.0)
 
     def n_shown(self, depth: int | None) -> Ints:
-        """(queries,) how many items stand in the first `depth` places; all that were retrieved for None."""
+        """(queries,) how many items stand in the first `depth` places; all that were retrieved for
+        None.
+        """
         return self.retrieved if depth is None else np.minimum(self.retrieved, depth)
 
     def within(self, depth: Depth) -> Bools:
-        """(rows,) whether each row stands in the first places; `depth` is one number, one per query, or None for all places."""
+        """(rows,) whether each row stands in the first places; `depth` is one number, one per
+        query, or None for all places.
+        """
         if depth is None:
             return np.ones(len(self.ranks), dtype=np.bool_)
         return self.ranks <= self._depth_of_row(depth)
 
     def share_within(self, depth: Depth) -> Floats | Bools:
-        """(rows,) whether each row stands in the first places; the chance that it does if ties are in random order."""
+        """(rows,) whether each row stands in the first places; the chance that it does if ties are
+        in random order.
+        """
         return self.chance_within(depth) if self.in_random_order else self.within(depth)
 
     def worth_within(self, worth: Callable[[Ints], Floats], depth: Depth) -> Floats:
-        """(rows,) `worth(rank)` of each row in the first places, else 0; its mean if ties are in random order."""
+        """(rows,) `worth(rank)` of each row in the first places, else 0; its mean if ties are in
+        random order.
+        """
         if self.in_random_order:
             return self.mean_over_ties(worth, depth)
         return np.where(self.within(depth), worth(self.ranks), 0.0)
@@ -185,14 +213,22 @@ class JudgedRankings(QueryRows):
         return self.condensed if judged_only else self
 
     def chance_within(self, depth: Depth) -> Floats:
-        """(rows,) the chance that each row stands in the first places when tied items are put in random order."""
+        """(rows,) the chance that each row stands in the first places when tied items are put in
+        random order.
+        """
         if depth is None:
             return np.ones(len(self.ranks))
         return np.clip((self._depth_of_row(depth) - self.above) / self.tied, 0.0, 1.0)
 
     def mean_over_ties(self, worth: Callable[[Ints], Floats], depth: Depth) -> Floats:
-        """(rows,) the mean of `worth(rank)` over the ranks that each row may have by its ties; worth nothing beyond the depth."""
-        last = np.full(len(self.ranks), np.iinfo(np.int64).max) if depth is None else self._depth_of_row(depth)
+        """(rows,) the mean of `worth(rank)` over the ranks that each row may have by its ties;
+        worth nothing beyond the depth.
+        """
+        last = (
+            np.full(len(self.ranks), np.iinfo(np.int64).max)
+            if depth is None
+            else self._depth_of_row(depth)
+        )
         alone = self.above + 1
         means = np.where(alone <= last, worth(alone), 0.0)
         first = np.flatnonzero(np.diff(self.tie_of_row, prepend=-1))
@@ -206,17 +242,23 @@ class JudgedRankings(QueryRows):
 
     @cached_property
     def levelled(self) -> "JudgedRankings":
-        """The view with tied rows listed by grade, so that sums of expected values do not depend on the order of the input."""
+        """The view with tied rows listed by grade, so that sums of expected values do not depend on
+        the order of the input.
+        """
         return self._rows(np.lexsort((-self.grades, self.above, self.query_of_row)), self.offsets)
 
     @cached_property
     def tie_of_row(self) -> Ints:
-        """(rows,) the group, from 0, of rows of one query with one score that each row belongs to."""
+        """(rows,) the group, from 0, of rows of one query with one score that each row belongs
+        to.
+        """
         new = (np.diff(self.query_of_row, prepend=-1) != 0) | (np.diff(self.above, prepend=-1) != 0)
         return np.cumsum(new) - 1
 
     def _depth_of_row(self, depth: int | Ints) -> Ints:
-        return np.broadcast_to(np.asarray(depth, dtype=np.int64), (len(self.queries),))[self.query_of_row]
+        return np.broadcast_to(np.asarray(depth, dtype=np.int64), (len(self.queries),))[
+            self.query_of_row
+        ]
 
     def cut(self, depth: int) -> "JudgedRankings":
         """The view of rankings cut to their first `depth` items; the truth stays whole."""
@@ -231,7 +273,9 @@ class JudgedRankings(QueryRows):
         return replace(
             view,
             above=place[first][view.tie_of_row],
-            tied=np.bincount(view.tie_of_row, minlength=len(first))[view.tie_of_row].astype(np.int64),
+            tied=np.bincount(view.tie_of_row, minlength=len(first))[view.tie_of_row].astype(
+                np.int64
+            ),
             before=place - place[first][view.tie_of_row],
             retrieved=np.diff(view.offsets),
         )
@@ -250,7 +294,9 @@ class JudgedRankings(QueryRows):
         )
 
     def with_unknown(self, unknown: Mapping[str, int]) -> "JudgedRankings":
-        """The view with further queries that the truth lacks, each with the length of its ranking; sorted by id."""
+        """The view with further queries that the truth lacks, each with the length of its ranking;
+        sorted by id.
+        """
         if not unknown:
             return self
         added = len(unknown)
@@ -258,21 +304,27 @@ class JudgedRankings(QueryRows):
             self,
             queries=(*self.queries, *unknown),
             offsets=np.append(self.offsets, np.full(added, self.offsets[-1])),
-            retrieved=np.append(self.retrieved, np.fromiter(unknown.values(), dtype=np.int64, count=added)),
+            retrieved=np.append(
+                self.retrieved, np.fromiter(unknown.values(), dtype=np.int64, count=added)
+            ),
             present=np.append(self.present, np.ones(added, dtype=np.bool_)),
             judged_offsets=np.append(self.judged_offsets, np.full(added, self.judged_offsets[-1])),
         )
         return joined.take(order_ids(joined.queries))
 
     def resolve(self, ties: TieRule) -> "JudgedRankings":
-        """The view with tied items at their best (`optimistic`) or worst (`pessimistic`) places; other rules place them already.
+        """The view with tied items at their best (`optimistic`) or worst (`pessimistic`) places;
+        other rules place them already.
 
         Raises TieRefused under `error` if a judged item is tied with any other.
         """
         if ties == "error" and (self.tied > 1).any():
             row = int(np.flatnonzero(self.tied > 1)[0])
             query, score = self.queries[int(self.query_of_row[row])], float(self.scores[row])
-            what = f"query {query!r}: {int(self.tied[row])} items share the score {score!r} at rank {int(self.above[row]) + 1}"
+            what = (
+                f"query {query!r}: {int(self.tied[row])} items share the score {score!r} at rank "
+                f"{int(self.above[row]) + 1}"
+            )
             raise TieRefused(f"{what}, one of them judged; name a tie rule, or break the tie.")
         if ties not in ("optimistic", "pessimistic"):
             return self
@@ -283,13 +335,20 @@ class JudgedRankings(QueryRows):
         view = self._rows(order, self.offsets)
         sizes = np.bincount(view.tie_of_row)
         place = np.arange(len(order)) - (np.cumsum(sizes) - sizes)[view.tie_of_row]
-        return replace(view, before=np.where(early[order], place, view.tied - sizes[view.tie_of_row] + place))
+        return replace(
+            view, before=np.where(early[order], place, view.tied - sizes[view.tie_of_row] + place)
+        )
 
     def _keep(self, kept: Bools) -> "JudgedRankings":
-        return self._rows(np.flatnonzero(kept), offsets_by(self.query_of_row[kept], len(self.queries)))
+        return self._rows(
+            np.flatnonzero(kept), offsets_by(self.query_of_row[kept], len(self.queries))
+        )
 
     def _rows(self, rows: Ints, offsets: Ints) -> "JudgedRankings":
-        columns = {name: getattr(self, name)[rows] for name in ("items", "grades", "scores", "above", "tied", "before")}
+        columns = {
+            name: getattr(self, name)[rows]
+            for name in ("items", "grades", "scores", "above", "tied", "before")
+        }
         return replace(self, offsets=offsets, **columns)
 
 
@@ -303,7 +362,9 @@ def _without_junk(hits: Hits, is_junk: Bools, queries: int) -> tuple[Ints, Ints,
     if not is_junk.any():
         return hits.above, hits.tied, hits.before, hits.retrieved
     above, tied, before = hits.above.copy(), hits.tied.copy(), hits.before.copy()
-    retrieved = hits.retrieved - np.bincount(hits.query[is_junk], minlength=queries).astype(np.int64)
+    retrieved = hits.retrieved - np.bincount(hits.query[is_junk], minlength=queries).astype(
+        np.int64
+    )
     affected = np.isin(hits.query, np.unique(hits.query[is_junk]))
     for query in np.unique(hits.query[affected]).tolist():
         mine = np.arange(*np.searchsorted(hits.query, [query, query + 1]))
@@ -318,19 +379,25 @@ def _without_junk(hits: Hits, is_junk: Bools, queries: int) -> tuple[Ints, Ints,
 
 
 def expected_values(measure: "Measure", view: JudgedRankings) -> Floats:
-    """(queries,) the expected value of a measure on a view in which all items of a query are tied (`constant`).
+    """(queries,) the expected value of a measure on a view in which all items of a query are tied
+    (`constant`).
 
-    That is its chance level. Queries with as many items and the same grades have one, which is computed once for all of them: a
-    closed form may take time in proportion to the items. NaN where the measure has no closed form.
+    That is its chance level. Queries with as many items and the same grades have one, which is
+    computed once for all of them: a closed form may take time in proportion to the items. NaN where
+    the measure has no closed form.
     """
     if measure.entry.view is not JudgedRankings or measure.entry.expected is None:
         return np.full(len(view.queries), np.nan)
     first, kind_of_query = dict[tuple[int, bytes], int](), list[int]()
     chosen = list[int]()
-    for query, (n, (start, stop)) in enumerate(zip(view.retrieved.tolist(), pairwise(view.judged_offsets.tolist()), strict=True)):
+    for query, (n, (start, stop)) in enumerate(
+        zip(view.retrieved.tolist(), pairwise(view.judged_offsets.tolist()), strict=True)
+    ):
         kind = first.setdefault((n, view.judged_grades[start:stop].tobytes()), len(chosen))
         if kind == len(chosen):
             chosen.append(query)
         kind_of_query.append(kind)
-    values = measure.entry.expected(view.take(np.array(chosen, dtype=np.int64)), **dict(measure.given))
+    values = measure.entry.expected(
+        view.take(np.array(chosen, dtype=np.int64)), **dict(measure.given)
+    )
     return values[np.array(kind_of_query, dtype=np.int64)]

@@ -1,4 +1,6 @@
-"""Preferences: the better of two items, stated by ranking items against each other; and rankings judged by them."""
+"""Preferences: the better of two items, stated by ranking items against each other; and rankings
+judged by them.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -30,8 +32,9 @@ from rankwell.errors import BadInput, DuplicateItem
 class PreferenceGroup:
     """The preferences of one group of assessors in one query.
 
-    items: (items,) positions among the query's items, ascending. levels: (items,) from the last subgroup that names an item.
-    chained: the preferences of several subgroups with all that follow from them; None with a single one, whose levels are enough.
+    items: (items,) positions among the query's items, ascending. levels: (items,) from the last
+    subgroup that names an item. chained: the preferences of several subgroups with all that follow
+    from them; None with a single one, whose levels are enough.
     """
 
     items: Ints
@@ -46,11 +49,14 @@ class PreferenceGroup:
 
 @dataclass(frozen=True, eq=False)
 class Preferences(QueryRows):
-    """Items with levels by query, group and subgroup, sorted by the bytes of all of them and of the item.
+    """Items with levels by query, group and subgroup, sorted by the bytes of all of them and of the
+    item.
 
-    Within a subgroup an item of higher level is preferred to one of lower level. If a group has several subgroups, preferences
-    chain: a over b in one and b over c in another give a over c. What different groups prefer may differ.
-    queries: every query, also one without rows. offsets: (queries + 1,) where the rows of each query begin.
+    Within a subgroup an item of higher level is preferred to one of lower level. If a group has
+    several subgroups, preferences chain: a over b in one and b over c in another give a over c.
+    What different groups prefer may differ.
+    queries: every query, also one without rows. offsets: (queries + 1,) where the rows of each
+    query begin.
     groups, subgroups, items: (rows,) ids. levels: (rows,) finite; 0 means not relevant.
     """
 
@@ -72,13 +78,17 @@ class Preferences(QueryRows):
     ) -> Self:
         """The table of rows given in any order; `all_queries` adds queries that have no row.
 
-        Raises DuplicateItem if a subgroup names an item twice; BadInput if a level is not finite, if an item is not relevant
-        (level 0) in one subgroup and relevant in another of its group, or if the preferences of a group contradict each other.
+        Raises DuplicateItem if a subgroup names an item twice; BadInput if a level is not finite,
+        if an item is not relevant (level 0) in one subgroup and relevant in another of its group,
+        or if the preferences of a group contradict each other.
         """
         level = np.asarray(levels, dtype=np.float64)
         if not np.isfinite(level).all():
             row = int(np.flatnonzero(~np.isfinite(level))[0])
-            raise BadInput(f"query {queries[row]!r}, item {items[row]!r}: the level is {level[row]}; levels are finite numbers.")
+            raise BadInput(
+                f"query {queries[row]!r}, item {items[row]!r}: the level is {level[row]}; "
+                "levels are finite numbers."
+            )
         order = order_ids(queries, groups, subgroups, items)
         rows: list[int] = order.tolist()
         names, owner = owners_of(queries, all_queries)
@@ -90,7 +100,9 @@ class Preferences(QueryRows):
             items=[items[row] for row in rows],
             levels=level[order],
         )
-        keys = zip([queries[row] for row in rows], table.groups, table.subgroups, table.items, strict=True)
+        keys = zip(
+            [queries[row] for row in rows], table.groups, table.subgroups, table.items, strict=True
+        )
         for place, (key, following) in enumerate(pairwise(keys)):
             if key == following:
                 first, second = sorted((rows[place] + 1, rows[place + 1] + 1))
@@ -100,24 +112,39 @@ class Preferences(QueryRows):
         return table
 
     @classmethod
-    def from_dict(cls, preferences: Mapping[str, Mapping[str, Mapping[str, Mapping[str, float]]]]) -> Self:
+    def from_dict(
+        cls, preferences: Mapping[str, Mapping[str, Mapping[str, Mapping[str, float]]]]
+    ) -> Self:
         """The table of a mapping query -> group -> subgroup -> item -> level."""
         queries, groups, subgroups, items, levels = nested_columns(preferences, 4)
         return cls.from_rows(queries, groups, subgroups, items, levels, all_queries=preferences)
 
     @classmethod
     def from_judgments(cls, judgments: Judgments) -> Self:
-        """Judgments read as preferences, one subgroup per group (trec_eval's format qrels_prefs); grades become levels."""
+        """Judgments read as preferences, one subgroup per group (trec_eval's format qrels_prefs);
+        grades become levels.
+        """
         queries = [judgments.queries[position] for position in judgments.query_of_row.tolist()]
         constant = ["0"] * len(queries)
         groups = constant if judgments.aspects is None else judgments.aspects
-        return cls.from_rows(queries, groups, constant, judgments.items, judgments.grades, all_queries=judgments.queries)
+        return cls.from_rows(
+            queries,
+            groups,
+            constant,
+            judgments.items,
+            judgments.grades,
+            all_queries=judgments.queries,
+        )
 
     @cached_property
     def judgments(self) -> Judgments:
-        """One row per query and item, with the highest level that any group gives it: what hits are found in."""
+        """One row per query and item, with the highest level that any group gives it: what hits are
+        found in.
+        """
         highest: dict[tuple[int, str], float] = {}
-        for query, item, level in zip(self.query_of_row.tolist(), self.items, self.levels.tolist(), strict=True):
+        for query, item, level in zip(
+            self.query_of_row.tolist(), self.items, self.levels.tolist(), strict=True
+        ):
             highest[query, item] = max(level, highest.get((query, item), level))
         return Judgments.from_rows(
             [self.queries[query] for query, _ in highest],
@@ -133,8 +160,17 @@ class Preferences(QueryRows):
         for query, (start, stop) in enumerate(pairwise(self.offsets.tolist())):
             own = flat.items[flat.offsets[query] : flat.offsets[query + 1]]
             place = {item: position for position, item in enumerate(own)}
-            edges = [row for row in range(start, stop) if row == start or self.groups[row] != self.groups[row - 1]]
-            found.append(tuple(self._group(query, rows, place) for rows in map(range, edges, [*edges[1:], stop])))
+            edges = [
+                row
+                for row in range(start, stop)
+                if row == start or self.groups[row] != self.groups[row - 1]
+            ]
+            found.append(
+                tuple(
+                    self._group(query, rows, place)
+                    for rows in map(range, edges, [*edges[1:], stop])
+                )
+            )
         return tuple(found)
 
     def _group(self, query: int, rows: range, place: Mapping[str, int]) -> PreferenceGroup:
@@ -148,14 +184,21 @@ class Preferences(QueryRows):
             item, level = self.items[row], float(self.levels[row])
             if level >= 0 and relevant.setdefault(item, level > 0) != (level > 0):
                 raise BadInput(
-                    f"query {self.queries[query]!r}, group {self.groups[row]!r}: item {item!r} has level 0 (not relevant) in one "
+                    f"query {self.queries[query]!r}, group {self.groups[row]!r}: item "
+                    f"{item!r} has level 0 (not relevant) in one "
                     "subgroup and a higher one in another; agree on one, or make them two groups."
                 )
         return PreferenceGroup(items, own, self._chain(query, rows, items, place))
 
     def _chain(self, query: int, rows: range, items: Ints, place: Mapping[str, int]) -> Bools:
-        """(items, items) the preferences of all subgroups and what follows from them. Raises BadInput where they contradict."""
-        edges = [row for row in rows if row == rows.start or self.subgroups[row] != self.subgroups[row - 1]]
+        """(items, items) the preferences of all subgroups and what follows from them. Raises
+        BadInput where they contradict.
+        """
+        edges = [
+            row
+            for row in rows
+            if row == rows.start or self.subgroups[row] != self.subgroups[row - 1]
+        ]
         better = np.zeros((len(items), len(items)), dtype=np.bool_)
         for start, stop in pairwise([*edges, rows.stop]):
             own = np.searchsorted(items, [place[self.items[row]] for row in range(start, stop)])
@@ -169,20 +212,30 @@ class Preferences(QueryRows):
             better = longer
         if better.diagonal().any():
             first = int(np.flatnonzero(better.diagonal())[0])
-            second = int(np.flatnonzero(better[first] & better[:, first] & (np.arange(len(items)) != first))[0])
-            names = self.judgments.items[self.judgments.offsets[query] : self.judgments.offsets[query + 1]]
+            second = int(
+                np.flatnonzero(better[first] & better[:, first] & (np.arange(len(items)) != first))[
+                    0
+                ]
+            )
+            names = self.judgments.items[
+                self.judgments.offsets[query] : self.judgments.offsets[query + 1]
+            ]
             raise BadInput(
-                f"query {self.queries[query]!r}, group {self.groups[rows.start]!r}: items {names[int(items[first])]!r} and "
-                f"{names[int(items[second])]!r} are each preferred to the other; make them preferences of two groups."
+                f"query {self.queries[query]!r}, group {self.groups[rows.start]!r}: items "
+                f"{names[int(items[first])]!r} and "
+                f"{names[int(items[second])]!r} are each preferred to the other; make them "
+                "preferences of two groups."
             )
         return better
 
 
 class PlacedGroup(NamedTuple):
-    """A group's items from first to last: those retrieved by rank, then the others by the bytes of their ids.
+    """A group's items from first to last: those retrieved by rank, then the others by the bytes of
+    their ids.
 
-    places: (items,) ascending, among all items of the query. levels: (items,). retrieved: how many of them are retrieved.
-    better: (items, items) whether the item of the row is preferred to that of the column. chained: whether subgroups were joined.
+    places: (items,) ascending, among all items of the query. levels: (items,). retrieved: how many
+    of them are retrieved. better: (items, items) whether the item of the row is preferred to that
+    of the column. chained: whether subgroups were joined.
     """
 
     places: Ints
@@ -193,7 +246,9 @@ class PlacedGroup(NamedTuple):
 
 
 class Tally(NamedTuple):
-    """Preferences by how many of their two items are retrieved: both, one, none. Each is (groups,)."""
+    """Preferences by how many of their two items are retrieved: both, one, none. Each is
+    (groups,).
+    """
 
     both: Floats
     one: Floats
@@ -202,12 +257,14 @@ class Tally(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class PreferenceRankings:
-    """Ranks of the items of every preference. A preference is fulfilled if its better item is retrieved, above the other if
+    """Ranks of the items of every preference. A preference is fulfilled if its better item is
+    retrieved, above the other if
     that is retrieved too.
 
-    queries: ids. groups: (groups,) those of a query together. group_offsets: (queries + 1,) where those of each query begin.
-    item_offsets: (queries + 1,) where the items of each query begin. ranks: (items,) in the whole ranking from 1, 0 for an item
-    that was not retrieved; items in the order of the bytes of their ids. present: (queries,) whether the ranking has the query.
+    queries: ids. groups: (groups,) those of a query together. group_offsets: (queries + 1,) where
+    those of each query begin. item_offsets: (queries + 1,) where the items of each query begin.
+    ranks: (items,) in the whole ranking from 1, 0 for an item that was not retrieved; items in the
+    order of the bytes of their ids. present: (queries,) whether the ranking has the query.
     """
 
     needs: ClassVar[str] = "preferences between items in place of grades"
@@ -220,14 +277,18 @@ class PreferenceRankings:
 
     @classmethod
     def join(cls, preferences: Preferences, hits: Hits) -> Self:
-        """The view of one ranking; `hits` are those of `preferences.judgments`. trec_eval breaks ties by `id-asc` here."""
+        """The view of one ranking; `hits` are those of `preferences.judgments`. trec_eval breaks
+        ties by `id-asc` here.
+        """
         judgments = preferences.judgments
         ranks = np.zeros(len(judgments.items), dtype=np.int64)
         ranks[hits.row] = hits.above + hits.before + 1
         return cls(
             queries=preferences.queries,
             groups=tuple(group for groups in preferences.by_group for group in groups),
-            group_offsets=offsets_of(np.array([len(groups) for groups in preferences.by_group], dtype=np.int64)),
+            group_offsets=offsets_of(
+                np.array([len(groups) for groups in preferences.by_group], dtype=np.int64)
+            ),
             item_offsets=judgments.offsets,
             ranks=ranks,
             present=hits.present,
@@ -245,7 +306,9 @@ class PreferenceRankings:
 
     @cached_property
     def places(self) -> Ints:
-        """(items,) the place of each item, from 0, among all items of its query, those not retrieved last."""
+        """(items,) the place of each item, from 0, among all items of its query, those not
+        retrieved last.
+        """
         query = np.repeat(np.arange(len(self.queries)), np.diff(self.item_offsets))
         order = np.lexsort((self.ranks, self.ranks == 0, query))
         places = np.empty_like(self.ranks)
@@ -257,20 +320,29 @@ class PreferenceRankings:
         each, start = self.groups[group], int(self.item_offsets[self.query_of_group[group]])
         places = self.places[start + each.items]
         order = np.argsort(places)
-        better, retrieved = each.better[np.ix_(order, order)], count_true(self.ranks[start + each.items] > 0)
-        return PlacedGroup(places[order], each.levels[order], better, retrieved, each.chained is not None)
+        better, retrieved = (
+            each.better[np.ix_(order, order)],
+            count_true(self.ranks[start + each.items] > 0),
+        )
+        return PlacedGroup(
+            places[order], each.levels[order], better, retrieved, each.chained is not None
+        )
 
     @cached_property
     def tallies(self) -> tuple[Tally, Tally]:
         """The preferences of each group that are fulfilled, and all of them."""
-        found = [tally(placed.better, placed.retrieved) for placed in map(self.placed, range(len(self.groups)))]
+        found = [
+            tally(placed.better, placed.retrieved)
+            for placed in map(self.placed, range(len(self.groups)))
+        ]
         table = np.array(found, dtype=np.float64).reshape(len(found), 2, 3)
         return Tally(*table[:, 0].T), Tally(*table[:, 1].T)
 
     @cached_property
     def pairs(self) -> tuple[Tally, Tally]:
-        """(queries,) over the pairs of items with a stated preference: the sum of the share of groups whose preference is
-        fulfilled, and the number of pairs."""
+        """(queries,) over the pairs of items with a stated preference: the sum of the share of
+        groups whose preference is fulfilled, and the number of pairs.
+        """
         table = np.zeros((len(self.queries), 2, 3))
         for query, (start, stop) in enumerate(pairwise(self.group_offsets.tolist())):
             if stop == start + 1:
@@ -289,13 +361,22 @@ class PreferenceRankings:
             votes[np.ix_(placed.places, placed.places)] += placed.better
         stated = np.triu(votes + votes.T)
         share = np.divide(np.triu(votes), stated, out=np.zeros_like(votes), where=stated > 0)
-        parts = [(slice(0, retrieved), slice(0, retrieved)), (slice(0, retrieved), slice(retrieved, n))]
+        parts = [
+            (slice(0, retrieved), slice(0, retrieved)),
+            (slice(0, retrieved), slice(retrieved, n)),
+        ]
         known = [stated[part] > 0 for part in [*parts, (slice(retrieved, n), slice(retrieved, n))]]
-        return np.array([[*(share[part].sum() for part in parts), 0.0], [count_true(part) for part in known]])
+        return np.array(
+            [[*(share[part].sum() for part in parts), 0.0], [count_true(part) for part in known]]
+        )
 
     def sum_groups(self, values: Floats) -> Floats:
-        """(queries,) the sum of (groups,) values per query, in the order of the groups; 0 without groups."""
-        return np.bincount(self.query_of_group, weights=values, minlength=len(self.queries)).astype(np.float64, copy=False)
+        """(queries,) the sum of (groups,) values per query, in the order of the groups; 0 without
+        groups.
+        """
+        return np.bincount(self.query_of_group, weights=values, minlength=len(self.queries)).astype(
+            np.float64, copy=False
+        )
 
     def cut(self, depth: int) -> Self:
         """The view of rankings cut to their first `depth` items; the preferences stay whole."""
@@ -317,10 +398,20 @@ class PreferenceRankings:
 
 
 def tally(better: Bools, retrieved: int) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
-    """Of the preferences between items in order, the fulfilled ones and all of them: both, one, none of the two retrieved."""
-    upper, right, below = better[:retrieved, :retrieved], better[:retrieved, retrieved:], better[retrieved:]
+    """Of the preferences between items in order, the fulfilled ones and all of them: both, one,
+    none of the two retrieved.
+    """
+    upper, right, below = (
+        better[:retrieved, :retrieved],
+        better[:retrieved, retrieved:],
+        better[retrieved:],
+    )
     one = count_true(right)
-    possible = (count_true(upper), one + count_true(below[:, :retrieved]), count_true(below[:, retrieved:]))
+    possible = (
+        count_true(upper),
+        one + count_true(below[:, :retrieved]),
+        count_true(below[:, retrieved:]),
+    )
     return (count_true(np.triu(upper)), one, 0), possible
 
 

@@ -1,4 +1,6 @@
-"""Two models' lists side by side: per query the first items of a reference and of a candidate, and their ranks in the other."""
+"""Two models' lists side by side: per query the first items of a reference and of a candidate, and
+their ranks in the other.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -7,7 +9,16 @@ from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
-from rankwell.core.tables import Bools, Floats, Ints, gather, offsets_by, offsets_of, position_in_segment, running_sum
+from rankwell.core.tables import (
+    Bools,
+    Floats,
+    Ints,
+    gather,
+    offsets_by,
+    offsets_of,
+    position_in_segment,
+    running_sum,
+)
 from rankwell.core.views.judged import JudgedRankings, expected_values
 from rankwell.errors import BadInput, DuplicateItem
 
@@ -19,10 +30,12 @@ Ties = Literal["order", "shared"]
 
 
 class Listed(NamedTuple):
-    """The first items of each query under one model, and their ranks under the other; each (queries, depth).
+    """The first items of each query under one model, and their ranks under the other; each
+    (queries, depth).
 
-    positions: items as numbers, -1 after the end of a list. scores: their similarity, NaN where unknown. other_ranks: their ranks
-    among all candidates under the other model, from 1, 0 where unknown; items that the other list holds need none.
+    positions: items as numbers, -1 after the end of a list. scores: their similarity, NaN where
+    unknown. other_ranks: their ranks among all candidates under the other model, from 1, 0 where
+    unknown; items that the other list holds need none.
     other_scores: their similarity there, NaN where unknown.
     """
 
@@ -36,8 +49,9 @@ class Listed(NamedTuple):
 class ListSide:
     """One model's lists in flat arrays: a row per item, by query and rank.
 
-    offsets: (queries + 1,) where each list begins. items: (rows,) as numbers. scores: (rows,) similarity, NaN where unknown.
-    other_ranks: (rows,) rank under the other model, from 1, 0 where unknown. other_scores: (rows,) similarity there, or NaN.
+    offsets: (queries + 1,) where each list begins. items: (rows,) as numbers. scores: (rows,)
+    similarity, NaN where unknown. other_ranks: (rows,) rank under the other model, from 1, 0 where
+    unknown. other_scores: (rows,) similarity there, or NaN.
     """
 
     offsets: Ints
@@ -48,17 +62,24 @@ class ListSide:
 
     @classmethod
     def read(cls, listed: Listed) -> Self:
-        """The lists of a padded table; nothing is known yet of items that only the other list holds."""
+        """The lists of a padded table; nothing is known yet of items that only the other list
+        holds.
+        """
         kept = listed.positions >= 0
         if (kept[:, 1:] & ~kept[:, :-1]).any():
             row = int(np.flatnonzero((kept[:, 1:] & ~kept[:, :-1]).any(axis=1))[0])
-            raise BadInput(f"row {row} of the positions has an item after a -1; a list is padded with -1 at its end only.")
+            raise BadInput(
+                f"row {row} of the positions has an item after a -1; a list is padded with -1 "
+                "at its end only."
+            )
         unknown = np.full(listed.positions.shape, np.nan)
         return cls(
             offsets=offsets_of(kept.sum(axis=1, dtype=np.int64)),
             items=listed.positions[kept],
             scores=listed.scores[kept],
-            other_ranks=np.zeros(int(kept.sum()), dtype=np.int64) if listed.other_ranks is None else listed.other_ranks[kept],
+            other_ranks=np.zeros(int(kept.sum()), dtype=np.int64)
+            if listed.other_ranks is None
+            else listed.other_ranks[kept],
             other_scores=(unknown if listed.other_scores is None else listed.other_scores)[kept],
         )
 
@@ -79,9 +100,13 @@ class ListSide:
 
     @cached_property
     def shared_ranks(self) -> Ints:
-        """(rows,) the rank of the first item with the same similarity; items of unknown similarity are tied with none."""
+        """(rows,) the rank of the first item with the same similarity; items of unknown similarity
+        are tied with none.
+        """
         new = np.ones(len(self.items), dtype=np.bool_)
-        new[1:] = (self.scores[1:] != self.scores[:-1]) | (self.query_of_row[1:] != self.query_of_row[:-1])
+        new[1:] = (self.scores[1:] != self.scores[:-1]) | (
+            self.query_of_row[1:] != self.query_of_row[:-1]
+        )
         return self.ranks[np.maximum.accumulate(np.where(new, np.arange(len(new)), 0))]
 
     def n_shown(self, k: int | None) -> Ints:
@@ -89,17 +114,30 @@ class ListSide:
         return self.lengths if k is None else np.minimum(self.lengths, k)
 
     def within(self, depth: int | Ints | None) -> Bools:
-        """(rows,) whether each row stands in the first places: one number, one per query, or None for all."""
+        """(rows,) whether each row stands in the first places: one number, one per query, or None
+        for all.
+        """
         if depth is None:
             return np.ones(len(self.items), dtype=np.bool_)
-        return self.ranks <= np.broadcast_to(np.asarray(depth, dtype=np.int64), self.lengths.shape)[self.query_of_row]
+        return (
+            self.ranks
+            <= np.broadcast_to(np.asarray(depth, dtype=np.int64), self.lengths.shape)[
+                self.query_of_row
+            ]
+        )
 
     def sum_rows(self, values: Floats | Bools | Ints) -> Floats:
-        """(queries,) the sum of (rows,) values per query, added in order of rank; 0 without rows."""
-        return np.bincount(self.query_of_row, weights=values, minlength=len(self.lengths)).astype(np.float64, copy=False)
+        """(queries,) the sum of (rows,) values per query, added in order of rank; 0 without
+        rows.
+        """
+        return np.bincount(self.query_of_row, weights=values, minlength=len(self.lengths)).astype(
+            np.float64, copy=False
+        )
 
     def score_at(self, rank: Ints) -> Floats:
-        """(queries,) the similarity of the item at a rank, one rank per query; NaN where the list does not reach it."""
+        """(queries,) the similarity of the item at a rank, one rank per query; NaN where the list
+        does not reach it.
+        """
         there = np.flatnonzero((rank >= 1) & (rank <= self.lengths))
         found = np.full(len(self.lengths), np.nan)
         found[there] = self.scores[self.offsets[there] + rank[there] - 1]
@@ -108,10 +146,18 @@ class ListSide:
     def take(self, queries: Ints) -> Self:
         """The lists of some queries only, in the order given by their indices."""
         rows, offsets = gather(self.offsets, queries)
-        return type(self)(offsets, self.items[rows], self.scores[rows], self.other_ranks[rows], self.other_scores[rows])
+        return type(self)(
+            offsets,
+            self.items[rows],
+            self.scores[rows],
+            self.other_ranks[rows],
+            self.other_scores[rows],
+        )
 
     def knowing(self, other: "ListSide", queries: Sequence[str], name: str) -> Self:
-        """The lists with ranks and similarities from the other list filled in. Raises BadInput if exact ranks contradict it."""
+        """The lists with ranks and similarities from the other list filled in. Raises BadInput if
+        exact ranks contradict it.
+        """
         stride = int(max(self.items.max(initial=0), other.items.max(initial=0))) + 1
         # A last key of no item, so that there is one.
         keys = np.append(other.query_of_row * stride + other.items, np.iinfo(np.int64).max)
@@ -125,9 +171,16 @@ class ListSide:
         wrong |= ~found & (ranks > 0) & (ranks <= other.lengths[self.query_of_row])
         if wrong.any():
             at = int(np.flatnonzero(wrong)[0])
-            where = f"query {queries[int(self.query_of_row[at])]!r}, {name} item {int(self.items[at])}"
-            says = f"rank {int(ranks[at])} in the other list" if found[at] else "not in the other list"
-            raise BadInput(f"{where}: its exact rank under the other model is {int(self.other_ranks[at])}, but it is {says}.")
+            where = (
+                f"query {queries[int(self.query_of_row[at])]!r}, {name} item {int(self.items[at])}"
+            )
+            says = (
+                f"rank {int(ranks[at])} in the other list" if found[at] else "not in the other list"
+            )
+            raise BadInput(
+                f"{where}: its exact rank under the other model is "
+                f"{int(self.other_ranks[at])}, but it is {says}."
+            )
         return replace(self, other_ranks=ranks, other_scores=scores)
 
     def refuse_duplicates(self, queries: Sequence[str], name: str) -> None:
@@ -136,12 +189,20 @@ class ListSide:
         same = (np.diff(self.items[order]) == 0) & (np.diff(self.query_of_row[order]) == 0)
         if same.any():
             first, second = order[np.flatnonzero(same)[0] :][:2].tolist()
-            where = f"query {queries[int(self.query_of_row[first])]!r}: the {name} lists item {int(self.items[first])} twice"
-            raise DuplicateItem(f"{where}, at ranks {int(self.ranks[first])} and {int(self.ranks[second])}; keep one of them.")
+            where = (
+                f"query {queries[int(self.query_of_row[first])]!r}: the {name} lists item "
+                f"{int(self.items[first])} twice"
+            )
+            raise DuplicateItem(
+                f"{where}, at ranks {int(self.ranks[first])} and {int(self.ranks[second])}; "
+                "keep one of them."
+            )
 
 
 class Prefixes(NamedTuple):
-    """The overlap of the lists at every depth down to the end of the longer one: (rows,) numbers of items, by query and depth."""
+    """The overlap of the lists at every depth down to the end of the longer one: (rows,) numbers of
+    items, by query and depth.
+    """
 
     offsets: Ints
     query: Ints
@@ -153,9 +214,11 @@ class Prefixes(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class RankingPairs:
-    """A reference's list and a candidate's list for every query, each a definite order over the same candidates.
+    """A reference's list and a candidate's list for every query, each a definite order over the
+    same candidates.
 
-    queries: ids. n_candidates: (queries,) how many items either model could have listed, the query itself left out.
+    queries: ids. n_candidates: (queries,) how many items either model could have listed, the query
+    itself left out.
     """
 
     needs: ClassVar[str] = "two rankings of the same queries, a reference and a candidate"
@@ -166,24 +229,46 @@ class RankingPairs:
     n_candidates: Ints
 
     @classmethod
-    def from_top_k(cls, queries: Sequence[str], reference: Listed, candidate: Listed, *, n_candidates: int | Ints) -> Self:
-        """The view of two top-k tables with a row per query. Raises BadInput and DuplicateItem for lists that cannot be."""
+    def from_top_k(
+        cls,
+        queries: Sequence[str],
+        reference: Listed,
+        candidate: Listed,
+        *,
+        n_candidates: int | Ints,
+    ) -> Self:
+        """The view of two top-k tables with a row per query. Raises BadInput and DuplicateItem for
+        lists that cannot be.
+        """
         for name, listed in (("reference", reference), ("candidate", candidate)):
             for column in listed:
-                if column is not None and (column.shape != listed.positions.shape or column.shape[:1] != (len(queries),)):
+                if column is not None and (
+                    column.shape != listed.positions.shape or column.shape[:1] != (len(queries),)
+                ):
                     wanted = f"({len(queries)}, depth)"
-                    raise BadInput(f"the {name}'s table has the shape {column.shape}; expected one row per query, {wanted}.")
+                    raise BadInput(
+                        f"the {name}'s table has the shape {column.shape}; expected one row "
+                        f"per query, {wanted}."
+                    )
         first, second = ListSide.read(reference), ListSide.read(candidate)
         n = np.broadcast_to(np.asarray(n_candidates, dtype=np.int64), (len(queries),))
         first.refuse_duplicates(queries, "reference")
         second.refuse_duplicates(queries, "candidate")
-        view = cls(tuple(queries), first.knowing(second, queries, "reference"), second.knowing(first, queries, "candidate"), n)
+        view = cls(
+            tuple(queries),
+            first.knowing(second, queries, "reference"),
+            second.knowing(first, queries, "candidate"),
+            n,
+        )
         needed = first.lengths + second.lengths - view.n_shared(None)
         for side in (view.reference, view.candidate):
             np.maximum.at(needed, side.query_of_row, side.other_ranks)
         if (needed > n).any():
             at = int(np.flatnonzero(needed > n)[0])
-            what = f"query {queries[at]!r}: the lists and ranks need {int(needed[at])} candidates, but there are {int(n[at])}"
+            what = (
+                f"query {queries[at]!r}: the lists and ranks need {int(needed[at])} candidates, "
+                f"but there are {int(n[at])}"
+            )
             raise BadInput(f"{what}; count every item that may be listed.")
         return view
 
@@ -197,28 +282,37 @@ class RankingPairs:
         )
 
     def shared(self, k: int | None) -> Ints:
-        """The rows of the reference whose items stand in the first `k` places of both lists, in the reference's order."""
+        """The rows of the reference whose items stand in the first `k` places of both lists, in the
+        reference's order.
+        """
         side = self.reference
         last = self.candidate.n_shown(k)[side.query_of_row]
         return np.flatnonzero(side.within(k) & (side.other_ranks > 0) & (side.other_ranks <= last))
 
     def n_shared(self, k: int | None) -> Ints:
         """(queries,) how many items stand in the first `k` places of both lists."""
-        return np.bincount(self.reference.query_of_row[self.shared(k)], minlength=len(self.queries)).astype(np.int64)
+        return np.bincount(
+            self.reference.query_of_row[self.shared(k)], minlength=len(self.queries)
+        ).astype(np.int64)
 
     def mean_by_chance(self, worth: Callable[[Ints, int, int], Floats], k: int | None) -> Floats:
-        """(queries,) the mean of `worth(shared, reference length, candidate length)` over all orders of the candidate's list.
+        """(queries,) the mean of `worth(shared, reference length, candidate length)` over all
+        orders of the candidate's list.
 
-        The number of shared items follows the hypergeometric distribution; numbers whose worth is NaN are left out of the mean.
-        NaN where there is none other.
+        The number of shared items follows the hypergeometric distribution; numbers whose worth is
+        NaN are left out of the mean. NaN where there is none other.
         """
-        known = np.column_stack([self.reference.n_shown(k), self.candidate.n_shown(k), self.n_candidates])
+        known = np.column_stack(
+            [self.reference.n_shown(k), self.candidate.n_shown(k), self.n_candidates]
+        )
         kinds, kind_of_query = np.unique(known, axis=0, return_inverse=True)
         means = np.full(len(kinds), np.nan)
         for kind, (first, second, n) in enumerate(kinds.tolist()):
             shared = np.arange(max(0, first + second - n), min(first, second) + 1)
             last = shared[:-1]
-            steps = np.log((first - last) * (second - last) / ((last + 1) * (n - first - second + last + 1.0)))
+            steps = np.log(
+                (first - last) * (second - last) / ((last + 1) * (n - first - second + last + 1.0))
+            )
             logs = np.concatenate([[0.0], np.cumsum(steps)])
             values, chances = worth(shared, first, second), np.exp(logs - logs.max())
             counted = ~np.isnan(values)
@@ -227,16 +321,22 @@ class RankingPairs:
         return means[kind_of_query.ravel()]
 
     def prefixes(self, k: int | None, ties: Ties = "order") -> Prefixes:
-        """The overlap of the first `k` places at every depth; under `shared`, equal similarities share their first rank."""
+        """The overlap of the first `k` places at every depth; under `shared`, equal similarities
+        share their first rank.
+        """
         first, second, rows = self.reference, self.candidate, self.shared(k)
         longer = np.maximum(first.n_shown(k), second.n_shown(k))
         offsets = offsets_of(longer)
         ranks = [side.ranks if ties == "order" else side.shared_ranks for side in (first, second)]
         owner = first.query_of_row[rows]
-        depth = np.maximum(ranks[0][rows], ranks[1][second.offsets[owner] + first.other_ranks[rows] - 1])
+        depth = np.maximum(
+            ranks[0][rows], ranks[1][second.offsets[owner] + first.other_ranks[rows] - 1]
+        )
 
         def _at_depth(query: Ints, place: Ints) -> Ints:
-            counts = np.bincount(offsets[query] + place - 1, minlength=int(offsets[-1])).astype(np.int64)
+            counts = np.bincount(offsets[query] + place - 1, minlength=int(offsets[-1])).astype(
+                np.int64
+            )
             return running_sum(counts, offsets)
 
         shown = [side.within(k) for side in (first, second)]
@@ -250,11 +350,15 @@ class RankingPairs:
         )
 
     def judged(self, gold_depth: int | None = None, gains: Gains = "binary") -> JudgedRankings:
-        """The candidate's lists judged by the reference: its first `gold_depth` items are relevant, all of its list for None.
+        """The candidate's lists judged by the reference: its first `gold_depth` items are relevant,
+        all of its list for None.
 
-        gains: the grade is 1 (`binary`), one over the reference's rank, or the reference's similarity where that is above 0, else
-        0. Measures that count an item as relevant from grade 1 on are for `binary`; nDCG reads the others.
-        The ideal is always the reference's own, and a candidate's list is a definite order without ties.
+        gains: the grade is 1 (`binary`), one over the reference's rank, or the reference's
+        similarity where that is above 0, else
+        0. Measures that count an item as relevant from grade 1 on are for `binary`; nDCG reads the
+           others.
+        The ideal is always the reference's own, and a candidate's list is a definite order without
+        ties.
         Raises BadInput under `similarity` where the reference's similarities are unknown.
         """
         side, gold, grades = self._gold(gold_depth, gains)
@@ -263,10 +367,20 @@ class RankingPairs:
         rows = rows[np.lexsort((side.other_ranks[rows], side.query_of_row[rows]))]
         view = self._all_tied(rows, gold, grades, self.candidate.lengths)
         alone = np.ones(len(rows), dtype=np.int64)
-        return replace(view, scores=side.other_scores[rows], above=side.other_ranks[rows] - 1, tied=alone, before=alone - 1)
+        return replace(
+            view,
+            scores=side.other_scores[rows],
+            above=side.other_ranks[rows] - 1,
+            tied=alone,
+            before=alone - 1,
+        )
 
-    def judged_at_random(self, gold_depth: int | None = None, gains: Gains = "binary") -> JudgedRankings:
-        """All candidates in one tie, judged by the reference: a measure's closed form for ties is its chance level here."""
+    def judged_at_random(
+        self, gold_depth: int | None = None, gains: Gains = "binary"
+    ) -> JudgedRankings:
+        """All candidates in one tie, judged by the reference: a measure's closed form for ties is
+        its chance level here.
+        """
         _, gold, grades = self._gold(gold_depth, gains)
         return self._all_tied(np.flatnonzero(gold), gold, grades, self.n_candidates)
 
@@ -276,8 +390,13 @@ class RankingPairs:
         grades = np.ones(len(side.items)) if gains == "binary" else 1.0 / side.ranks
         if gains == "similarity":
             if np.isnan(side.scores[gold]).any():
-                query = self.queries[int(side.query_of_row[np.flatnonzero(gold & np.isnan(side.scores))[0]])]
-                raise BadInput(f"query {query!r}: gains by similarity want the reference's similarities; give items with scores.")
+                query = self.queries[
+                    int(side.query_of_row[np.flatnonzero(gold & np.isnan(side.scores))[0]])
+                ]
+                raise BadInput(
+                    f"query {query!r}: gains by similarity want the reference's similarities; "
+                    "give items with scores."
+                )
             grades = np.maximum(side.scores, 0.0)
         return side, gold, grades
 
@@ -303,13 +422,25 @@ class RankingPairs:
         )
 
 
-def chance_level(measure: "Measure", pairs: RankingPairs, *, gold_depth: int | None = None, gains: Gains = "binary") -> Floats:
-    """(queries,) the mean of a measure over all orders of the candidates: P@k gives d / n for d relevant among n of them.
+def chance_level(
+    measure: "Measure",
+    pairs: RankingPairs,
+    *,
+    gold_depth: int | None = None,
+    gains: Gains = "binary",
+) -> Floats:
+    """(queries,) the mean of a measure over all orders of the candidates: P@k gives d / n for d
+    relevant among n of them.
 
-    gold_depth, gains: as in `RankingPairs.judged`, for measures that read judged rankings; their closed form under random order
-    of ties is their chance level. NaN where a measure has no closed form, and for a query that it does not count.
+    gold_depth, gains: as in `RankingPairs.judged`, for measures that read judged rankings; their
+    closed form under random order of ties is their chance level. NaN where a measure has no closed
+    form, and for a query that it does not count.
     """
     entry = measure.entry
     if entry.view is RankingPairs:
-        return np.full(len(pairs.queries), np.nan) if entry.chance is None else entry.chance(pairs, **dict(measure.given))
+        return (
+            np.full(len(pairs.queries), np.nan)
+            if entry.chance is None
+            else entry.chance(pairs, **dict(measure.given))
+        )
     return expected_values(measure, pairs.judged_at_random(gold_depth, gains))

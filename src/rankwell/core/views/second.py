@@ -1,4 +1,6 @@
-"""Rankings whose items have two grades each: relevance, and another one such as understandability or trustworthiness."""
+"""Rankings whose items have two grades each: relevance, and another one such as understandability
+or trustworthiness.
+"""
 
 from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple, Self
@@ -11,7 +13,9 @@ from rankwell.core.views.judged import JudgedRankings
 
 
 class JudgmentPair(NamedTuple):
-    """Judgments of relevance, and second judgments of the same queries and items; either may lack some of the other's rows."""
+    """Judgments of relevance, and second judgments of the same queries and items; either may lack
+    some of the other's rows.
+    """
 
     first: Judgments
     second: Judgments
@@ -19,7 +23,9 @@ class JudgmentPair(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SecondJudgedRankings:
-    """The judged rankings by relevance. second: (rows,) the second grade of each row, NaN for an item that has none."""
+    """The judged rankings by relevance. second: (rows,) the second grade of each row, NaN for an
+    item that has none.
+    """
 
     needs: ClassVar[str] = "judged rankings and second judgments of their items"
     option: ClassVar[str] = "--other-judgments"
@@ -30,7 +36,13 @@ class SecondJudgedRankings:
     def join(cls, judgments: JudgmentPair, hits: Hits) -> Self:
         """The view of one ranking under two judgments; `hits` are those of the first."""
         flat, second = JudgedRankings.join(judgments.first, hits), judgments.second
-        known = dict(zip(zip(second.row_queries, second.items, strict=True), second.grades.tolist(), strict=True))
+        known = dict(
+            zip(
+                zip(second.row_queries, second.items, strict=True),
+                second.grades.tolist(),
+                strict=True,
+            )
+        )
         items: list[str] = [judgments.first.items[row] for row in map(int, flat.items)]
         grades = [known.get(pair, np.nan) for pair in zip(flat.row_queries, items, strict=True)]
         return cls(flat, np.array(grades, dtype=np.float64))

@@ -1,4 +1,6 @@
-"""Rankings of the queries of sessions: those that a user issued one after the other for one need."""
+"""Rankings of the queries of sessions: those that a user issued one after the other for one
+need.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -6,38 +8,60 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from rankwell.core.tables import Ints, QueryRows, gather, offsets_by, offsets_of, position_in_segment, sort_ids
+from rankwell.core.tables import (
+    Ints,
+    QueryRows,
+    gather,
+    offsets_by,
+    offsets_of,
+    position_in_segment,
+    sort_ids,
+)
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadInput
 
 
 @dataclass(frozen=True, eq=False)
 class SessionQueries(QueryRows):
-    """The queries of each session, in order. queries: ids of sessions. items: (rows,) ids of queries, each in one session."""
+    """The queries of each session, in order. queries: ids of sessions. items: (rows,) ids of
+    queries, each in one session.
+    """
 
     items: Sequence[str]
 
     @classmethod
     def from_dict(cls, sessions: Mapping[str, Sequence[str]]) -> Self:
-        """The table of a mapping session -> its queries in order. Raises BadInput for a query that is listed twice."""
+        """The table of a mapping session -> its queries in order. Raises BadInput for a query that
+        is listed twice.
+        """
         owner: dict[str, str] = {}
         for session, queries in sessions.items():
             for query in queries:
                 if query in owner:
-                    where = f"sessions {owner[query]!r} and {session!r}" if owner[query] != session else f"session {session!r}"
-                    raise BadInput(f"query {query!r} is listed twice, in {where}; a query has one place in one session.")
+                    where = (
+                        f"sessions {owner[query]!r} and {session!r}"
+                        if owner[query] != session
+                        else f"session {session!r}"
+                    )
+                    raise BadInput(
+                        f"query {query!r} is listed twice, in {where}; a query has one place "
+                        "in one session."
+                    )
                 owner[query] = session
         names = sort_ids(sessions)
         lengths = np.array([len(sessions[name]) for name in names], dtype=np.int64)
-        return cls(tuple(names), offsets_of(lengths), [query for name in names for query in sessions[name]])
+        return cls(
+            tuple(names), offsets_of(lengths), [query for name in names for query in sessions[name]]
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class SessionRankings:
     """The judged rankings of all queries of a session.
 
-    flat: by session: its `queries` are sessions, and a row's rank is that in the list of its own query. position: (rows,) the
-    place of the row's query in its session, from 1. A query without judgments keeps its place and has no rows.
+    flat: by session: its `queries` are sessions, and a row's rank is that in the list of its own
+    query. position: (rows,) the place of the row's query in its session, from 1. A query without
+    judgments keeps its place and has no rows.
     """
 
     needs: ClassVar[str] = "judged rankings and the session of each query"
@@ -47,10 +71,14 @@ class SessionRankings:
 
     @classmethod
     def join(cls, view: JudgedRankings, sessions: SessionQueries) -> Self:
-        """The view by sessions of rankings whose ties are resolved; queries of no session are left out."""
+        """The view by sessions of rankings whose ties are resolved; queries of no session are left
+        out.
+        """
         known = [row for row, query in enumerate(sessions.items) if query in view.index]
         rows = np.array(known, dtype=np.int64)
-        taken = view.take(np.array([view.index[sessions.items[row]] for row in known], dtype=np.int64))
+        taken = view.take(
+            np.array([view.index[sessions.items[row]] for row in known], dtype=np.int64)
+        )
         owner, n = sessions.query_of_row[rows], len(sessions.queries)
         place = position_in_segment(sessions.offsets)[rows] + 1
         judged = owner[taken.query_of_judged]

@@ -1,4 +1,6 @@
-"""Values of two systems or more -> paired differences with intervals and tests, verdicts in words, and the order of systems."""
+"""Values of two systems or more -> paired differences with intervals and tests, verdicts in words,
+and the order of systems.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -36,20 +38,34 @@ from rankwell.experiments.comparison.unjudged import notes_on_unjudged
 from rankwell.report.page.scripts import query_noun
 from rankwell.store import Source
 
-__all__ = ["Attribute", "ComparisonOptions", "Correction", "Origin", "Test", "attribute_named", "compare_values"]
+__all__ = [
+    "Attribute",
+    "ComparisonOptions",
+    "Correction",
+    "Origin",
+    "Test",
+    "attribute_named",
+    "compare_values",
+]
 
 _MOST_VALUES = 12
 
 
 class Attribute(NamedTuple):
-    """An attribute of queries, such as their type: query -> text. A query that is not in it has none."""
+    """An attribute of queries, such as their type: query -> text. A query that is not in it has
+    none.
+    """
 
     name: str
     of: Mapping[str, str]
 
 
-def attribute_named(name: str | None, known: Mapping[str, Mapping[str, str]], advice: str) -> Attribute | None:
-    """An attribute of the queries, None for none. Raises UnknownName; BadInput with the advice where they have none at all."""
+def attribute_named(
+    name: str | None, known: Mapping[str, Mapping[str, str]], advice: str
+) -> Attribute | None:
+    """An attribute of the queries, None for none. Raises UnknownName; BadInput with the advice
+    where they have none at all.
+    """
     if name is None:
         return None
     if not known:
@@ -61,9 +77,11 @@ def attribute_named(name: str | None, known: Mapping[str, Mapping[str, str]], ad
 
 @dataclass(frozen=True, kw_only=True)
 class Origin:
-    """The origin of values, for the rules and the folder of a comparison; see `Results`. better: the better directions.
+    """The origin of values, for the rules and the folder of a comparison; see `Results`. better:
+    the better directions.
 
-    unjudged: the unjudged items among the first of each query, read when they are needed; None where they are not known.
+    unjudged: the unjudged items among the first of each query, read when they are needed; None
+    where they are not known.
     """
 
     rules: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -90,28 +108,37 @@ def compare_values(
 ) -> Results:
     """Compares two systems or more on the queries that count for both of a pair.
 
-    values: one element per run and measure. options: the fields of `ComparisonOptions`, as keywords or as one.
-    row_attributes: for each element the columns that distinguish it from others of its measure (`direction`). pairs: those to
-    compare; by default all, or all with the baseline. group: an
-    attribute of queries, each of whose values is judged alone, all of them being one family of tests. cluster: queries with the
-    same value are drawn and flipped together.
-    The same values and seed give the same bytes, in any order of queries. Raises BadUsage, UnknownName and BadInput for what
-    cannot be compared, NothingToEvaluate where no two runs share a counted query.
+    values: one element per run and measure. options: the fields of `ComparisonOptions`, as keywords
+    or as one.
+    row_attributes: for each element the columns that distinguish it from others of its measure
+    (`direction`). pairs: those to compare; by default all, or all with the baseline. group: an
+    attribute of queries, each of whose values is judged alone, all of them being one family of
+    tests. cluster: queries with the same value are drawn and flipped together.
+    The same values and seed give the same bytes, in any order of queries. Raises BadUsage,
+    UnknownName and BadInput for what cannot be compared, NothingToEvaluate where no two runs share
+    a counted query.
     """
     if cluster is not None:
         options.check_clusters()
     origin, measures = origin or Origin(), measure_names(options.measures)
     attributes = [dict(each) for each in row_attributes] or [{} for _ in values]
     values, attributes, whole = _by_query(values, attributes)
-    comparison = assign_roles(align_values(values, attributes, origin.better, measures), options.family)
+    comparison = assign_roles(
+        align_values(values, attributes, origin.better, measures), options.family
+    )
     clusters = None if cluster is None else _numbered(comparison, cluster)
     kept = [
         (each, own)
         for each, own in zip(values, attributes, strict=True)
-        if any((matrix.measure, matrix.row_attributes) == (each.measure, own) for matrix in comparison.matrices)
+        if any(
+            (matrix.measure, matrix.row_attributes) == (each.measure, own)
+            for matrix in comparison.matrices
+        )
     ]
     kept = list(zip(in_order(each for each, _ in kept), (own for _, own in kept), strict=True))
-    rules = dict(origin.rules) | {name: each.name for name, each in (("group", group), ("cluster", cluster)) if each}
+    rules = dict(origin.rules) | {
+        name: each.name for name, each in (("group", group), ("cluster", cluster)) if each
+    }
     pairs = pairs or choose_pairs(comparison.runs, options.baseline)
     columns = columns_of(comparison, pairs, np.ones(len(comparison.queries), dtype=np.bool_))
     if all(np.isnan(each.differences).all() for each in columns):
@@ -121,11 +148,19 @@ def compare_values(
     noun = query_noun(origin.protocol)
     differences, groups = judge(columns, options, clusters), judge(parts, options, clusters)
     tables = {
-        "verdicts": [{"text": text} for text in sentences(comparison, pairs, differences, groups, options, noun[1])],
+        "verdicts": [
+            {"text": text}
+            for text in sentences(comparison, pairs, differences, groups, options, noun[1])
+        ],
         "groups": [each.row for each in groups],
         **system_tables(comparison, differences, groups, options.level),
     }
-    notes = [*origin.notes, *whole, *comparison.notes, *notes_on_unjudged(comparison, pairs, origin.unjudged, origin.rules)]
+    notes = [
+        *origin.notes,
+        *whole,
+        *comparison.notes,
+        *notes_on_unjudged(comparison, pairs, origin.unjudged, origin.rules),
+    ]
     notes += notes_on(differences, groups, options.intervals, noun)
     origin = replace(origin, rules=rules, notes=tuple(dict.fromkeys(notes)))
     baseline = None if len({pair.against for pair in pairs}) > 1 else pairs[0].against
@@ -135,7 +170,9 @@ def compare_values(
 def _by_query(
     values: Sequence[Values], attributes: list[dict[str, Any]]
 ) -> tuple[Sequence[Values], list[dict[str, Any]], list[str]]:
-    """The values without those of measures that have none for any query, such as figures of all queries, and a note on them."""
+    """The values without those of measures that have none for any query, such as figures of all
+    queries, and a note on them.
+    """
     has = {each.measure for each in values if not np.isnan(each.values).all()}
     kept = [place for place, each in enumerate(values) if each.measure in has]
     if not kept or len(kept) == len(values):
@@ -154,7 +191,9 @@ def _results(
     options: ComparisonOptions,
     baseline: str | None,
 ) -> Results:
-    """The results of a comparison. own: the values that were compared, with their row attributes."""
+    """The results of a comparison. own: the values that were compared, with their row
+    attributes.
+    """
     rows = tuple(each.row for each in differences)
     blank: dict[str, Any] = dict.fromkeys(name for _, attributes in own for name in attributes)
     columns = [each.column for each in differences]
@@ -166,14 +205,20 @@ def _results(
             **origin.rules,
             # The rules of the comparison follow; intervals, seed and version keep their places.
             **dict.fromkeys(("intervals", "seed", "version")),
-            **{name: getattr(options, name) for name in ("test", "family", "correction", "level", "power", "resamples")},
+            **{
+                name: getattr(options, name)
+                for name in ("test", "family", "correction", "level", "power", "resamples")
+            },
             "baseline": baseline or "none",
             "mean_ranks": tables["mean_ranks"],
         },
         notes=tuple(origin.notes),
         row_attributes=(
             *(blank | attributes | {"against": None} for _, attributes in own),
-            *(blank | dict(each.matrix.row_attributes) | {"against": each.pair.against} for each in columns),
+            *(
+                blank | dict(each.matrix.row_attributes) | {"against": each.pair.against}
+                for each in columns
+            ),
         ),
         query_columns=(*blank, "against"),
         sources=origin.sources,
@@ -198,13 +243,21 @@ def _parts(comparison: Comparison, pairs: Sequence[Pair], group: Attribute) -> l
     """The columns of every group of the queries, groups in the order of their names."""
     texts = _in_ranges([group.of.get(query) for query in comparison.queries])
     if not any(texts):
-        raise BadInput(f"no query has a value of {group.name!r}; name another attribute to group by.")
+        raise BadInput(
+            f"no query has a value of {group.name!r}; name another attribute to group by."
+        )
     columns: list[Column] = []
     for text in _ordered({each for each in texts if each}):
-        name = f"{group.name} {text}" if text.startswith(("at most ", "above ")) else f"{group.name} = {text}"
+        name = (
+            f"{group.name} {text}"
+            if text.startswith(("at most ", "above "))
+            else f"{group.name} = {text}"
+        )
         columns += columns_of(comparison, pairs, np.array([each == text for each in texts]), name)
     without = np.array([not each for each in texts])
-    return columns + (columns_of(comparison, pairs, without, f"{group.name} not given") if without.any() else [])
+    return columns + (
+        columns_of(comparison, pairs, without, f"{group.name} not given") if without.any() else []
+    )
 
 
 def _in_ranges(texts: Sequence[str | None]) -> list[str | None]:
@@ -218,7 +271,11 @@ def _in_ranges(texts: Sequence[str | None]) -> list[str | None]:
     words: dict[str, str] = {}
     for text in known:
         place = int(np.searchsorted(edges[1:-1], numbers[text], side="left"))
-        words[text] = f"at most {edges[1]:g}" if place == 0 else f"above {edges[place]:g} to {edges[place + 1]:g}"
+        words[text] = (
+            f"at most {edges[1]:g}"
+            if place == 0
+            else f"above {edges[place]:g} to {edges[place + 1]:g}"
+        )
     return [words[text] if text else None for text in texts]
 
 
@@ -234,7 +291,9 @@ def _ordered(texts: set[str]) -> list[str]:
     """Numbers and ranges by size, other texts by their bytes."""
     ranges = {text: _number(text.removeprefix("above ").split(" to ")[0]) for text in texts}
     if all(number is not None or text.startswith("at most ") for text, number in ranges.items()):
-        return sorted(texts, key=lambda text: -np.inf if (number := ranges[text]) is None else number)
+        return sorted(
+            texts, key=lambda text: -np.inf if (number := ranges[text]) is None else number
+        )
     return sort_ids(texts)
 
 
@@ -242,6 +301,11 @@ def _numbered(comparison: Comparison, cluster: Attribute) -> Ints:
     """(queries,) the number of each query's cluster. Raises BadInput for a query without one."""
     bare = next((query for query in comparison.queries if not cluster.of.get(query)), None)
     if bare is not None:
-        raise BadInput(f"query {bare!r} has no value of {cluster.name!r}; every query belongs to a cluster.")
-    names = {name: at for at, name in enumerate(sort_ids({cluster.of[query] for query in comparison.queries}))}
+        raise BadInput(
+            f"query {bare!r} has no value of {cluster.name!r}; every query belongs to a cluster."
+        )
+    names = {
+        name: at
+        for at, name in enumerate(sort_ids({cluster.of[query] for query in comparison.queries}))
+    }
     return np.array([names[cluster.of[query]] for query in comparison.queries], dtype=np.int64)

@@ -1,4 +1,6 @@
-"""Folders that commands wrote with `-o` -> the values of all their runs side by side, with the rules that they have in common."""
+"""Folders that commands wrote with `-o` -> the values of all their runs side by side, with the
+rules that they have in common.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -17,7 +19,17 @@ from rankwell.experiments.comparison import Origin
 from rankwell.io.result_folder import DETAILS, SUMMARY, ResultFolder, read_summary
 from rankwell.report.page.scripts import query_noun
 
-_TRUTH = ("judgments", "annotations", "gold", "labels", "positives", "schema", "reference", "targets", "queries")
+_TRUTH = (
+    "judgments",
+    "annotations",
+    "gold",
+    "labels",
+    "positives",
+    "schema",
+    "reference",
+    "targets",
+    "queries",
+)
 _OWN = ("seed", "version", "intervals", "counts", "measures")
 # Name or measure the system itself, so that a difference is expected.
 _OF_SYSTEM = ("engine", "measurement_itself")
@@ -29,8 +41,8 @@ Named = Sequence[tuple[str, ResultFolder]]
 class Gathered(NamedTuple):
     """Values of all systems with their origin and the attributes of queries: name -> query -> text.
 
-    chooses: whether the requested measures are still to be chosen. renamed: of each folder the attributes that have another name
-    here, as `query_names` gives it.
+    chooses: whether the requested measures are still to be chosen. renamed: of each folder the
+    attributes that have another name here, as `query_names` gives it.
     """
 
     values: Sequence[Values]
@@ -52,13 +64,17 @@ def split_name(place: str) -> tuple[str, str]:
 
 
 def from_folders(folders: Named, *, details: bool) -> Gathered:
-    """The values of all folders under the names of `run_names`. details: whether rows of items and queries are read too.
+    """The values of all folders under the names of `run_names`. details: whether rows of items and
+    queries are read too.
 
     Raises BadInput for a folder without a value of a single query, and as `run_names`.
     """
     for _, folder in folders:
         if not folder.values:
-            what = f"{folder.place} has no value of any single query, and systems are compared query by query"
+            what = (
+                f"{folder.place} has no value of any single query, and systems are compared query "
+                "by query"
+            )
             raise BadInput(f"{what}; evaluate it by a measure that has one for every query.")
     names = run_names(folders)
     values: list[Values] = []
@@ -75,25 +91,36 @@ def from_folders(folders: Named, *, details: bool) -> Gathered:
     protocols = {folder.protocol for _, folder in folders}
     protocol = protocols.pop() if len(protocols) == 1 else "runs"
     notes += _on_whole_figures(folders, protocol)
-    notes += notes_on_weights(joined_weights([each.rules.get("grade_weights") or {} for _, each in folders], names))
+    notes += notes_on_weights(
+        joined_weights([each.rules.get("grade_weights") or {} for _, each in folders], names)
+    )
     origin = Origin(
         rules=_shared_rules(folders, names),
         notes=notes,
-        sources={next(iter(renamed.values())): folder.source for (_, folder), renamed in zip(folders, names, strict=True)},
+        sources={
+            next(iter(renamed.values())): folder.source
+            for (_, folder), renamed in zip(folders, names, strict=True)
+        },
         details=_details(folders, names) if details else None,
         unjudged=partial(_unjudged, folders, names),
         items=_items(folders, names) if details else None,
         queries=_queries(folders, columns, values, row_attributes) if details else None,
-        better={measure: word for _, folder in reversed(folders) for measure, word in folder.better.items()},
+        better={
+            measure: word
+            for _, folder in reversed(folders)
+            for measure, word in folder.better.items()
+        },
         protocol=protocol,
     )
     return Gathered(values, row_attributes, origin, attributes, chooses=True, renamed=columns)
 
 
 def query_names(folders: Named) -> tuple[list[dict[str, str]], list[str]]:
-    """For each folder the names of those attributes of queries that differ between folders, `NAME (FOLDER)`, and a note on them.
+    """For each folder the names of those attributes of queries that differ between folders, `NAME
+    (FOLDER)`, and a note on them.
 
-    An attribute that depends on the system, such as the stage that failed, differs between results of two systems.
+    An attribute that depends on the system, such as the stage that failed, differs between results
+    of two systems.
     """
     called = _distinct_names(folders)
     counted = [{query for each in folder.values for query in each.queries} for _, folder in folders]
@@ -102,7 +129,9 @@ def query_names(folders: Named) -> tuple[list[dict[str, str]], list[str]]:
     for (_, folder), queries in zip(folders, counted, strict=True):
         for name, texts in folder.attributes.items():
             column = known.setdefault(name, {})
-            if any(column.setdefault(query, texts.get(query)) != texts.get(query) for query in queries):
+            if any(
+                column.setdefault(query, texts.get(query)) != texts.get(query) for query in queries
+            ):
                 differ[name] = None
     names = [
         {name: f"{name} ({here})" for name in differ if name in folder.attributes}
@@ -112,16 +141,24 @@ def query_names(folders: Named) -> tuple[list[dict[str, str]], list[str]]:
         return names, []
     first = next(iter(differ))
     kept = " and ".join(repr(own[first]) for own in names if first in own)
-    return names, [f"attributes of queries that differ between folders keep the name of theirs, as {kept}: {', '.join(differ)}"]
+    return names, [
+        "attributes of queries that differ between folders keep the name of theirs, as "
+        f"{kept}: {', '.join(differ)}"
+    ]
 
 
 def _on_whole_figures(folders: Named, protocol: str) -> list[str]:
-    """A note on the figures that lead a summary without a value of single queries, so that they are not compared."""
+    """A note on the figures that lead a summary without a value of single queries, so that they are
+    not compared.
+    """
     leading: dict[str, None] = {}
     for _, folder in folders:
         own = {each.measure for each in folder.values}
         rows = read_summary(folder) if folder.has(SUMMARY) else []
-        leading |= {row["label"]: None for row in takewhile(lambda row, own=own: row["measure"] not in own, rows)}
+        leading |= {
+            row["label"]: None
+            for row in takewhile(lambda row, own=own: row["measure"] not in own, rows)
+        }
     one, many = query_noun(protocol)
     compared = next((each.label for _, folder in folders for each in folder.values), None)
     if not leading or compared is None:
@@ -131,29 +168,45 @@ def _on_whole_figures(folders: Named, protocol: str) -> list[str]:
 
 
 def run_names(folders: Named) -> list[dict[str, str]]:
-    """For each folder its runs with their names here: with the folder's name where two are alike. Raises BadUsage."""
+    """For each folder its runs with their names here: with the folder's name where two are alike.
+    Raises BadUsage.
+    """
     every = [run for name, folder in folders for run in folder.runs if not name]
     found: list[dict[str, str]] = []
     for name, folder in folders:
         label = name or folder.place.resolve().name
         alone = len(folder.runs) == 1
         renamed = {run: label if alone else f"{label}/{run}" for run in folder.runs}
-        found.append({run: new if name or every.count(run) > 1 else run for run, new in renamed.items()})
+        found.append(
+            {run: new if name or every.count(run) > 1 else run for run, new in renamed.items()}
+        )
     taken = [new for renamed in found for new in renamed.values()]
     double = next((new for new in taken if taken.count(new) > 1), None)
     if double is not None:
-        raise BadUsage(f"two runs are called {double!r}; give their folders different names, as in first=DIR second=DIR.")
+        raise BadUsage(
+            f"two runs are called {double!r}; give their folders different names, as in "
+            "first=DIR second=DIR."
+        )
     return found
 
 
 def differing(folders: Named) -> list[str]:
-    """Notes on differences that make results of folders hard to compare: other judgments, other rules."""
+    """Notes on differences that make results of folders hard to compare: other judgments, other
+    rules.
+    """
     (_, first), *others = folders
     known_as, *called = _distinct_names(folders)
     notes: list[str] = []
     for (_, folder), name_here in zip(others, called, strict=True):
-        other = [name for name in _TRUTH if first.inputs.get(name, "") != folder.inputs.get(name, first.inputs.get(name, ""))]
-        notes += [f"{known_as} and {name_here} come of different {name}: their values may not compare" for name in other]
+        other = [
+            name
+            for name in _TRUTH
+            if first.inputs.get(name, "") != folder.inputs.get(name, first.inputs.get(name, ""))
+        ]
+        notes += [
+            f"{known_as} and {name_here} come of different {name}: their values may not compare"
+            for name in other
+        ]
         for name in dict.fromkeys((*first.rules, *folder.rules)):
             if name in (*_OWN, *_OF_SYSTEM):
                 continue
@@ -164,45 +217,66 @@ def differing(folders: Named) -> list[str]:
 
 
 def _on_rule(name: str, *of: tuple[Any, str]) -> str:
-    """A note on a rule that differs between two folders, or that one of them lacks. of: the rule and the folder's name."""
+    """A note on a rule that differs between two folders, or that one of them lacks. of: the rule
+    and the folder's name.
+    """
     has = [(rule, folder) for rule, folder in of if rule is not None]
     lacking = [folder for rule, folder in of if rule is None]
     rules = " and ".join(f"{rule} in {folder}" for rule, folder in has)
-    return f"{name.replace('_', '-')} is {rules}" + "".join(f"; {folder} was evaluated without it" for folder in lacking)
+    return f"{name.replace('_', '-')} is {rules}" + "".join(
+        f"; {folder} was evaluated without it" for folder in lacking
+    )
 
 
 def _distinct_names(folders: Named) -> list[str]:
-    """The names of folders in notes: those given here, else the shortest ends of their paths that distinguish them."""
+    """The names of folders in notes: those given here, else the shortest ends of their paths that
+    distinguish them.
+    """
     parts = [folder.place.resolve().parts for _, folder in folders]
     for depth in range(1, max(map(len, parts)) + 1):
-        called = [name or "/".join(each[-depth:]) for (name, _), each in zip(folders, parts, strict=True)]
+        called = [
+            name or "/".join(each[-depth:]) for (name, _), each in zip(folders, parts, strict=True)
+        ]
         if len(set(called)) == len(called):
             return called
     return [str(folder.place) for _, folder in folders]
 
 
 def _shared_rules(folders: Named, names: Sequence[Mapping[str, str]]) -> dict[str, Any]:
-    """The rules that all folders have in common, the definitions of all measures, and the counts of every run."""
+    """The rules that all folders have in common, the definitions of all measures, and the counts of
+    every run.
+    """
     first = folders[0][1].rules
     shared = {
         name: rule
         for name, rule in first.items()
-        if name not in _OWN and isinstance(rule, (str, int, float)) and all(each.rules.get(name) == rule for _, each in folders)
+        if name not in _OWN
+        and isinstance(rule, (str, int, float))
+        and all(each.rules.get(name) == rule for _, each in folders)
     }
-    measures = {name: own for _, each in folders for name, own in (each.rules.get("measures") or {}).items()}
+    measures = {
+        name: own for _, each in folders for name, own in (each.rules.get("measures") or {}).items()
+    }
     counts = {
         renamed[run]: own
         for (_, each), renamed in zip(folders, names, strict=True)
         for run, own in (each.rules.get("counts") or {}).items()
         if run in renamed
     }
-    return shared | {name: rule for name, rule in (("counts", counts), ("measures", measures)) if rule}
+    return shared | {
+        name: rule for name, rule in (("counts", counts), ("measures", measures)) if rule
+    }
 
 
 def _queries(
-    folders: Named, columns: Sequence[Mapping[str, str]], values: Sequence[Values], row_attributes: Sequence[Mapping[str, Any]]
+    folders: Named,
+    columns: Sequence[Mapping[str, str]],
+    values: Sequence[Values],
+    row_attributes: Sequence[Mapping[str, Any]],
 ) -> dict[str, list[Any]]:
-    """The columns of queries.parquet, each cell of the first folder with one; `direction` distinguishes queries of one id."""
+    """The columns of queries.parquet, each cell of the first folder with one; `direction`
+    distinguishes queries of one id.
+    """
     tables = [
         {own.get(name, name): cells for name, cells in folder.query_table().items()}
         for (_, folder), own in zip(folders, columns, strict=True)
@@ -235,8 +309,12 @@ def _unjudged(folders: Named, names: Sequence[Mapping[str, str]]) -> UnjudgedIte
 
 
 def _details(folders: Named, names: Sequence[Mapping[str, str]]) -> dict[str, list[Any]] | None:
-    """The details of all folders with the names of runs that they have here; None where there are none."""
-    whole: dict[str, list[Any]] = {name: [] for name in ("run", "query", "item", "rank", "score", "grade", "state", "detail")}
+    """The details of all folders with the names of runs that they have here; None where there are
+    none.
+    """
+    whole: dict[str, list[Any]] = {
+        name: [] for name in ("run", "query", "item", "rank", "score", "grade", "state", "detail")
+    }
     for (_, folder), renamed in zip(folders, names, strict=True):
         columns = folder.details("true")
         if columns:
@@ -248,7 +326,9 @@ def _details(folders: Named, names: Sequence[Mapping[str, str]]) -> dict[str, li
 
 
 def _items(folders: Named, names: Sequence[Mapping[str, str]]) -> dict[str, list[Any]] | None:
-    """The attributes of the items in all folders, of each those of the first folder that has it; None where there are none."""
+    """The attributes of the items in all folders, of each those of the first folder that has it;
+    None where there are none.
+    """
     known: dict[tuple[str, str | None], dict[str, Any]] = {}
     for (_, folder), renamed in zip(folders, names, strict=True):
         columns = folder.items()

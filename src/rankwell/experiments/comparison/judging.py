@@ -1,4 +1,6 @@
-"""Paired differences -> intervals, p-values, effect sizes: every column of a comparison by one options."""
+"""Paired differences -> intervals, p-values, effect sizes: every column of a comparison by one
+options.
+"""
 
 import math
 from collections.abc import Sequence
@@ -15,7 +17,12 @@ from rankwell.experiments.comparison.matrices import Comparison, Pair, QuerySyst
 from rankwell.stats import MIN_QUERIES, Intervals, check_level
 from rankwell.stats.detectable import cohen_dz, minimal_detectable_difference, queries_needed
 from rankwell.stats.multiple_comparisons import benjamini_hochberg, holm, randomised_tukey_hsd
-from rankwell.stats.paired_bootstrap import Bootstrapped, Differences, cluster_sums, paired_bootstrap
+from rankwell.stats.paired_bootstrap import (
+    Bootstrapped,
+    Differences,
+    cluster_sums,
+    paired_bootstrap,
+)
 from rankwell.stats.paired_randomisation import max_t, paired_randomisation
 from rankwell.stats.paired_tests import PairedT, paired_t, sign_test, wilcoxon
 
@@ -30,26 +37,31 @@ _RANGES: dict[Unit, float] = {"share": 1.0, "percent": 100.0}
 
 @dataclass(frozen=True, kw_only=True)
 class ComparisonOptions:
-    """The choices of a comparison. Raises BadUsage for choices that exclude each other, and for numbers out of range.
+    """The choices of a comparison. Raises BadUsage for choices that exclude each other, and for
+    numbers out of range.
 
     Parameters
     ----------
     baseline
-        The run that all others are compared with; by default the first of two, and all pairs of more.
+        The run that all others are compared with; by default the first of two, and all pairs of
+        more.
     measures
-        Only this measure; repeat it for more. The first is the primary one, which the verdicts are about.
+        Only this measure; repeat it for more. The first is the primary one, which the verdicts are
+        about.
     test
-        Sign flips at random (exact for few queries), Student's t, Wilcoxon's signed ranks, the sign test, or the studentised
-        bootstrap; all two-sided.
+        Sign flips at random (exact for few queries), Student's t, Wilcoxon's signed ranks, the sign
+        test, or the studentised bootstrap; all two-sided.
     family
-        The tests that are corrected together: those of all pairs by one measure, where measures other than the primary one are
-        secondary; or those of all pairs by all measures.
+        The tests that are corrected together: those of all pairs by one measure, where measures
+        other than the primary one are secondary; or those of all pairs by all measures.
     correction
-        For several tests: Holm, Benjamini and Hochberg's false discovery rate, the largest t under shared sign
+        For several tests: Holm, Benjamini and Hochberg's false discovery rate, the largest t under
+        shared sign
         flips, Tukey's HSD by randomisation over all systems of each measure, or none.
     intervals
-        Intervals of the differences: `bootstrap-t` (the studentised bootstrap, at least as wide as Student's t; for differences
-        of 0/1 values Bonett and Price's), `bootstrap` (percentiles), Student's `t`, or none.
+        Intervals of the differences: `bootstrap-t` (the studentised bootstrap, at least as wide as
+        Student's t; for differences of 0/1 values Bonett and Price's), `bootstrap` (percentiles),
+        Student's `t`, or none.
     level
         Level of the two-sided intervals; tests are at 1 minus this level.
     power
@@ -74,12 +86,19 @@ class ComparisonOptions:
     def __post_init__(self) -> None:
         check_level(self.level)
         if not self.alpha < self.power < 1:
-            raise BadUsage(f"the power is {self.power}; expected a number between {self.alpha:g} and 1, such as 0.8.")
+            raise BadUsage(
+                f"the power is {self.power}; expected a number between {self.alpha:g} and 1, "
+                "such as 0.8."
+            )
         if self.resamples < 1 or self.seed < 0:
-            raise BadUsage(f"resamples={self.resamples}, seed={self.seed}: expected a positive integer and a non-negative one.")
+            raise BadUsage(
+                f"resamples={self.resamples}, seed={self.seed}: expected a positive integer "
+                "and a non-negative one."
+            )
         if self.correction == "max-t" and self.test != "randomisation":
             raise BadUsage(
-                f"max-T comes from sign flips; choose {flag('--test', 'randomisation')}, or holm or bh for the {self.test} test."
+                f"max-T comes from sign flips; choose {flag('--test', 'randomisation')}, or "
+                f"holm or bh for the {self.test} test."
             )
 
     def check_clusters(self) -> None:
@@ -87,7 +106,8 @@ class ComparisonOptions:
         if self.test in ("wilcoxon", "sign") or self.correction == "tukey":
             what = "Tukey's test" if self.correction == "tukey" else f"the {self.test} test"
             raise BadUsage(
-                f"{what} takes queries for independent; with clusters choose randomisation, t or bootstrap, with holm."
+                f"{what} takes queries for independent; with clusters choose randomisation, t "
+                "or bootstrap, with holm."
             )
 
     @property
@@ -97,7 +117,9 @@ class ComparisonOptions:
 
 
 class Column(NamedTuple):
-    """A pair by one measure over some queries. group: their name, "" for all queries. several: whether runs have many."""
+    """A pair by one measure over some queries. group: their name, "" for all queries. several:
+    whether runs have many.
+    """
 
     matrix: QuerySystemMatrix
     pair: Pair
@@ -112,23 +134,39 @@ class Column(NamedTuple):
 
     @property
     def names(self) -> tuple[str, str]:
-        """Exact name and label of the difference as a measure; with the other run, where several are compared with."""
+        """Exact name and label of the difference as a measure; with the other run, where several
+        are compared with.
+        """
         measure, label, against = self.matrix.measure, self.matrix.label, self.pair.against
         if self.several:
-            return f"Difference({measure},against={against!r})", f"Difference({label}) against {against}"
+            return (
+                f"Difference({measure},against={against!r})",
+                f"Difference({label}) against {against}",
+            )
         return f"Difference({measure})", f"Difference({label})"
 
 
-def columns_of(comparison: Comparison, pairs: Sequence[Pair], rows: Bools, name: str = "") -> list[Column]:
+def columns_of(
+    comparison: Comparison, pairs: Sequence[Pair], rows: Bools, name: str = ""
+) -> list[Column]:
     """Every pair by every measure that both runs have."""
     several, known = len({pair.against for pair in pairs}) > 1, comparison.matrices
-    return [Column(matrix, pair, rows, name, several) for pair in pairs for matrix in known if set(pair) <= set(matrix.runs)]
+    return [
+        Column(matrix, pair, rows, name, several)
+        for pair in pairs
+        for matrix in known
+        if set(pair) <= set(matrix.runs)
+    ]
 
 
 class ComparedValues(Sequence[Values]):
-    """The values that were compared, then the differences of every column, each computed when it is read."""
+    """The values that were compared, then the differences of every column, each computed when it is
+    read.
+    """
 
-    def __init__(self, values: Sequence[Values], columns: Sequence[Column], queries: tuple[str, ...]) -> None:
+    def __init__(
+        self, values: Sequence[Values], columns: Sequence[Column], queries: tuple[str, ...]
+    ) -> None:
         self._values, self._columns, self._queries = values, columns, queries
 
     def __len__(self) -> int:
@@ -145,18 +183,25 @@ class ComparedValues(Sequence[Values]):
         if place < len(self._values):
             return self._values[place]
         each = self._columns[place - len(self._values)]
-        return Values(each.pair.run, *each.names, each.matrix.unit, "mean", self._queries, each.differences)
+        return Values(
+            each.pair.run, *each.names, each.matrix.unit, "mean", self._queries, each.differences
+        )
 
 
 class PairedDifference(NamedTuple):
-    """A column with its summary row: the columns of any summary, then those of a difference; None where too few queries count."""
+    """A column with its summary row: the columns of any summary, then those of a difference; None
+    where too few queries count.
+    """
 
     column: Column
     row: dict[str, Any]
 
 
-def judge(columns: Sequence[Column], options: ComparisonOptions, clusters: Ints | None) -> list[PairedDifference]:
-    """The statistics of every column, p-values adjusted by family. clusters: (queries,) numbers, None for none.
+def judge(
+    columns: Sequence[Column], options: ComparisonOptions, clusters: Ints | None
+) -> list[PairedDifference]:
+    """The statistics of every column, p-values adjusted by family. clusters: (queries,) numbers,
+    None for none.
 
     The differences of some columns at a time are in memory.
     """
@@ -170,7 +215,9 @@ def judge(columns: Sequence[Column], options: ComparisonOptions, clusters: Ints 
     return found
 
 
-def _judged(columns: Sequence[Column], options: ComparisonOptions, clusters: Ints | None) -> list[PairedDifference]:
+def _judged(
+    columns: Sequence[Column], options: ComparisonOptions, clusters: Ints | None
+) -> list[PairedDifference]:
     """The statistics of some columns without adjusted p-values."""
     added = [_added(each, clusters) for each in columns]
     boot = _boot(added, options)
@@ -191,7 +238,10 @@ def _added(column: Column, clusters: Ints | None) -> Differences:
         return cluster_sums(differences[kept], clusters[kept], own)
     if own is not None:
         return Differences(differences[kept] * own, own)
-    return Differences(differences[kept], largest={"share": 1.0, "percent": 100.0}.get(column.matrix.unit, math.inf))
+    return Differences(
+        differences[kept],
+        largest={"share": 1.0, "percent": 100.0}.get(column.matrix.unit, math.inf),
+    )
 
 
 def _boot(added: Sequence[Differences], options: ComparisonOptions) -> list[Bootstrapped]:
@@ -213,17 +263,25 @@ def _weighs(each: Differences) -> bool:
 
 
 def _p_values(
-    columns: Sequence[Column], added: Sequence[Differences], boot: Sequence[Bootstrapped], options: ComparisonOptions
+    columns: Sequence[Column],
+    added: Sequence[Differences],
+    boot: Sequence[Bootstrapped],
+    options: ComparisonOptions,
 ) -> list[float | None]:
     if options.test == "randomisation":
         pairs = [(np.zeros(len(each.sums)), each.sums) for each in added]
-        return [each.p for each in paired_randomisation(pairs, resamples=options.resamples, seed=options.seed)]
+        return [
+            each.p
+            for each in paired_randomisation(pairs, resamples=options.resamples, seed=options.seed)
+        ]
     if options.test == "bootstrap":
         return [each.p for each in boot]
     if options.test == "t":
         return [None if found is None else found.p for found in (_t(each) for each in added)]
     counted = [values[~np.isnan(values)] for values in (each.differences for each in columns)]
-    tested = [wilcoxon(each).p if options.test == "wilcoxon" else sign_test(each).p for each in counted]
+    tested = [
+        wilcoxon(each).p if options.test == "wilcoxon" else sign_test(each).p for each in counted
+    ]
     return [p if len(each) else None for p, each in zip(tested, counted, strict=True)]
 
 
@@ -232,23 +290,38 @@ def _t(each: Differences) -> PairedT | None:
 
 
 def _adjusted(
-    columns: Sequence[Column], p: Sequence[float | None], options: ComparisonOptions, clusters: Ints | None
+    columns: Sequence[Column],
+    p: Sequence[float | None],
+    options: ComparisonOptions,
+    clusters: Ints | None,
 ) -> list[float | None]:
-    """The p-values after the correction, family by family; a repeated measure has those of the earlier one."""
+    """The p-values after the correction, family by family; a repeated measure has those of the
+    earlier one.
+    """
     families: dict[int, list[int]] = {}
     for place, each in enumerate(columns):
         if each.matrix.is_counted:
-            families.setdefault(id(each.matrix) if options.family == "primary" else 0, []).append(place)
+            families.setdefault(id(each.matrix) if options.family == "primary" else 0, []).append(
+                place
+            )
     known: dict[tuple[int, Pair, str], float | None] = {}
     for places in families.values():
         mine = [columns[place] for place in places]
         found = _within_family(mine, [p[place] for place in places], options, clusters)
-        known |= {(id(each.matrix), each.pair, each.group): one for each, one in zip(mine, found, strict=True)}
-    return [known.get((id(each.matrix.twin or each.matrix), each.pair, each.group)) for each in columns]
+        known |= {
+            (id(each.matrix), each.pair, each.group): one
+            for each, one in zip(mine, found, strict=True)
+        }
+    return [
+        known.get((id(each.matrix.twin or each.matrix), each.pair, each.group)) for each in columns
+    ]
 
 
 def _within_family(
-    columns: Sequence[Column], p: Sequence[float | None], options: ComparisonOptions, clusters: Ints | None
+    columns: Sequence[Column],
+    p: Sequence[float | None],
+    options: ComparisonOptions,
+    clusters: Ints | None,
 ) -> list[float | None]:
     if options.correction == "tukey":
         return _tukey(columns, options)
@@ -264,7 +337,9 @@ def _within_family(
 
 
 def _aligned(column: Column, clusters: Ints | None) -> Floats:
-    """(queries,) or (clusters,) the weighted sums of a column, at the same place in every column; NaN where nothing counts."""
+    """(queries,) or (clusters,) the weighted sums of a column, at the same place in every column;
+    NaN where nothing counts.
+    """
     weights = column.matrix.shared_weights(column.pair)
     table = column.differences if weights is None else column.differences * weights
     if clusters is None:
@@ -276,24 +351,39 @@ def _aligned(column: Column, clusters: Ints | None) -> Floats:
 
 
 def _tukey(columns: Sequence[Column], options: ComparisonOptions) -> list[float | None]:
-    """The p-values over all systems of each matrix and group, over the queries that count for all of them."""
+    """The p-values over all systems of each matrix and group, over the queries that count for all
+    of them.
+    """
     done: dict[tuple[int, str], Floats | None] = {}
     found: list[float | None] = []
     for each in columns:
         key = (id(each.matrix), each.group)
         if key not in done:
             if each.matrix.weights is not None:
-                raise BadUsage(f"{each.matrix.label} is a weighted mean, which Tukey's test cannot compare; choose holm.")
+                raise BadUsage(
+                    f"{each.matrix.label} is a weighted mean, which Tukey's test cannot "
+                    "compare; choose holm."
+                )
             rows = each.rows & ~np.isnan(each.matrix.values).any(axis=1)
             table = np.round(each.matrix.values[rows], 12)
-            done[key] = randomised_tukey_hsd(table, resamples=options.resamples, seed=options.seed)[1] if rows.any() else None
+            done[key] = (
+                randomised_tukey_hsd(table, resamples=options.resamples, seed=options.seed)[1]
+                if rows.any()
+                else None
+            )
         p = done[key]
         runs = each.matrix.runs
-        found.append(None if p is None else float(p[runs.index(each.pair.run), runs.index(each.pair.against)]))
+        found.append(
+            None
+            if p is None
+            else float(p[runs.index(each.pair.run), runs.index(each.pair.against)])
+        )
     return found
 
 
-def _interval(added: Differences, boot: Bootstrapped, options: ComparisonOptions) -> tuple[float, float] | None:
+def _interval(
+    added: Differences, boot: Bootstrapped, options: ComparisonOptions
+) -> tuple[float, float] | None:
     if options.intervals != "t":
         return None if options.intervals == "none" else boot.interval
     student = _t(added) if len(added.sums) >= MIN_QUERIES else None
@@ -348,13 +438,21 @@ def _difference(
         **({"clusters": units} if clustered else {}),
     }
     if matrix.role == "descriptive":
-        row |= dict.fromkeys(("effect_size", "wins", "ties", "losses", "detectable", "queries_needed"))
+        row |= dict.fromkeys(
+            ("effect_size", "wins", "ties", "losses", "detectable", "queries_needed")
+        )
     return PairedDifference(column, row)
 
 
-def _detectable(unit: Unit, spread: float | None, units: int, *, alpha: float, power: float) -> float | None:
-    """The smallest difference that is found with this power; None where no difference of shares is as large."""
-    size = minimal_detectable_difference(spread, units, alpha=alpha, power=power) if spread else None
+def _detectable(
+    unit: Unit, spread: float | None, units: int, *, alpha: float, power: float
+) -> float | None:
+    """The smallest difference that is found with this power; None where no difference of shares is
+    as large.
+    """
+    size = (
+        minimal_detectable_difference(spread, units, alpha=alpha, power=power) if spread else None
+    )
     return size if size is not None and size <= _RANGES.get(unit, math.inf) else None
 
 

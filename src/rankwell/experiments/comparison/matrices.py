@@ -1,4 +1,6 @@
-"""Values of several runs side by side: one matrix per measure, with a row per query and a column per run."""
+"""Values of several runs side by side: one matrix per measure, with a row per query and a column
+per run.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,8 +19,10 @@ RowAttributes = Mapping[str, Any]
 
 
 Role = Literal["primary", "secondary", "repeated", "descriptive"]
-"""The part of a measure in a comparison: the verdict is about the primary one; a repeated one has the values of another on every
-query, and counts once with it; a descriptive one has no better direction, and is not tested."""
+"""The part of a measure in a comparison: the verdict is about the primary one; a repeated one has
+the values of another on every query, and counts once with it; a descriptive one has no better
+direction, and is not tested.
+"""
 
 
 class Pair(NamedTuple):
@@ -32,8 +36,8 @@ class Pair(NamedTuple):
 class QuerySystemMatrix:
     """The values of all runs by one measure.
 
-    values: (queries, runs) NaN where a query is not counted, or the run has no value. weights: the same, None for plain means.
-    twin: of a repeated measure the earlier one with its values.
+    values: (queries, runs) NaN where a query is not counted, or the run has no value. weights: the
+    same, None for plain means. twin: of a repeated measure the earlier one with its values.
     """
 
     measure: str
@@ -54,10 +58,19 @@ class QuerySystemMatrix:
 
     def equals(self, other: "QuerySystemMatrix") -> bool:
         """Whether both have the same runs with the same values and weights on every query."""
-        arrays = ((each.values, np.ones(1) if each.weights is None else each.weights) for each in (self, other))
+        arrays = (
+            (each.values, np.ones(1) if each.weights is None else each.weights)
+            for each in (self, other)
+        )
         one, two = (tuple(np.round(array, _DECIMALS) for array in pair) for pair in arrays)
-        same = (self.runs, self.better, self.row_attributes) == (other.runs, other.better, other.row_attributes)
-        return same and all(np.array_equal(*pair, equal_nan=True) for pair in zip(one, two, strict=True))
+        same = (self.runs, self.better, self.row_attributes) == (
+            other.runs,
+            other.better,
+            other.row_attributes,
+        )
+        return same and all(
+            np.array_equal(*pair, equal_nan=True) for pair in zip(one, two, strict=True)
+        )
 
     @property
     def sign(self) -> int:
@@ -66,7 +79,9 @@ class QuerySystemMatrix:
 
     @property
     def shared_values(self) -> Floats:
-        """(shared, runs) the values of the queries that count for all runs, higher ones better; rounded as differences are."""
+        """(shared, runs) the values of the queries that count for all runs, higher ones better;
+        rounded as differences are.
+        """
         return self.sign * np.round(self.values[~np.isnan(self.values).any(axis=1)], _DECIMALS)
 
     def column(self, run: str) -> Floats:
@@ -74,7 +89,9 @@ class QuerySystemMatrix:
         return self.values[:, self.runs.index(run)]
 
     def differences(self, pair: Pair) -> Floats:
-        """(queries,) the run's value less the other's, NaN unless both count; rounded, so that a rounding error counts as 0."""
+        """(queries,) the run's value less the other's, NaN unless both count; rounded, so that a
+        rounding error counts as 0.
+        """
         return np.round(self.column(pair.run) - self.column(pair.against), _DECIMALS)
 
     def shared_weights(self, pair: Pair) -> Floats | None:
@@ -88,7 +105,9 @@ class QuerySystemMatrix:
 
 
 class Comparison(NamedTuple):
-    """The matrices of all measures over the same queries, which are in the order of their ids; runs in order of first sight."""
+    """The matrices of all measures over the same queries, which are in the order of their ids; runs
+    in order of first sight.
+    """
 
     queries: tuple[str, ...]
     runs: tuple[str, ...]
@@ -102,37 +121,63 @@ def align_values(
     better: Mapping[str, Better],
     measures: Sequence[str] | None = None,
 ) -> Comparison:
-    """The matrices of every measure that two runs have, in order of first sight. Raises BadUsage for a single run, BadInput.
+    """The matrices of every measure that two runs have, in order of first sight. Raises BadUsage
+    for a single run, BadInput.
 
     A run that shares no measure with another is left out, with a note.
     """
     runs = tuple(dict.fromkeys(each.run for each in values))
     if len(runs) < 2:
-        raise BadUsage(f"{_listed(runs) or 'nothing'} alone is compared with nothing; give two runs or more.")
+        raise BadUsage(
+            f"{_listed(runs) or 'nothing'} alone is compared with nothing; give two runs or more."
+        )
     queries = sort_ids({query for each in values for query in each.queries})
     place = {query: at for at, query in enumerate(queries)}
     grouped: dict[tuple[str, tuple[tuple[str, Any], ...]], dict[str, Values]] = {}
     for each, attributes in zip(values, row_attributes, strict=True):
         own = grouped.setdefault((each.measure, tuple(attributes.items())), {})
         earlier = own.setdefault(each.run, each)
-        # A convention may have two words for one measure, as those of the first answer and of the first k are with -k 1.
-        if earlier.queries != each.queries or not np.array_equal(earlier.values, each.values, equal_nan=True):
-            raise BadInput(f"run {each.run!r} has {each.measure} more than once; name the folders, as in first=DIR second=DIR.")
+        # A convention may have two words for one measure, as those of the first answer and of the
+        # first k are with -k 1.
+        if earlier.queries != each.queries or not np.array_equal(
+            earlier.values, each.values, equal_nan=True
+        ):
+            raise BadInput(
+                f"run {each.run!r} has {each.measure} more than once; name the folders, as in "
+                "first=DIR second=DIR."
+            )
     shared = {run for own in grouped.values() if len(own) > 1 for run in own}
     if not shared:
-        raise BadInput(f"{_listed(runs)} have no measure in common; evaluate them by the same measures.")
+        raise BadInput(
+            f"{_listed(runs)} have no measure in common; evaluate them by the same measures."
+        )
     lone = [run for run in runs if run not in shared]
-    notes = [f"not compared, as no other run has their measures: {', '.join(map(repr, lone))}"] if lone else []
+    notes = (
+        [f"not compared, as no other run has their measures: {', '.join(map(repr, lone))}"]
+        if lone
+        else []
+    )
     runs = tuple(run for run in runs if run in shared)
-    matrices = [_matrix(own, dict(attributes), place, better, notes) for (_, attributes), own in grouped.items() if len(own) > 1]
+    matrices = [
+        _matrix(own, dict(attributes), place, better, notes)
+        for (_, attributes), own in grouped.items()
+        if len(own) > 1
+    ]
     chosen = _selected(matrices, measures) if measures else matrices
     named = {(each.measure, tuple(each.row_attributes.items())) for each in chosen}
     kept = {key: own for key, own in grouped.items() if key in named or not measures}
-    return Comparison(tuple(queries), runs, tuple(chosen), tuple(dict.fromkeys([*notes, *_on_partial(kept, runs)])))
+    return Comparison(
+        tuple(queries),
+        runs,
+        tuple(chosen),
+        tuple(dict.fromkeys([*notes, *_on_partial(kept, runs)])),
+    )
 
 
 def _on_partial(grouped: Mapping[Any, Mapping[str, Values]], runs: Sequence[str]) -> list[str]:
-    """A note on the measures that some runs have and others do not. grouped: run -> values, of every measure."""
+    """A note on the measures that some runs have and others do not. grouped: run -> values, of
+    every measure.
+    """
     partial: dict[tuple[str, ...], list[str]] = {}
     for own in grouped.values():
         if len(own) < len(runs) and not own.keys().isdisjoint(runs):
@@ -140,19 +185,27 @@ def _on_partial(grouped: Mapping[Any, Mapping[str, Values]], runs: Sequence[str]
     if not partial:
         return []
     n = sum(map(len, partial.values()))
-    owners = [f"{', '.join(dict.fromkeys(labels))} of {_listed(own)}" for own, labels in partial.items()]
+    owners = [
+        f"{', '.join(dict.fromkeys(labels))} of {_listed(own)}" for own, labels in partial.items()
+    ]
     what = f"{n} {'is' if n == 1 else 'are'} missing from some runs: {'; '.join(owners)}"
     return [f"runs are compared by the measures that both have; {what}"]
 
 
 def in_order(values: Iterable[Values]) -> Iterator[Values]:
-    """The same values in the order of their queries' ids, so that sums and resamples do not depend on the order of rows."""
+    """The same values in the order of their queries' ids, so that sums and resamples do not depend
+    on the order of rows.
+    """
     # Most share their queries, and their order is one.
     known: dict[int, tuple[Ints, tuple[str, ...], tuple[str, ...]]] = {}
     for each in values:
         if id(each.queries) not in known:
             order = order_ids(each.queries)
-            known[id(each.queries)] = order, tuple(each.queries[place] for place in order.tolist()), each.queries
+            known[id(each.queries)] = (
+                order,
+                tuple(each.queries[place] for place in order.tolist()),
+                each.queries,
+            )
         order, queries, _ = known[id(each.queries)]
         weights = None if each.weights is None else each.weights[order]
         yield replace(each, queries=queries, values=each.values[order], weights=weights)
@@ -168,7 +221,9 @@ def _matrix(
     first = next(iter(own.values()))
     if len({each.unit for each in own.values()}) > 1:
         units = ", ".join(f"{run} {each.unit}" for run, each in own.items())
-        raise BadInput(f"{first.label} has different units ({units}); evaluate all runs by one convention.")
+        raise BadInput(
+            f"{first.label} has different units ({units}); evaluate all runs by one convention."
+        )
     table = np.full((len(place), len(own)), np.nan)
     weights = np.full(table.shape, np.nan)
     for column, each in enumerate(own.values()):
@@ -179,16 +234,24 @@ def _matrix(
     if first.summary != "mean":
         # The figure of that name is another one.
         label = f"{first.label} (mean)"
-        notes.append(f"{first.label} sums queries up by their {first.summary}; differences are compared by the mean of queries")
+        notes.append(
+            f"{first.label} sums queries up by their {first.summary}; differences are "
+            "compared by the mean of queries"
+        )
     weighted = any(each.weights is not None for each in own.values())
     both = ~np.isnan(table).any(axis=1)
     if weighted and (weights[both] != weights[both][:, :1]).any():
-        notes.append(f"{first.label}: a query weighs differently in the runs; differences are compared by the plain mean")
+        notes.append(
+            f"{first.label}: a query weighs differently in the runs; differences are compared "
+            "by the plain mean"
+        )
         weighted = False
     direction = better.get(first.measure) or known_better(first.measure)
     if direction is None:
         direction = "lower" if first.unit == "rank" else "higher"
-        notes.append(f"{first.label} does not say which values are better; {direction} ones are taken for it")
+        notes.append(
+            f"{first.label} does not say which values are better; {direction} ones are taken for it"
+        )
     return QuerySystemMatrix(
         measure=first.measure,
         label=label,
@@ -202,21 +265,31 @@ def _matrix(
 
 
 def known_better(measure: str) -> Better | None:
-    """The better direction of a measure; None of another tool's, or a figure of a whole collection, such as rsum."""
+    """The better direction of a measure; None of another tool's, or a figure of a whole collection,
+    such as rsum.
+    """
     try:
         return parse_measure(measure).entry.better
     except BadUsage:
         return None
 
 
-def _selected(matrices: Sequence[QuerySystemMatrix], names: Sequence[str]) -> list[QuerySystemMatrix]:
+def _selected(
+    matrices: Sequence[QuerySystemMatrix], names: Sequence[str]
+) -> list[QuerySystemMatrix]:
     """The matrices of these measures, in this order. Raises UnknownName for an unknown one."""
     chosen: list[QuerySystemMatrix] = []
     for name in names:
         spellings = {name, exact_name(name)}
-        found = [matrix for matrix in matrices if matrix.measure in spellings or matrix.label.removesuffix(" (mean)") == name]
+        found = [
+            matrix
+            for matrix in matrices
+            if matrix.measure in spellings or matrix.label.removesuffix(" (mean)") == name
+        ]
         if not found:
-            raise UnknownName(f"no measure {name!r} in these results; {suggest(name, _labels(matrices))}")
+            raise UnknownName(
+                f"no measure {name!r} in these results; {suggest(name, _labels(matrices))}"
+            )
         chosen += [matrix for matrix in found if matrix not in chosen]
     return chosen
 
@@ -227,19 +300,31 @@ def _labels(matrices: Sequence[QuerySystemMatrix]) -> dict[str, None]:
 
 
 def assign_roles(comparison: Comparison, family: str) -> Comparison:
-    """The measures with their roles, those without a better direction last, and notes on what is not tested or counts once.
+    """The measures with their roles, those without a better direction last, and notes on what is
+    not tested or counts once.
 
     family: `primary`, or `all` where no measure is secondary.
     """
     notes, found = list(comparison.notes), list[QuerySystemMatrix]()
     for each in sorted(comparison.matrices, key=lambda each: each.better == "neither"):
         twin = next((other for other in found if other.is_counted and each.equals(other)), None)
-        role: Role = "repeated" if twin else "secondary" if found and family == "primary" else "primary"
-        found.append(replace(each, role="descriptive" if each.better == "neither" else role, twin=twin))
+        role: Role = (
+            "repeated" if twin else "secondary" if found and family == "primary" else "primary"
+        )
+        found.append(
+            replace(each, role="descriptive" if each.better == "neither" else role, twin=twin)
+        )
         if twin:
-            notes.append(f"{each.label}: the same values as {twin.label} on every query; the two count as one")
-    if undirected := list(dict.fromkeys(each.label for each in found if each.role == "descriptive")):
-        notes.append(f"{', '.join(undirected)}: neither higher nor lower values are better; not tested")
+            notes.append(
+                f"{each.label}: the same values as {twin.label} on every query; the two count "
+                "as one"
+            )
+    if undirected := list(
+        dict.fromkeys(each.label for each in found if each.role == "descriptive")
+    ):
+        notes.append(
+            f"{', '.join(undirected)}: neither higher nor lower values are better; not tested"
+        )
     return comparison._replace(matrices=tuple(found), notes=tuple(dict.fromkeys(notes)))
 
 
@@ -252,7 +337,9 @@ def exact_name(name: str) -> str:
 
 
 def choose_pairs(runs: Sequence[str], baseline: str | None) -> tuple[Pair, ...]:
-    """Every run against the baseline; without one all pairs, the later against the earlier. Raises UnknownName."""
+    """Every run against the baseline; without one all pairs, the later against the earlier. Raises
+    UnknownName.
+    """
     if baseline is not None:
         if baseline not in runs:
             raise UnknownName(f"unknown run {baseline!r}; {suggest(baseline, runs)}")

@@ -1,4 +1,6 @@
-"""Rows of a comparison, of its differences and of the order of its systems; its verdicts, and notes on it."""
+"""Rows of a comparison, of its differences and of the order of its systems; its verdicts, and notes
+on it.
+"""
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
@@ -13,7 +15,14 @@ from rankwell.experiments.comparison.matrices import Comparison, Pair, QuerySyst
 from rankwell.stats import FEW_QUERIES, MIN_QUERIES, Intervals
 from rankwell.stats.correlation import kendall_tau
 from rankwell.stats.multiple_comparisons import significance_letters
-from rankwell.stats.system_rankings import borda_points, connected_groups, descending_ranks, friedman, rank_biased_overlap, tau_ap
+from rankwell.stats.system_rankings import (
+    borda_points,
+    connected_groups,
+    descending_ranks,
+    friedman,
+    rank_biased_overlap,
+    tau_ap,
+)
 from rankwell.stats.verdicts import NOTHING_TESTED, Family, MeasuredDifference, leader, verdict
 
 FEW = 50
@@ -24,7 +33,9 @@ Row = dict[str, Any]
 
 
 class Order(NamedTuple):
-    """The order of systems by one measure over some queries, None for all. name: as it is printed."""
+    """The order of systems by one measure over some queries, None for all. name: as it is
+    printed.
+    """
 
     name: str
     matrix: QuerySystemMatrix
@@ -32,7 +43,9 @@ class Order(NamedTuple):
 
     @property
     def scores(self) -> Floats:
-        """(runs,) the mean of each run over the queries that count for all runs, the higher the better; NaN without such."""
+        """(runs,) the mean of each run over the queries that count for all runs, the higher the
+        better; NaN without such.
+        """
         matrix = self.matrix
         rows = ~np.isnan(matrix.values).any(axis=1)
         rows = rows if self.rows is None else rows & self.rows
@@ -43,9 +56,13 @@ class Order(NamedTuple):
 
 
 def system_tables(
-    comparison: Comparison, differences: Sequence[PairedDifference], parts: Sequence[PairedDifference], level: float
+    comparison: Comparison,
+    differences: Sequence[PairedDifference],
+    parts: Sequence[PairedDifference],
+    level: float,
 ) -> dict[str, list[Row]]:
-    """The tables of the order of systems, which is that of three or more. parts: the differences in groups.
+    """The tables of the order of systems, which is that of three or more. parts: the differences in
+    groups.
 
     Borda's points add measures up, and are those of measures that all systems have.
     """
@@ -57,20 +74,32 @@ def system_tables(
     labels = [matrix.label for matrix in matrices]
     # By every measure over all queries, and by the first measure in every group.
     orders = [
-        Order(each.label if labels.count(each.label) == 1 else f"{each.label} {dict(each.row_attributes)}", each)
+        Order(
+            each.label
+            if labels.count(each.label) == 1
+            else f"{each.label} {dict(each.row_attributes)}",
+            each,
+        )
         for each in matrices
     ]
     groups = {each.column.group: each.column.rows for each in parts}
     return {
         "systems": system_rows(matrices, differences, level),
-        "orders": order_rows(orders, [Order(f"{labels[0]}, {name}", matrices[0], rows) for name, rows in groups.items()]),
+        "orders": order_rows(
+            orders,
+            [Order(f"{labels[0]}, {name}", matrices[0], rows) for name, rows in groups.items()],
+        ),
         "borda": borda_rows(runs, whole) if len(whole) > 1 else [],
         "mean_ranks": rank_differences(matrices, differences, level),
     }
 
 
-def system_rows(matrices: Sequence[QuerySystemMatrix], differences: Sequence[PairedDifference], level: float) -> list[Row]:
-    """A row for every run and measure: mean, rank, mean rank over queries, letters (None unless every pair was compared)."""
+def system_rows(
+    matrices: Sequence[QuerySystemMatrix], differences: Sequence[PairedDifference], level: float
+) -> list[Row]:
+    """A row for every run and measure: mean, rank, mean rank over queries, letters (None unless
+    every pair was compared).
+    """
     rows: list[Row] = []
     for matrix in matrices:
         scores = Order("", matrix).scores
@@ -98,7 +127,9 @@ def system_rows(matrices: Sequence[QuerySystemMatrix], differences: Sequence[Pai
 
 
 def _apart(matrix: QuerySystemMatrix, differences: Sequence[PairedDifference]) -> Bools | None:
-    """(runs, runs) whether two differ significantly by a measure; None where not every pair was compared."""
+    """(runs, runs) whether two differ significantly by a measure; None where not every pair was
+    compared.
+    """
     mine = [each for each in differences if each.column.matrix is matrix]
     if len(mine) < len(matrix.runs) * (len(matrix.runs) - 1) // 2:
         return None
@@ -117,8 +148,12 @@ def winners(differences: Sequence[Row]) -> Iterator[tuple[str, str, Row]]:
             yield *((row["run"], row["against"]) if gains else (row["against"], row["run"])), row
 
 
-def rank_differences(matrices: Sequence[QuerySystemMatrix], differences: Sequence[PairedDifference], level: float) -> list[Row]:
-    """Mean ranks by each measure with Friedman's test, and groups of neighbours without a significant difference."""
+def rank_differences(
+    matrices: Sequence[QuerySystemMatrix], differences: Sequence[PairedDifference], level: float
+) -> list[Row]:
+    """Mean ranks by each measure with Friedman's test, and groups of neighbours without a
+    significant difference.
+    """
     rows: list[Row] = []
     for matrix in matrices:
         found = friedman(matrix.shared_values, level=level)
@@ -143,7 +178,9 @@ def rank_differences(matrices: Sequence[QuerySystemMatrix], differences: Sequenc
 
 
 def order_rows(orders: Sequence[Order], groups: Sequence[Order]) -> list[Row]:
-    """The correlations of each two orders of the same systems, and of the first with each group's; rbo looks from the first."""
+    """The correlations of each two orders of the same systems, and of the first with each group's;
+    rbo looks from the first.
+    """
     rows: list[Row] = []
     for first, second in [*combinations(orders, 2), *((orders[0], group) for group in groups)]:
         shared = [run for run in first.matrix.runs if run in second.matrix.runs]
@@ -153,12 +190,21 @@ def order_rows(orders: Sequence[Order], groups: Sequence[Order]) -> list[Row]:
             continue
         one, other = np.round(one, 12), np.round(other, 12)
         row = {"first": first.name, "second": second.name, "tau": kendall_tau(one, other)}
-        rows.append({**row, "tau_ap": tau_ap(one, other), "rbo": rank_biased_overlap(one, other), "systems": len(shared)})
+        rows.append(
+            {
+                **row,
+                "tau_ap": tau_ap(one, other),
+                "rbo": rank_biased_overlap(one, other),
+                "systems": len(shared),
+            }
+        )
     return rows
 
 
 def borda_rows(runs: Sequence[str], matrices: Sequence[QuerySystemMatrix]) -> list[Row]:
-    """The Borda points of every run over all measures as tasks, best first, with the rank that they make."""
+    """The Borda points of every run over all measures as tasks, best first, with the rank that they
+    make.
+    """
     table = np.full((len(matrices), len(runs)), np.nan)
     for place, matrix in enumerate(matrices):
         scores = Order("", matrix).scores
@@ -167,16 +213,26 @@ def borda_rows(runs: Sequence[str], matrices: Sequence[QuerySystemMatrix]) -> li
     points = borda_points(table)
     ranks = descending_ranks(points)
     rows = [
-        {"run": run, "points": float(points[place]), "rank": float(ranks[place]), "tasks": len(matrices)}
+        {
+            "run": run,
+            "points": float(points[place]),
+            "rank": float(ranks[place]),
+            "tasks": len(matrices),
+        }
         for place, run in enumerate(runs)
     ]
     return sorted(rows, key=lambda row: row["rank"])
 
 
 def notes_on(
-    differences: Sequence[PairedDifference], parts: Sequence[PairedDifference], intervals: Intervals, noun: tuple[str, str]
+    differences: Sequence[PairedDifference],
+    parts: Sequence[PairedDifference],
+    intervals: Intervals,
+    noun: tuple[str, str],
 ) -> list[str]:
-    """Notes on queries that are left out, on too few, and on systems that are the same. parts: the differences in groups."""
+    """Notes on queries that are left out, on too few, and on systems that are the same. parts: the
+    differences in groups.
+    """
     one, many = noun
     lone: dict[tuple[Pair, int], list[str]] = {}
     for matrix, pair in (each.column[:2] for each in differences):
@@ -184,29 +240,53 @@ def notes_on(
     notes: list[str] = []
     for (pair, n), labels in lone.items():
         if n:
-            what = f"{', '.join(dict.fromkeys(labels))}: {n} {f'{one} counts' if n == 1 else f'{many} count'} for one only"
-            notes.append(f"{what} of {pair.run} and {pair.against}, and {'is' if n == 1 else 'are'} left out")
+            what = (
+                f"{', '.join(dict.fromkeys(labels))}: {n} "
+                f"{f'{one} counts' if n == 1 else f'{many} count'} for one only"
+            )
+            notes.append(
+                f"{what} of {pair.run} and {pair.against}, and {'is' if n == 1 else 'are'} left out"
+            )
     sizes = [each.row.get("clusters", each.row["n"]) for each in differences]
     fewest = min(sizes, default=FEW_QUERIES)
     unit = many if not differences or "clusters" not in differences[0].row else "clusters"
     if fewest < MIN_QUERIES:
         notes.append(f"no interval below {MIN_QUERIES} {unit} (here {fewest})")
     elif fewest < FEW_QUERIES and intervals == "bootstrap-t":
-        held = f"with {fewest} {unit} 95 % intervals held the true difference in 90 to 100 % of simulations"
+        held = (
+            f"with {fewest} {unit} 95 % intervals held the true difference in 90 to 100 % of "
+            "simulations"
+        )
         notes.append(f"{held}, in fewer where hardly any {one} differs (docs/statistics.md)")
     same: dict[tuple[Pair, bool], list[str]] = {}
     for each in differences:
-        # An interval of wins and losses says how far other queries may differ even where these do not.
-        if each.row["sd"] == 0 and each.row["ci_low"] is not None and each.row["ci_low"] == each.row["ci_high"]:
-            same.setdefault((each.column.pair, each.row["mean"] == 0), []).append(each.column.matrix.label)
+        # An interval of wins and losses says how far other queries may differ even where these do
+        # not.
+        if (
+            each.row["sd"] == 0
+            and each.row["ci_low"] is not None
+            and each.row["ci_low"] == each.row["ci_high"]
+        ):
+            same.setdefault((each.column.pair, each.row["mean"] == 0), []).append(
+                each.column.matrix.label
+            )
     for (pair, is_zero), labels in same.items():
-        what = f"no {one} differs; the interval of 0 holds" if is_zero else f"every {one} differs by as much; the interval holds"
-        notes.append(f"{', '.join(labels)} of {pair.run} and {pair.against}: {what} for these {many} only")
+        what = (
+            f"no {one} differs; the interval of 0 holds"
+            if is_zero
+            else f"every {one} differs by as much; the interval holds"
+        )
+        notes.append(
+            f"{', '.join(labels)} of {pair.run} and {pair.against}: {what} for these {many} only"
+        )
     small = {each.column.group: each.row["n"] for each in parts if each.row["n"] < FEW}
     if small:
         listed = ", ".join(f"{name} (n = {n})" for name, n in list(small.items())[:6])
         more = f" and {len(small) - 6} more" if len(small) > 6 else ""
-        notes.append(f"small groups, below {FEW} {many}, whose intervals are wide and whose tests find little: {listed}{more}")
+        notes.append(
+            f"small groups, below {FEW} {many}, whose intervals are wide and whose tests find "
+            f"little: {listed}{more}"
+        )
     return notes
 
 
@@ -218,18 +298,37 @@ def sentences(
     options: ComparisonOptions,
     noun: str,
 ) -> list[str]:
-    """A verdict per pair by the first measure; of many pairs one on the leader. parts: the differences in groups of queries."""
-    counted, count, first = [each for each in comparison.matrices if each.is_counted], len(pairs), comparison.matrices[0]
+    """A verdict per pair by the first measure; of many pairs one on the leader. parts: the
+    differences in groups of queries.
+    """
+    counted, count, first = (
+        [each for each in comparison.matrices if each.is_counted],
+        len(pairs),
+        comparison.matrices[0],
+    )
     if not counted:
         return [NOTHING_TESTED.format(", ".join(each.label for each in comparison.matrices))]
     signs = options.test in ("randomisation", "wilcoxon", "sign")
-    shown, of_groups = _by_pair(comparison, differences, signs=signs), _by_pair(comparison, parts, signs=signs)
+    shown, of_groups = (
+        _by_pair(comparison, differences, signs=signs),
+        _by_pair(comparison, parts, signs=signs),
+    )
     # Pairs without a common measure are not tested.
     tested, together = len(shown), len(counted) if options.family == "all" else 1
     sizes = [f"{n} {what}" for n, what in ((tested, "pairs"), (together, "measures")) if n > 1]
-    described = f"over {len(comparison.runs)} systems" if options.correction == "tukey" else f"over {' × '.join(sizes)}"
+    described = (
+        f"over {len(comparison.runs)} systems"
+        if options.correction == "tukey"
+        else f"over {' × '.join(sizes)}"
+    )
     family = Family(
-        options.correction, tested * together, described, options.level, options.power, options.family == "primary", noun
+        options.correction,
+        tested * together,
+        described,
+        options.level,
+        options.power,
+        options.family == "primary",
+        noun,
     )
     scores, order = Order("", first).scores, list[tuple[str, float]]()
     if count > _MOST_SENTENCES and not np.isnan(scores).any():
@@ -238,12 +337,20 @@ def sentences(
     if order and count == len(first.runs) * (len(first.runs) - 1) // 2:
         best = order[0][0]
         own = {pair: found for pair, found in shown.items() if best in pair}
-        unclear = [run for run, _ in order[1:] if not next(each[0] for pair, each in own.items() if run in pair).decisive]
+        unclear = [
+            run
+            for run, _ in order[1:]
+            if not next(each[0] for pair, each in own.items() if run in pair).decisive
+        ]
         second = next(each[0] for pair, each in own.items() if order[1][0] in pair)
         return [leader(order, unclear, second, family)]
     return [
         verdict(
-            found, others, [each for each in of_groups.get(pair, []) if each.measure == found.measure], family=family, few=FEW
+            found,
+            others,
+            [each for each in of_groups.get(pair, []) if each.measure == found.measure],
+            family=family,
+            few=FEW,
         )
         for pair, (found, *others) in shown.items()
     ]
@@ -252,13 +359,21 @@ def sentences(
 def _by_pair(
     comparison: Comparison, differences: Sequence[PairedDifference], *, signs: bool
 ) -> dict[Pair, list[MeasuredDifference]]:
-    """The differences of each pair that are tested and count, in the order of the measures. signs: whether the test uses them."""
+    """The differences of each pair that are tested and count, in the order of the measures. signs:
+    whether the test uses them.
+    """
     found: dict[Pair, list[MeasuredDifference]] = {}
     alike = [matrix.label for matrix in comparison.matrices]
     for each in (each for each in differences if each.column.matrix.is_counted):
         matrix, pair = each.column.matrix, each.column.pair
-        attributes = ", ".join(f"{name} {value}" for name, value in matrix.row_attributes.items() if value is not None)
-        word = matrix.label if alike.count(matrix.label) == 1 or not attributes else f"{matrix.label} ({attributes})"
+        attributes = ", ".join(
+            f"{name} {value}" for name, value in matrix.row_attributes.items() if value is not None
+        )
+        word = (
+            matrix.label
+            if alike.count(matrix.label) == 1 or not attributes
+            else f"{matrix.label} ({attributes})"
+        )
         row = each.row
         found.setdefault(pair, []).append(
             MeasuredDifference(
@@ -268,7 +383,10 @@ def _by_pair(
                 p=row["p_adjusted"],
                 part=each.column.group,
                 differing=row["wins"] + row["losses"] if signs and "clusters" not in row else None,
-                **{name: row[name] for name in ("run", "against", "unit", "better", "n", "decisive", "detectable")},
+                **{
+                    name: row[name]
+                    for name in ("run", "against", "unit", "better", "n", "decisive", "detectable")
+                },
             )
         )
     return found

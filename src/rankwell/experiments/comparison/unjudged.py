@@ -1,4 +1,6 @@
-"""Notes on what unjudged items leave open in a comparison: the least and the greatest difference whatever their grades are."""
+"""Notes on what unjudged items leave open in a comparison: the least and the greatest difference
+whatever their grades are.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -16,26 +18,47 @@ _MOST_PAIRS = 6
 
 
 def notes_on_unjudged(
-    comparison: Comparison, pairs: Sequence[Pair], known: Callable[[], UnjudgedItems | None], rules: Mapping[str, Any]
+    comparison: Comparison,
+    pairs: Sequence[Pair],
+    known: Callable[[], UnjudgedItems | None],
+    rules: Mapping[str, Any],
 ) -> list[str]:
-    """A note for each of the first pairs, where the rules leave every item one rank and count unjudged items."""
+    """A note for each of the first pairs, where the rules leave every item one rank and count
+    unjudged items.
+    """
     counts = rules.get("ties") in DEFINITE and rules.get("unjudged") == "nonrelevant"
     if not counts or (unjudged := known()) is None:
         return []
     items, notes, more = unjudged.ranked(comparison.queries), list[str](), 0
     for pair in pairs:
-        shared = (each for each in comparison.matrices if set(pair) <= set(each.runs) and each.weights is None)
-        bounded = [(matrix, measure) for matrix in shared if (measure := _bounded_measure(matrix, unjudged.depth))]
+        shared = (
+            each
+            for each in comparison.matrices
+            if set(pair) <= set(each.runs) and each.weights is None
+        )
+        bounded = [
+            (matrix, measure)
+            for matrix in shared
+            if (measure := _bounded_measure(matrix, unjudged.depth))
+        ]
         deepest = max((measure.cutoff or 0 for _, measure in bounded), default=0)
         if not any(len(items(run, deepest).rank) for run in pair):
             continue
         if len(notes) == _MOST_PAIRS:
             more += 1
-        elif words := [text for matrix, measure in bounded for text in _bounds(matrix, measure, pair, items)]:
-            notes.append(f"{pair.run} and {pair.against}: {', '.join(words)}, depending on unjudged items")
+        elif words := [
+            text for matrix, measure in bounded for text in _bounds(matrix, measure, pair, items)
+        ]:
+            notes.append(
+                f"{pair.run} and {pair.against}: {', '.join(words)}, depending on unjudged items"
+            )
     if more:
         pairs_are = "1 more pair is" if more == 1 else f"{more} more pairs are"
-        advice = f"name a {flag('--baseline')}" if len({pair.against for pair in pairs}) > 1 else "compare fewer runs"
+        advice = (
+            f"name a {flag('--baseline')}"
+            if len({pair.against for pair in pairs}) > 1
+            else "compare fewer runs"
+        )
         notes.append(f"the bounds of {pairs_are} not listed; {advice}")
     return notes
 
@@ -49,13 +72,23 @@ def _bounded_measure(matrix: QuerySystemMatrix, depth: int) -> Measure | None:
     return measure if measure.cutoff is not None and measure.cutoff <= depth else None
 
 
-def _bounds(matrix: QuerySystemMatrix, measure: Measure, pair: Pair, items: Callable[[str, int], RankedItems]) -> Iterator[str]:
-    """The bounds of a difference in words; nothing where there are none, or where they are equal."""
+def _bounds(
+    matrix: QuerySystemMatrix,
+    measure: Measure,
+    pair: Pair,
+    items: Callable[[str, int], RankedItems],
+) -> Iterator[str]:
+    """The bounds of a difference in words; nothing where there are none, or where they are
+    equal.
+    """
     both = ~np.isnan(matrix.differences(pair))
     if not both.any():
         return
     scale = 100.0 if matrix.unit == "percent" else 1.0
-    values = (np.nan_to_num(matrix.column(pair.run)) / scale, np.nan_to_num(matrix.column(pair.against)) / scale)
+    values = (
+        np.nan_to_num(matrix.column(pair.run)) / scale,
+        np.nan_to_num(matrix.column(pair.against)) / scale,
+    )
     found = difference_bounds(measure, items, (pair.run, pair.against), values)
     if found is not None:
         low, high = (exact_mean(each[both]) * scale for each in found)

@@ -1,4 +1,6 @@
-"""Runs -> one run: fused by a named method, or by one that other queries choose, so that no query is tuned on itself."""
+"""Runs -> one run: fused by a named method, or by one that other queries choose, so that no query
+is tuned on itself.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +12,14 @@ import numpy as np
 
 from rankwell import __version__
 from rankwell.conventions import CONVENTIONS, LabelledMeasure, choose_measures
-from rankwell.core.options import Input, InputData, JudgmentColumns, Option, RunColumns, takes_options
+from rankwell.core.options import (
+    Input,
+    InputData,
+    JudgmentColumns,
+    Option,
+    RunColumns,
+    takes_options,
+)
 from rankwell.core.tables import gather, offsets_of, sort_ids
 from rankwell.core.tables.columns import Duplicates
 from rankwell.core.tables.ranking import Ranking
@@ -22,7 +31,16 @@ from rankwell.io import files as io
 from rankwell.transforms.fusion import NORMALISATIONS, Fusion, RunLists, parse_fusion
 from rankwell.transforms.fusion.training import Training
 
-__all__ = ["Choice", "FusionOptions", "FusionTuningOptions", "TunedFusion", "fuse", "fusion_notes", "read_runs", "tune_fusion"]
+__all__ = [
+    "Choice",
+    "FusionOptions",
+    "FusionTuningOptions",
+    "TunedFusion",
+    "fuse",
+    "fusion_notes",
+    "read_runs",
+    "tune_fusion",
+]
 
 Runs = Sequence[Any] | Mapping[str, Any]
 Row = dict[str, Any]
@@ -35,18 +53,20 @@ class FusionOptions:
     Parameters
     ----------
     method
-        rrf (k = 60, or rrf(k=10)), isr, log-isr, logn-isr, rbc(phi=0.9), borda and condorcet read ranks; combsum, combmnz,
-        combgmnz(gamma=0.5), wmnz, mixed, combanz, combmin, combmax and combmed read scores. bayesfuse, mapfuse, posfuse,
-        probfuse(segments=25), segfuse and slidefuse(window=5) learn from judged queries. With --tune several may be tried: repeat
-        it, or separate them by blanks.
+        rrf (k = 60, or rrf(k=10)), isr, log-isr, logn-isr, rbc(phi=0.9), borda and condorcet read
+        ranks; combsum, combmnz, combgmnz(gamma=0.5), wmnz, mixed, combanz, combmin, combmax and
+        combmed read scores. bayesfuse, mapfuse, posfuse, probfuse(segments=25), segfuse and
+        slidefuse(window=5) learn from judged queries. With --tune several may be tried: repeat it,
+        or separate them by blanks.
     weights
         One for each run, in their order, such as 0.3,0.7; a run with weight 0 takes no part.
     normalise
-        Normalisation of each list's scores: min-max (the default), min-max-inverted (for distances), z-score, sum, max, rank,
-        borda, none. With --tune several may be tried, separated by commas.
+        Normalisation of each list's scores: min-max (the default), min-max-inverted (for
+        distances), z-score, sum, max, rank, borda, none. With --tune several may be tried,
+        separated by commas.
     absent
-        Score of an item in a run that lacks it, where scores are added: zero, or lowest, that of the run's last item. The default
-        is lowest for z-score and zero for all others.
+        Score of an item in a run that lacks it, where scores are added: zero, or lowest, that of
+        the run's last item. The default is lowest for z-score and zero for all others.
     depth
         Number of first items of each list that are read; all by default.
     top
@@ -128,13 +148,16 @@ class FusionTuningOptions:
 
 @takes_options(FusionOptions)
 def fuse(runs: Runs, *, options: FusionOptions, progress: Progress | None = None) -> Ranking:
-    """One ranking of all items that any run has for a query, by falling score, equal scores by falling bytes of the item's id.
+    """One ranking of all items that any run has for a query, by falling score, equal scores by
+    falling bytes of the item's id.
 
-    runs: two or more, each whatever `read_ranking` takes; or by name. options: the fields of `FusionOptions`, as keywords or as
-    one. A query that only some runs have is fused from those. The result depends neither on the order of rows nor, without
-    weights, on that of runs. A method that learns takes `train_judgments` and `train_runs` of other queries. Raises BadUsage and
-    UnknownName for choices that exclude each other and for a training query that is fused, NothingToEvaluate where no query is
-    in two runs or none teaches anything, BadScore and DuplicateItem as readers do.
+    runs: two or more, each whatever `read_ranking` takes; or by name. options: the fields of
+    `FusionOptions`, as keywords or as one. A query that only some runs have is fused from those.
+    The result depends neither on the order of rows nor, without weights, on that of runs. A method
+    that learns takes `train_judgments` and `train_runs` of other queries. Raises BadUsage and
+    UnknownName for choices that exclude each other and for a training query that is fused,
+    NothingToEvaluate where no query is in two runs or none teaches anything, BadScore and
+    DuplicateItem as readers do.
 
     >>> fused = fuse([{"q": {"a": 3.0, "b": 1.0}}, {"q": {"b": 9.0, "c": 4.0}}])
     >>> dict(zip(fused.items, fused.scores.round(4).tolist()))
@@ -155,46 +178,83 @@ def fuse(runs: Runs, *, options: FusionOptions, progress: Progress | None = None
             flag("--qrels-columns"): options.qrels_columns,
         }
         if unused := next((typed for typed, given in further.items() if given is not None), None):
-            raise BadUsage(f"{unused} has no effect with {fusion.method}, which learns nothing; leave it out.")
+            raise BadUsage(
+                f"{unused} has no effect with {fusion.method}, which learns nothing; leave it out."
+            )
     return _fused(rankings, dict.fromkeys(every, fusion), options.depth, options.top, progress)
 
 
-def _read_training(method: str, named: Mapping[str, Ranking], fused: Sequence[str], options: FusionOptions) -> Training:
-    """The judged lists of other queries. Raises BadUsage where a training query is fused, NothingToEvaluate without one."""
+def _read_training(
+    method: str, named: Mapping[str, Ranking], fused: Sequence[str], options: FusionOptions
+) -> Training:
+    """The judged lists of other queries. Raises BadUsage where a training query is fused,
+    NothingToEvaluate without one.
+    """
     judgments, runs = flag("--train-judgments"), flag("--train-runs")
     given = options.train_runs
     if options.train_judgments is None or given is None:
-        what = f"{method} learns from other queries; name their judgments ({judgments}) and runs ({runs})"
-        raise BadUsage(f"{what}, or let it learn from the other folds (--tune QRELS, in Python tune_fusion).")
+        what = (
+            f"{method} learns from other queries; name their judgments ({judgments}) and runs "
+            f"({runs})"
+        )
+        raise BadUsage(
+            f"{what}, or let it learn from the other folds (--tune QRELS, in Python tune_fusion)."
+        )
     if isinstance(given, str) or len(given) != len(named):
         what = f"{1 if isinstance(given, str) else len(given)} in {runs} for {len(named)} runs"
         raise BadUsage(f"{what}; give one for each run, in their order.")
     if isinstance(given, Mapping):
         if unknown := next((name for name in given if name not in named), None):
-            raise BadUsage(f"{runs} has {unknown!r}; expected the names of the runs: {', '.join(named)}.")
+            raise BadUsage(
+                f"{runs} has {unknown!r}; expected the names of the runs: {', '.join(named)}."
+            )
         given = [given[name] for name in named]
     teaching = [_read_run(run, options) for run in given]
-    truth = io.read_judgments(options.train_judgments, format=options.judgments_format, qrels_columns=options.qrels_columns).flat
+    truth = io.read_judgments(
+        options.train_judgments,
+        format=options.judgments_format,
+        qrels_columns=options.qrels_columns,
+    ).flat
     queries = [query for query in _queries(teaching) if query in truth.index]
     if not queries:
-        raise NothingToEvaluate(f"no query of {runs} is judged in {judgments}, so there is nothing to learn from; same ids?")
+        raise NothingToEvaluate(
+            f"no query of {runs} is judged in {judgments}, so there is nothing to learn from; "
+            "same ids?"
+        )
     if both := sorted(set(queries).intersection(fused)):
         more = f" and {len(both) - 1} more" if len(both) > 1 else ""
         what = f"query {both[0]!r}{more} would be fused by what its own judgments teach"
-        raise BadUsage(f"{what}; take it out of the runs or of {runs}, or tune by folds (--tune QRELS, in Python tune_fusion).")
+        raise BadUsage(
+            f"{what}; take it out of the runs or of {runs}, or tune by folds (--tune QRELS, "
+            "in Python tune_fusion)."
+        )
     return Training.of(teaching, trials.only_queries(truth, queries), depth=options.depth)
 
 
-def _read_run(run: Any, options: FusionOptions | FusionTuningOptions, notes: list[str] | None = None) -> Ranking:
-    return io.read_ranking(run, format=options.run_format, duplicates=options.duplicates, columns=options.columns, notes=notes)
+def _read_run(
+    run: Any, options: FusionOptions | FusionTuningOptions, notes: list[str] | None = None
+) -> Ranking:
+    return io.read_ranking(
+        run,
+        format=options.run_format,
+        duplicates=options.duplicates,
+        columns=options.columns,
+        notes=notes,
+    )
 
 
-def read_runs(runs: Runs, options: FusionOptions | FusionTuningOptions, notes: list[str] | None = None) -> dict[str, Ranking]:
+def read_runs(
+    runs: Runs, options: FusionOptions | FusionTuningOptions, notes: list[str] | None = None
+) -> dict[str, Ranking]:
     """The rankings by name, or by number from 1; `notes` receives the reader's.
 
     Raises BadUsage for fewer than two, NothingToEvaluate if none share a query.
     """
-    named = dict(runs) if isinstance(runs, Mapping) else {str(place): run for place, run in enumerate(runs, 1)}
+    named = (
+        dict(runs)
+        if isinstance(runs, Mapping)
+        else {str(place): run for place, run in enumerate(runs, 1)}
+    )
     if len(named) < 2:
         raise BadUsage(f"{len(named) or 'no'} run given; expected two or more to fuse.")
     rankings = {name: _read_run(run, options, notes) for name, run in named.items()}
@@ -203,26 +263,39 @@ def read_runs(runs: Runs, options: FusionOptions | FusionTuningOptions, notes: l
         if not seen.isdisjoint(ranking.queries):
             return rankings
         seen.update(ranking.queries)
-    examples = ", ".join(f"{ranking.queries[0]!r} in {name}" for name, ranking in rankings.items() if ranking.queries)
-    raise NothingToEvaluate(f"no query is in two of the runs ({examples}); are the ids of queries the same?")
+    examples = ", ".join(
+        f"{ranking.queries[0]!r} in {name}" for name, ranking in rankings.items() if ranking.queries
+    )
+    raise NothingToEvaluate(
+        f"no query is in two of the runs ({examples}); are the ids of queries the same?"
+    )
 
 
 def fusion_notes(fusion: Fusion, rankings: Mapping[str, Ranking]) -> list[str]:
-    """Notes on these runs and on the scores that are added: queries that a run lacks, scores below 0."""
+    """Notes on these runs and on the scores that are added: queries that a run lacks, scores below
+    0.
+    """
     every = _queries(rankings.values())
     partial = [name for name, ranking in rankings.items() if len(ranking.queries) < len(every)]
     notes: list[str] = []
     if partial:
         listed = ", ".join(f"{name} {len(every) - len(rankings[name].queries)}" for name in partial)
-        notes.append(f"{len(every)} queries, of which some runs lack some ({listed}); those are fused from the other runs")
+        notes.append(
+            f"{len(every)} queries, of which some runs lack some ({listed}); those are fused "
+            "from the other runs"
+        )
     negative = any((ranking.scores < 0).any() for ranking in rankings.values())
     below = fusion.normalise == "z-score" or (fusion.normalise == "none" and negative)
     if below and fusion.absent == "zero" and fusion.entry.adds:
-        what = f"some scores are below 0 ({fusion.normalise}), and what a run lacks counts 0 in it, which is more"
+        what = (
+            f"some scores are below 0 ({fusion.normalise}), and what a run lacks counts 0 in it, "
+            "which is more"
+        )
         notes.append(f"{what}: see {flag('--absent')}")
     if below and fusion.entry.name in ("combmnz", "combgmnz", "wmnz", "mixed"):
         notes.append(
-            f"{fusion.entry.name} multiplies scores below 0 too ({fusion.normalise}): the more runs have such an item, the lower"
+            f"{fusion.entry.name} multiplies scores below 0 too ({fusion.normalise}): the "
+            "more runs have such an item, the lower"
         )
     return notes
 
@@ -231,9 +304,10 @@ def fusion_notes(fusion: Fusion, rankings: Mapping[str, Ranking]) -> list[str]:
 class TunedFusion:
     """A run in which every judged query is fused as the queries of other folds chose.
 
-    ranking: the run. untuned: the same runs fused by the first candidate, with equal weights; one that learns does so from the
-    other folds. names: of the runs.
-    folds: query -> the fold, from 1, that it is in; queries without judgments are in none. choices: one for each fold.
+    ranking: the run. untuned: the same runs fused by the first candidate, with equal weights; one
+    that learns does so from the other folds. names: of the runs.
+    folds: query -> the fold, from 1, that it is in; queries without judgments are in none. choices:
+    one for each fold.
     whole: the choice of all judged queries together, for unjudged queries and for new ones.
     """
 
@@ -249,70 +323,118 @@ class TunedFusion:
 
     def __repr__(self) -> str:
         folds = f"{len(self.choices)} folds by {self.measure.measure}"
-        return f"<TunedFusion of {printable(', '.join(self.names))} in {folds}; read .ranking, .rows, .whole and .describe()>"
+        return (
+            f"<TunedFusion of {printable(', '.join(self.names))} in {folds}; read .ranking, "
+            ".rows, .whole and .describe()>"
+        )
 
     @cached_property
     def rows(self) -> list[Row]:
-        """A row for each fold and one for all judged queries: the choice, and its means over other folds and over this one."""
+        """A row for each fold and one for all judged queries: the choice, and its means over other
+        folds and over this one.
+        """
         rows: list[Row] = []
         for choice in (*self.choices, self.whole):
             fusion = choice.fusion
-            weights = fusion.weights or (1 / len(self.names) if fusion.entry.weighted else None,) * len(self.names)
-            row = {"fold": str(choice.fold or "all"), "queries": choice.queries, "method": fusion.method}
+            weights = fusion.weights or (
+                1 / len(self.names) if fusion.entry.weighted else None,
+            ) * len(self.names)
+            row = {
+                "fold": str(choice.fold or "all"),
+                "queries": choice.queries,
+                "method": fusion.method,
+            }
             row |= {"normalise": fusion.normalise}
-            row |= {f"weight of {name}": weight for name, weight in zip(self.names, weights, strict=True)}
+            row |= {
+                f"weight of {name}": weight
+                for name, weight in zip(self.names, weights, strict=True)
+            }
             rows.append(row | {"training": choice.training, "held_out": choice.held_out})
         return rows
 
     def describe(self) -> dict[str, Any]:
-        """The rules for JSON: the selection, and the definitions of the chosen methods; `rows` has the choice of each fold."""
+        """The rules for JSON: the selection, and the definitions of the chosen methods; `rows` has
+        the choice of each fold.
+        """
         return {
             "tuned": "out of fold",
             "tuned_by": str(self.measure.measure),
             "folds": len(self.choices),
             "candidates": self.candidates,
             "seed": self.seed,
-            "definitions": {fusion.method: fusion.describe() for fusion in (each.fusion for each in (*self.choices, self.whole))},
+            "definitions": {
+                fusion.method: fusion.describe()
+                for fusion in (each.fusion for each in (*self.choices, self.whole))
+            },
             "version": __version__,
         }
 
 
 @takes_options(FusionTuningOptions)
-def tune_fusion(runs: Runs, judgments: Any, *, options: FusionTuningOptions, progress: Progress | None = None) -> TunedFusion:
-    """The runs fused so that no query is tuned on itself: each by the best candidate over the queries of the other folds.
+def tune_fusion(
+    runs: Runs, judgments: Any, *, options: FusionTuningOptions, progress: Progress | None = None
+) -> TunedFusion:
+    """The runs fused so that no query is tuned on itself: each by the best candidate over the
+    queries of the other folds.
 
-    Candidates are all weights in steps of `step` that sum to 1, and equal ones, with every given method and normalisation;
-    methods without weights once. Of candidates with the same mean, the one with the most even weights is taken, then the first.
-    Methods that learn do so for each fold from the queries of the others, and are tried on queries that they did not learn from.
-    Folds are of equal size, drawn by hashes of seed and query ids: no order of the input shows, and no judgment.
-    The means are over judged queries that are in a run. options: the fields of `FusionTuningOptions`, as keywords or as one.
-    Raises BadUsage for measures without a mean of single queries and where there are fewer such queries than folds.
+    Candidates are all weights in steps of `step` that sum to 1, and equal ones, with every given
+    method and normalisation; methods without weights once. Of candidates with the same mean, the
+    one with the most even weights is taken, then the first. Methods that learn do so for each fold
+    from the queries of the others, and are tried on queries that they did not learn from. Folds are
+    of equal size, drawn by hashes of seed and query ids: no order of the input shows, and no
+    judgment.
+    The means are over judged queries that are in a run. options: the fields of
+    `FusionTuningOptions`, as keywords or as one. Raises BadUsage for measures without a mean of
+    single queries and where there are fewer such queries than folds.
     """
     labelled = choose_measures([options.measure], CONVENTIONS["rankwell"])[0]
     entry = labelled.measure.entry
     if entry.view is not JudgedRankings:
-        raise BadUsage(f"{labelled.measure} does not use plain judgments; tune by a measure that does, such as nDCG@10.")
+        raise BadUsage(
+            f"{labelled.measure} does not use plain judgments; tune by a measure that does, "
+            "such as nDCG@10."
+        )
     if entry.summary not in ("mean", "sum") or entry.better == "neither":
         what = f"{labelled.measure} has no mean over queries of which more or less is better"
         raise BadUsage(f"{what}; tune by another, such as nDCG@10.")
     cuts = options.depth, options.top
     rankings = read_runs(runs, options)
-    tried = trials.candidates(options.methods, options.normalise, options.absent, len(rankings), options.step)
+    tried = trials.candidates(
+        options.methods, options.normalise, options.absent, len(rankings), options.step
+    )
     _check_cuts(*cuts, tried)
-    truth = io.read_judgments(judgments, format=options.judgments_format, qrels_columns=options.qrels_columns).flat
+    truth = io.read_judgments(
+        judgments, format=options.judgments_format, qrels_columns=options.qrels_columns
+    ).flat
     every = _queries(rankings.values())
-    known = trials.draw_folds([query for query in every if query in truth.index], options.folds, options.seed)
+    known = trials.draw_folds(
+        [query for query in every if query in truth.index], options.folds, options.seed
+    )
     judged = trials.only_queries(truth, list(known))
     fold = np.fromiter(known.values(), dtype=np.int64)
     folds = [*range(1, options.folds + 1), None]
-    values = trials.CandidateValues.of(list(rankings.values()), judged, tried, labelled.measure, cuts, fold, progress)
-    *chosen, whole = [trials.choose(tried, values.without(each), fold, each, labelled.measure) for each in folds]
-    *chosen, whole = [replace(each, fusion=values.taught(each.fusion, each.fold)) for each in (*chosen, whole)]
+    values = trials.CandidateValues.of(
+        list(rankings.values()), judged, tried, labelled.measure, cuts, fold, progress
+    )
+    *chosen, whole = [
+        trials.choose(tried, values.without(each), fold, each, labelled.measure) for each in folds
+    ]
+    *chosen, whole = [
+        replace(each, fusion=values.taught(each.fusion, each.fold)) for each in (*chosen, whole)
+    ]
     first = {each: values.taught(tried[0], each) for each in folds}
-    plan = {query: chosen[known[query] - 1].fusion if query in known else whole.fusion for query in every}
+    plan = {
+        query: chosen[known[query] - 1].fusion if query in known else whole.fusion
+        for query in every
+    }
     return TunedFusion(
         ranking=_fused(list(rankings.values()), plan, *cuts, progress),
-        untuned=_fused(list(rankings.values()), {query: first[known.get(query)] for query in every}, *cuts, progress),
+        untuned=_fused(
+            list(rankings.values()),
+            {query: first[known.get(query)] for query in every},
+            *cuts,
+            progress,
+        ),
         names=tuple(rankings),
         measure=labelled,
         folds=known,
@@ -330,7 +452,10 @@ def _check_cuts(depth: int | None, top: int | None, fusions: Iterable[Fusion]) -
     names = {fusion.normalise for fusion in fusions if fusion.normalise is not None}
     lower = next((name for name in sorted(names) if NORMALISATIONS[name].lower), None)
     if depth is not None and lower is not None:
-        raise BadUsage(f"{lower} is for scores of which lower ones are better, and depth keeps the highest; leave depth out.")
+        raise BadUsage(
+            f"{lower} is for scores of which lower ones are better, and depth keeps the "
+            "highest; leave depth out."
+        )
 
 
 def _queries(rankings: Iterable[Ranking]) -> list[str]:
@@ -338,23 +463,36 @@ def _queries(rankings: Iterable[Ranking]) -> list[str]:
 
 
 def _fused(
-    rankings: Sequence[Ranking], plan: Mapping[str, Fusion], depth: int | None, top: int | None, progress: Progress | None
+    rankings: Sequence[Ranking],
+    plan: Mapping[str, Fusion],
+    depth: int | None,
+    top: int | None,
+    progress: Progress | None,
 ) -> Ranking:
-    """The ranking of each query by its own fusion; a few queries at a time, which takes little memory."""
+    """The ranking of each query by its own fusion; a few queries at a time, which takes little
+    memory.
+    """
     queries = list(plan)
     parts: list[Ranking] = []
     for start in range(0, len(queries), BLOCK):
         block = queries[start : start + BLOCK]
         for fusion in {id(plan[query]): plan[query] for query in block}.values():
             taking = [rankings[run] for run in fusion.runs or range(len(rankings))]
-            lists = RunLists.of(taking, [query for query in block if plan[query] is fusion], depth=depth)
+            lists = RunLists.of(
+                taking, [query for query in block if plan[query] is fusion], depth=depth
+            )
             parts.append(lists.ranking(fusion.scores(fusion.votes(lists)), top=top))
         if progress is not None:
             progress("fuse", min(start + BLOCK, len(queries)), len(queries))
     lengths = np.concatenate([np.diff(part.offsets) for part in parts])
     items = list(chain.from_iterable(part.items for part in parts))
     scores = np.concatenate([part.scores for part in parts])
-    whole = Ranking(tuple(chain.from_iterable(part.queries for part in parts)), offsets_of(lengths), items, scores)
+    whole = Ranking(
+        tuple(chain.from_iterable(part.queries for part in parts)),
+        offsets_of(lengths),
+        items,
+        scores,
+    )
     if whole.queries == tuple(queries):
         return whole
     rows, offsets = gather(whole.offsets, np.array([whole.index[query] for query in queries]))

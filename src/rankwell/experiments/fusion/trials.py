@@ -1,4 +1,6 @@
-"""Tuning of a fusion: candidates, folds of queries, the measure of every candidate for every query, and the choice."""
+"""Tuning of a fusion: candidates, folds of queries, the measure of every candidate for every query,
+and the choice.
+"""
 
 import hashlib
 from collections.abc import Callable, Sequence
@@ -28,9 +30,11 @@ _SAME = 1e-12
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """The choice of some queries. fold: the one that was left out, None for none; queries: their number.
+    """The choice of some queries. fold: the one that was left out, None for none; queries: their
+    number.
 
-    training, held_out: the mean of the measure over the queries that chose, and over those of the fold; None where it has none.
+    training, held_out: the mean of the measure over the queries that chose, and over those of the
+    fold; None where it has none.
     """
 
     fold: int | None
@@ -46,12 +50,16 @@ def candidates(
     """All candidates, the most even weights first. Raises BadUsage for too many."""
     steps = round(1 / step) if 0 < step <= 1 else 0
     if not steps or abs(steps * step - 1) > 1e-9:
-        raise BadUsage(f"step={step!r}: weights are tried in equal steps from 0 to 1; expected a fraction of 1, such as 0.1.")
+        raise BadUsage(
+            f"step={step!r}: weights are tried in equal steps from 0 to 1; expected a "
+            "fraction of 1, such as 0.1."
+        )
     fusions: list[Fusion] = []
     scored = [text for text in methods if parse_fusion(text).entry.reads == "scores"]
     adding = [text for text in scored if parse_fusion(text).entry.adds]
     for text in methods:
-        # Choices about scores are for the methods that read them; where none does, the parser reports it.
+        # Choices about scores are for the methods that read them; where none does, the parser
+        # reports it.
         names = (normalise or [None]) if text in scored or not scored else [None]
         counted = absent if text in adding or not adding else None
         fusions += [parse_fusion(text, normalise=name, absent=counted) for name in names]
@@ -59,21 +67,35 @@ def candidates(
     number = len(fusions) + len(weighted) * comb(steps + runs - 1, runs - 1)
     if number > _MOST_CANDIDATES:
         what = f"{number} candidates are more than {_MOST_CANDIDATES}"
-        raise BadUsage(f"{what}; name fewer methods and normalisations, or a wider step than {step:g}.")
+        raise BadUsage(
+            f"{what}; name fewer methods and normalisations, or a wider step than {step:g}."
+        )
     # All weights in equal steps from 0 that sum to 1; those with more for the earlier runs first.
-    edges = [(-1, *bars, steps + runs - 1) for bars in combinations(range(steps + runs - 1), runs - 1)][::-1]
+    edges = [
+        (-1, *bars, steps + runs - 1) for bars in combinations(range(steps + runs - 1), runs - 1)
+    ][::-1]
     every = [tuple((right - left - 1) / steps for left, right in pairwise(each)) for each in edges]
     uneven = [weights for weights in every if len(set(weights)) > 1]
     uneven.sort(key=lambda weights: round(sum(weight * weight for weight in weights), 9))
-    return (*fusions, *(fusion.with_weights(weights, runs) for weights in uneven for fusion in weighted))
+    return (
+        *fusions,
+        *(fusion.with_weights(weights, runs) for weights in uneven for fusion in weighted),
+    )
 
 
 def draw_folds(queries: Sequence[str], folds: int, seed: int) -> dict[str, int]:
-    """The fold of each query, from 1. Raises NothingToEvaluate without a query, BadUsage for fewer queries than folds."""
+    """The fold of each query, from 1. Raises NothingToEvaluate without a query, BadUsage for fewer
+    queries than folds.
+    """
     if not queries:
-        raise NothingToEvaluate("no query of the runs is judged, so there is nothing to tune by; are the ids the same?")
+        raise NothingToEvaluate(
+            "no query of the runs is judged, so there is nothing to tune by; are the ids the same?"
+        )
     if not 2 <= folds <= len(queries):
-        raise BadUsage(f"{folds} folds for {len(queries)} judged queries; expected at least 2 folds with a query in each.")
+        raise BadUsage(
+            f"{folds} folds for {len(queries)} judged queries; expected at least 2 folds with "
+            "a query in each."
+        )
     key = f"{seed}:".encode()
     drawn = sorted(queries, key=lambda query: hashlib.sha256(key + encode_id(query)).digest())
     place = {query: place % folds + 1 for place, query in enumerate(drawn)}
@@ -81,20 +103,33 @@ def draw_folds(queries: Sequence[str], folds: int, seed: int) -> dict[str, int]:
 
 
 def only_queries(judgments: Judgments, queries: Sequence[str]) -> Judgments:
-    """The judgments of some of their queries, in the order of those. Raises BadUsage where items are excluded (junk)."""
+    """The judgments of some of their queries, in the order of those. Raises BadUsage where items
+    are excluded (junk).
+    """
     if judgments.junk is not None and judgments.junk.any():
-        raise BadUsage("judgments that exclude items of a query (junk) cannot tune a fusion; take those items out of the runs.")
-    rows, offsets = gather(judgments.offsets, np.array([judgments.index[query] for query in queries], dtype=np.int64))
+        raise BadUsage(
+            "judgments that exclude items of a query (junk) cannot tune a fusion; take those "
+            "items out of the runs."
+        )
+    rows, offsets = gather(
+        judgments.offsets, np.array([judgments.index[query] for query in queries], dtype=np.int64)
+    )
     places: list[int] = rows.tolist()
-    return Judgments(tuple(queries), offsets, [judgments.items[place] for place in places], judgments.grades[rows])
+    return Judgments(
+        tuple(queries),
+        offsets,
+        [judgments.items[place] for place in places],
+        judgments.grades[rows],
+    )
 
 
 @dataclass(frozen=True, eq=False)
 class CandidateValues:
     """The measure of every candidate for every judged query, by the fold that is left out.
 
-    plain: (fusions, queries) of candidates that learn nothing, the same whichever fold is left out. trained: the places of the
-    others. held_out: left-out fold -> (trained, queries) their values. training: what they learn from, None where none learns.
+    plain: (fusions, queries) of candidates that learn nothing, the same whichever fold is left out.
+    trained: the places of the others. held_out: left-out fold -> (trained, queries) their values.
+    training: what they learn from, None where none learns.
     """
 
     plain: Floats
@@ -114,21 +149,32 @@ class CandidateValues:
         fold: Ints,
         progress: Progress | None,
     ) -> "CandidateValues":
-        """Measures all candidates. Raises BadUsage where a method learns and there are two folds."""
+        """Measures all candidates. Raises BadUsage where a method learns and there are two
+        folds.
+        """
         trained = tuple(place for place, fusion in enumerate(fusions) if fusion.entry.learns)
         fixed = [place for place in range(len(fusions)) if place not in trained]
         plain = np.full((len(fusions), len(fold)), np.nan)
         if fixed:
-            plain[fixed] = measure_all(rankings, truth, [fusions[place] for place in fixed], measure, cuts, progress)
+            plain[fixed] = measure_all(
+                rankings, truth, [fusions[place] for place in fixed], measure, cuts, progress
+            )
         if not trained:
             return cls(plain, trained, {}, None, fold)
         if int(fold.max()) < 3:
             name = fusions[trained[0]].method
-            raise BadUsage(f"2 folds: {name} learns from folds other than its own and the one left out; expected at least 3.")
+            raise BadUsage(
+                f"2 folds: {name} learns from folds other than its own and the one left out; "
+                "expected at least 3."
+            )
         training = Training.of(rankings, truth, depth=cuts[0])
         taught = [fusions[place] for place in trained]
         return cls(
-            plain, trained, measure_trained(rankings, truth, taught, measure, cuts, training, fold, progress), training, fold
+            plain,
+            trained,
+            measure_trained(rankings, truth, taught, measure, cuts, training, fold, progress),
+            training,
+            fold,
         )
 
     def without(self, left_out: int | None) -> Floats:
@@ -140,10 +186,14 @@ class CandidateValues:
         return found
 
     def taught(self, fusion: Fusion, left_out: int | None) -> Fusion:
-        """The fusion after learning from the queries outside a fold, from all of them where none is left out."""
+        """The fusion after learning from the queries outside a fold, from all of them where none is
+        left out.
+        """
         if self.training is None:
             return fusion
-        return fusion.learn(self.training if left_out is None else self.training.only(self.fold != left_out))
+        return fusion.learn(
+            self.training if left_out is None else self.training.only(self.fold != left_out)
+        )
 
 
 def measure_all(
@@ -162,7 +212,9 @@ def measure_all(
         block = _Block(RunLists.of(rankings, queries, depth=depth), only_queries(truth, queries))
         for place, fusion in enumerate(fusions):
             view = block.view(fusion)
-            values[place, start : start + len(queries)] = measure(view if top is None else view.cut(top))
+            values[place, start : start + len(queries)] = measure(
+                view if top is None else view.cut(top)
+            )
         if progress is not None:
             progress("tune", start + len(queries), len(truth.queries))
     return values
@@ -178,21 +230,29 @@ def measure_trained(
     fold: Ints,
     progress: Progress | None,
 ) -> dict[int | None, Floats]:
-    """(fusions, queries) the measure of trained candidates, by the fold that is left out: None and each fold.
+    """(fusions, queries) the measure of trained candidates, by the fold that is left out: None and
+    each fold.
 
-    A query is fused by what the queries teach that are neither in its own fold nor in the one left out, so that no choice and no
-    measured value depends on judgments that it must not see.
+    A query is fused by what the queries teach that are neither in its own fold nor in the one left
+    out, so that no choice and no measured value depends on judgments that it must not see.
     """
     depth, top = cuts
     folds = range(1, int(fold.max()) + 1)
-    found: dict[int | None, Floats] = {left_out: np.empty((len(fusions), len(fold))) for left_out in (None, *folds)}
+    found: dict[int | None, Floats] = {
+        left_out: np.empty((len(fusions), len(fold))) for left_out in (None, *folds)
+    }
     for own in folds:
         places = np.flatnonzero(fold == own)
-        learned = {out: [each.learn(training.only((fold != own) & (fold != out))) for each in fusions] for out in folds}
+        learned = {
+            out: [each.learn(training.only((fold != own) & (fold != out))) for each in fusions]
+            for out in folds
+        }
         for start in range(0, len(places), BLOCK):
             chosen = places[start : start + BLOCK]
             queries = [truth.queries[place] for place in chosen.tolist()]
-            block = _Block(RunLists.of(rankings, queries, depth=depth), only_queries(truth, queries))
+            block = _Block(
+                RunLists.of(rankings, queries, depth=depth), only_queries(truth, queries)
+            )
             for left_out, trained in learned.items():
                 for row, fusion in enumerate(trained):
                     view = block.view(fusion)
@@ -224,12 +284,18 @@ class _Block:
         above = lists.places(scores)[rows]
         order = np.lexsort((above, frame.query_of_row))
         items, grades = frame.items[order], frame.grades[order]
-        return replace(frame, items=items, grades=grades, scores=scores[rows[order]], above=above[order])
+        return replace(
+            frame, items=items, grades=grades, scores=scores[rows[order]], above=above[order]
+        )
 
     def _find(self, lists: RunLists) -> tuple[RunLists, Ints, JudgedRankings]:
-        """The lists, the places of judged items in them, ascending, and a view of these whose order is still open."""
+        """The lists, the places of judged items in them, ascending, and a view of these whose order
+        is still open.
+        """
         rows, judged = list[int](), list[int]()
-        for (start, stop), (first, last) in zip(*(pairwise(each.offsets.tolist()) for each in (lists, self._truth)), strict=True):
+        for (start, stop), (first, last) in zip(
+            *(pairwise(each.offsets.tolist()) for each in (lists, self._truth)), strict=True
+        ):
             graded = {self._truth.items[row]: row for row in range(first, last)}
             found = [row for row in range(start, stop) if lists.items[row] in graded]
             rows += found
@@ -237,15 +303,29 @@ class _Block:
         places, retrieved = np.array(rows, dtype=np.int64), np.diff(lists.offsets)
         nothing = np.zeros(len(rows), dtype=np.int64)
         counts = (nothing.astype(np.float64), np.arange(len(rows)), nothing + 1, nothing)
-        hits = Hits(lists.query_of_row[places], np.array(judged, dtype=np.int64), *counts, retrieved, retrieved > 0)
+        hits = Hits(
+            lists.query_of_row[places],
+            np.array(judged, dtype=np.int64),
+            *counts,
+            retrieved,
+            retrieved > 0,
+        )
         return lists, places, JudgedRankings.join(self._truth, hits)
 
 
-def choose(fusions: Sequence[Fusion], values: Floats, fold: Ints, left_out: int | None, measure: Measure) -> Choice:
-    """The best candidate over the queries outside a fold. Raises NothingToEvaluate where none of them counts."""
+def choose(
+    fusions: Sequence[Fusion], values: Floats, fold: Ints, left_out: int | None, measure: Measure
+) -> Choice:
+    """The best candidate over the queries outside a fold. Raises NothingToEvaluate where none of
+    them counts.
+    """
     counted = ~np.isnan(values).any(axis=0)
     outside = counted if left_out is None else counted & (fold != left_out)
-    inside = counted & (fold == left_out) if left_out is not None else np.zeros(len(fold), dtype=np.bool_)
+    inside = (
+        counted & (fold == left_out)
+        if left_out is not None
+        else np.zeros(len(fold), dtype=np.bool_)
+    )
     if not outside.any():
         raise NothingToEvaluate(f"{measure} counts no query to tune by; name another measure.")
     means = exact_means(values[:, outside].T)

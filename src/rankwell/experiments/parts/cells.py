@@ -1,4 +1,6 @@
-"""Cells of an experiment file as parts: a part is an archive of one cell's result folder, or of the error that it failed by."""
+"""Cells of an experiment file as parts: a part is an archive of one cell's result folder, or of the
+error that it failed by.
+"""
 
 import json
 import tarfile
@@ -14,7 +16,14 @@ from rankwell.core.options import overwriting
 from rankwell.errors import BadInput, BadUsage
 from rankwell.experiments.files import read_experiment
 from rankwell.experiments.runner import PlannedCell, changes, key_of
-from rankwell.experiments.runner.planning import CommandCells, CommandWork, cell_recipe, command_of, evaluate_cell, write_record
+from rankwell.experiments.runner.planning import (
+    CommandCells,
+    CommandWork,
+    cell_recipe,
+    command_of,
+    evaluate_cell,
+    write_record,
+)
 from rankwell.io.result_folder import MANIFEST
 from rankwell.parts import KINDS, Amounts, Cut, Json, Limits, PartContent, PartInputs, PartKind
 from rankwell.parts.execution import carry_out, work_folder
@@ -37,37 +46,54 @@ def evaluate_in_parts(
     progress: Progress,
     use: Callable[[CommandCells], Any],
 ) -> PartOutcome:
-    """Evaluates the cells that are to be evaluated as parts; the outcome has what `use` returns for the kind that places them.
+    """Evaluates the cells that are to be evaluated as parts; the outcome has what `use` returns for
+    the kind that places them.
 
-    choices: of the plans, as JSON. Raises BadUsage for a work folder with cells of other recipes, or without one of these cells.
+    choices: of the plans, as JSON. Raises BadUsage for a work folder with cells of other recipes,
+    or without one of these cells.
     """
     bench = file_of_part(file)
     if "://" in bench:
-        raise BadUsage(f"{bench}: a bench and its inputs are files that all machines see; copy them there.")
+        raise BadUsage(
+            f"{bench}: a bench and its inputs are files that all machines see; copy them there."
+        )
     names = {each.cell.name for each in plans if each.why and each.chosen}
     if parts.work is not None:
         with work_folder(parts) as place:
             names = names if place.size(PLAN) is None else _planned(place, bench, plans, names)
     cells = [[each.cell.name, each.recipe] for each in plans if each.cell.name in names]
-    return carry_out("cells", {"file": bench, "cells": cells, **choices}, parts, "rankwell bench", progress, use)
+    return carry_out(
+        "cells", {"file": bench, "cells": cells, **choices}, parts, "rankwell bench", progress, use
+    )
 
 
-def _planned(place: WorkPlace, file: str, plans: Sequence[PlannedCell], waiting: set[str]) -> set[str]:
-    """The cells of a folder's plan, some of which may be in place since then; those given where it is the plan of other work."""
+def _planned(
+    place: WorkPlace, file: str, plans: Sequence[PlannedCell], waiting: set[str]
+) -> set[str]:
+    """The cells of a folder's plan, some of which may be in place since then; those given where it
+    is the plan of other work.
+    """
     plan, folder = read_plan(place), place.name
     if plan.kind != "cells" or plan.options.get("file") != file:
         return waiting
     planned, now = dict(plan.options["cells"]), {each.cell.name: each.recipe for each in plans}
     for name, made in planned.items():
         if name not in now:
-            raise BadUsage(f"{folder} has a part for {name}, which {file} has no more; name another work folder.")
+            raise BadUsage(
+                f"{folder} has a part for {name}, which {file} has no more; name another work "
+                "folder."
+            )
         if key_of(now[name]) != key_of(made):
             raise BadUsage(
-                f"{folder} holds the plan of other work: {name}: {_changes(made, now[name])}; name another work folder."
+                f"{folder} holds the plan of other work: {name}: {_changes(made, now[name])}; "
+                "name another work folder."
             )
     lacking = next((name for name in sorted(waiting) if name not in planned), None)
     if lacking is not None:
-        raise BadUsage(f"{folder} has no part for {lacking}, which is to be evaluated now; name another work folder.")
+        raise BadUsage(
+            f"{folder} has no part for {lacking}, which is to be evaluated now; name another "
+            "work folder."
+        )
     return set(planned)
 
 
@@ -76,7 +102,9 @@ def _changes(before: Any, after: Any) -> str:
 
 
 def _files(options: Mapping[str, Json]) -> dict[str, Path]:
-    """The bench and the files that its cells read; a folder is known by its digest, which is in the recipe of its cell."""
+    """The bench and the files that its cells read; a folder is known by its digest, which is in the
+    recipe of its cell.
+    """
     file = Path(options["file"])
     inputs = {name: file.parent / name for _, made in options["cells"] for name in made["inputs"]}
     return {file.name: file} | {name: path for name, path in inputs.items() if not path.is_dir()}
@@ -89,27 +117,40 @@ def _cut(options: Mapping[str, Json], _: Limits) -> Cut:
 
 
 def _part(inputs: PartInputs, index: int) -> PartContent:
-    """The result of a cell, evaluated into a folder of its own. Raises BadInput where its recipe is not that of the plan."""
+    """The result of a cell, evaluated into a folder of its own. Raises BadInput where its recipe is
+    not that of the plan.
+    """
     file, (name, made) = Path(inputs.options["file"]), inputs.options["cells"][index]
     with chdir(file.parent):
         cell = next((each for each in read_experiment(file).cells if each.name == name), None)
         if cell is None:
-            raise BadInput(f"{file} has no cell {name} any more; restore it, or name another work folder.")
+            raise BadInput(
+                f"{file} has no cell {name} any more; restore it, or name another work folder."
+            )
         command = command_of(cell)
         now, arguments = cell_recipe(cell, command)
         if key_of(now) != key_of(made):
-            raise BadInput(f"{name}: {_changes(made, now)} since the plan was written; restore it, or name another work folder.")
+            raise BadInput(
+                f"{name}: {_changes(made, now)} since the plan was written; restore it, or "
+                "name another work folder."
+            )
         with TemporaryDirectory(prefix="rankwell-cell-") as scratch:
             folder = Path(scratch) / "result"
             error = evaluate_cell(CommandWork(command, arguments), folder, None)
             members = {_ERROR: error.encode()} if error else _members(folder)
     device = str(made["options"].get("device", "cpu"))
-    return PartContent(".tar", partial(_write, members), {f"cell {index}": key_of(made)[:32]}, device)
+    return PartContent(
+        ".tar", partial(_write, members), {f"cell {index}": key_of(made)[:32]}, device
+    )
 
 
 def _members(folder: Path) -> dict[str, bytes]:
     """The files of a result by their names, in order."""
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
 
 
 def _write(members: Mapping[str, bytes], stream: BinaryIO) -> None:
@@ -134,17 +175,23 @@ def _read(file: Path) -> dict[str, bytes]:
         if _ERROR not in members:
             listed = json.loads(members[MANIFEST])["files"]
             paths = [PurePosixPath(name) for name in listed]
-            if {*listed, MANIFEST} != set(members) or any(path.is_absolute() or ".." in path.parts for path in paths):
+            if {*listed, MANIFEST} != set(members) or any(
+                path.is_absolute() or ".." in path.parts for path in paths
+            ):
                 raise ValueError(MANIFEST)
     except (tarfile.TarError, ValueError, KeyError, TypeError) as error:
-        raise BadInput(f"{file} is not the result of a cell ({error}); remove it and its record, and run it again.") from error
+        raise BadInput(
+            f"{file} is not the result of a cell ({error}); remove it and its record, and run "
+            "it again."
+        ) from error
     return members
 
 
 class PlacedCells(CommandCells):
     """Cells whose results are in files of parts: evaluating one puts its result into its folder.
 
-    The parts of cells that failed are forgotten at the end, so that the same command tries them again.
+    The parts of cells that failed are forgotten at the end, so that the same command tries them
+    again.
     """
 
     def __init__(self, files: Mapping[str, Path], place: WorkPlace) -> None:
@@ -192,8 +239,13 @@ def _merge(inputs: PartInputs, files: Sequence[Path], place: WorkPlace) -> Place
 def _amounts(inputs: PartInputs) -> Amounts:
     """Bytes of the files and folders that each cell reads: cells of larger inputs take longer."""
     folder = Path(inputs.options["file"]).parent
-    sizes = {name: _size(folder / name) for _, made in inputs.options["cells"] for name in made["inputs"]}
-    return Amounts("bytes of inputs", [sum(sizes[name] for name in made["inputs"]) for _, made in inputs.options["cells"]])
+    sizes = {
+        name: _size(folder / name) for _, made in inputs.options["cells"] for name in made["inputs"]
+    }
+    return Amounts(
+        "bytes of inputs",
+        [sum(sizes[name] for name in made["inputs"]) for _, made in inputs.options["cells"]],
+    )
 
 
 def _size(path: Path) -> int:
@@ -203,5 +255,15 @@ def _size(path: Path) -> int:
 
 KINDS.add(
     "cells",
-    PartKind("cells", "Cells of an experiment file", _files, _cut, _part, _merge, amounts=_amounts, is_sized=False, code="file"),
+    PartKind(
+        "cells",
+        "Cells of an experiment file",
+        _files,
+        _cut,
+        _part,
+        _merge,
+        amounts=_amounts,
+        is_sized=False,
+        code="file",
+    ),
 )

@@ -1,4 +1,6 @@
-"""The one runner of experiment files: cells with their recipes, evaluated where those changed, by one process or several."""
+"""The one runner of experiment files: cells with their recipes, evaluated where those changed, by
+one process or several.
+"""
 
 import ast
 import hashlib
@@ -24,7 +26,9 @@ from rankwell.report.present import Progress
 from rankwell.store import Source
 
 RESULTS_VERSION = 2
-"""Part of every recipe. Raise it when a figure changes for the same inputs and options; a golden fails until it is raised."""
+"""Part of every recipe. Raise it when a figure changes for the same inputs and options; a golden
+fails until it is raised.
+"""
 
 RESULTS = ("summary.json", "per_query.parquet")
 """The files of a result that tables and comparisons are made of."""
@@ -36,10 +40,11 @@ Recipe = dict[str, Any]
 class PlannedCell:
     """A cell with everything that decides its result.
 
-    record: the file that its evaluation writes last, so that a killed run has evaluated the cells that have one. work: what its
-    kind needs to evaluate it. group: cells of one group that follow each other are evaluated together, by one process.
-    why: the reasons to evaluate it, none where it is done. chosen: whether it may be evaluated now; others are left as they are.
-    inputs: the files and folders whose digests are in the recipe.
+    record: the file that its evaluation writes last, so that a killed run has evaluated the cells
+    that have one. work: what its kind needs to evaluate it. group: cells of one group that follow
+    each other are evaluated together, by one process.
+    why: the reasons to evaluate it, none where it is done. chosen: whether it may be evaluated now;
+    others are left as they are. inputs: the files and folders whose digests are in the recipe.
     """
 
     cell: Cell
@@ -58,7 +63,9 @@ class PlannedCell:
 
 
 class CellResult(NamedTuple):
-    """The outcome of a cell: evaluated now (`done`), before (`kept`), neither (`to do`), or `failed`, and then by which error."""
+    """The outcome of a cell: evaluated now (`done`), before (`kept`), neither (`to do`), or
+    `failed`, and then by which error.
+    """
 
     plan: PlannedCell
     status: Literal["done", "kept", "to do", "failed"]
@@ -71,16 +78,24 @@ class CellResult(NamedTuple):
 
 
 def evaluate_cells(
-    kind: CellKind, plans: Sequence[PlannedCell], *, jobs: int = 1, pages: bool = False, progress: Progress = None
+    kind: CellKind,
+    plans: Sequence[PlannedCell],
+    *,
+    jobs: int = 1,
+    pages: bool = False,
+    progress: Progress = None,
 ) -> Iterator[CellResult]:
-    """The outcome of every cell, in order. jobs: processes, among which the threads are divided. Raises BadUsage for none.
+    """The outcome of every cell, in order. jobs: processes, among which the threads are divided.
+    Raises BadUsage for none.
 
-    pages: whether each cell with results gets the page that it lacks. Raises BadUsage for another file in its place.
+    pages: whether each cell with results gets the page that it lacks. Raises BadUsage for another
+    file in its place.
     """
     if not pages:
         yield from _evaluate_cells(kind, plans, jobs, progress)
         return
-    from rankwell.experiments.pages import refuse_pages, write_missing_pages  # Only pages need its modules.
+    # Only pages need its modules.
+    from rankwell.experiments.pages import refuse_pages, write_missing_pages
 
     refuse_pages(each.folder for each in plans)
     done = list(_evaluate_cells(kind, plans, jobs, progress))
@@ -88,7 +103,9 @@ def evaluate_cells(
     yield from done
 
 
-def _evaluate_cells(kind: CellKind, plans: Sequence[PlannedCell], jobs: int, progress: Progress) -> Iterator[CellResult]:
+def _evaluate_cells(
+    kind: CellKind, plans: Sequence[PlannedCell], jobs: int, progress: Progress
+) -> Iterator[CellResult]:
     waiting = [each for each in plans if each.why and each.chosen]
     groups = [list(group) for _, group in groupby(waiting, lambda each: each.group)]
     errors, done = _run(kind, groups, jobs, progress), 0
@@ -106,14 +123,18 @@ def _evaluate_cells(kind: CellKind, plans: Sequence[PlannedCell], jobs: int, pro
             yield CellResult(each, "to do" if each.why else "kept")
 
 
-def _run(kind: CellKind, groups: Sequence[Sequence[PlannedCell]], jobs: int, progress: Progress) -> Iterator[str]:
+def _run(
+    kind: CellKind, groups: Sequence[Sequence[PlannedCell]], jobs: int, progress: Progress
+) -> Iterator[str]:
     if jobs < 1:
         raise BadUsage(f"{flag('--jobs', jobs)}: expected a positive integer.")
     if jobs == 1 or len(groups) < 2:
         yield from chain.from_iterable(kind.evaluate(group, progress) for group in groups)
         return
     jobs = min(jobs, len(groups))
-    with crew(jobs, threads=None, prepare=partial(_share_processors, max(1, processors() // jobs))) as each:
+    with crew(
+        jobs, threads=None, prepare=partial(_share_processors, max(1, processors() // jobs))
+    ) as each:
         yield from chain.from_iterable(each(partial(_evaluate, kind), groups))
 
 
@@ -122,7 +143,9 @@ def _evaluate(kind: CellKind, group: Sequence[PlannedCell]) -> list[str]:
 
 
 def _share_processors(threads: int) -> None:
-    """Leaves this process so many threads: our own, those of libraries that are loaded, and those of libraries to come."""
+    """Leaves this process so many threads: our own, those of libraries that are loaded, and those
+    of libraries to come.
+    """
     limit_threads(threads)
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ[name] = str(threads)
@@ -132,13 +155,19 @@ def _share_processors(threads: int) -> None:
 
 
 def reasons(made: Any, record: Path) -> tuple[str, ...]:
-    """Why a record, by its name or its content, is not that of a recipe, empty where it is: the one rule for stale results."""
+    """Why a record, by its name or its content, is not that of a recipe, empty where it is: the one
+    rule for stale results.
+    """
     known = read_record(record)
     if record.name == record_name(made):
         return () if unsealed(known) is not None else ("new",)
     try:
         found = tuple(changes(known["made_of"], made))
-        return found if known["results"] == results_of(record.parent) else (*found, "its results are not what was written")
+        return (
+            found
+            if known["results"] == results_of(record.parent)
+            else (*found, "its results are not what was written")
+        )
     except (KeyError, TypeError, AttributeError):
         return ("new",)
 
@@ -149,7 +178,9 @@ def record_name(made: Any) -> str:
 
 
 def results_of(folder: Path) -> dict[str, str]:
-    """The digests of the files that tables are made of, as far as they exist; none of a result not written to its end."""
+    """The digests of the files that tables are made of, as far as they exist; none of a result not
+    written to its end.
+    """
     if (read_record(folder / MANIFEST) or {}).get("unfinished"):
         return {}
     return {name: digest_of(folder / name) for name in RESULTS if (folder / name).is_file()}
@@ -161,8 +192,15 @@ def notes_of(folder: Path) -> list[str]:
 
 
 def recipe(command: str, options: Mapping[str, Any], inputs: Mapping[str, Any]) -> Recipe:
-    """The recipe of a result. command: what evaluates. inputs: the digests of what it reads, by name."""
-    return {"results_version": RESULTS_VERSION, "command": command, "options": dict(options), "inputs": dict(inputs)}
+    """The recipe of a result. command: what evaluates. inputs: the digests of what it reads, by
+    name.
+    """
+    return {
+        "results_version": RESULTS_VERSION,
+        "command": command,
+        "options": dict(options),
+        "inputs": dict(inputs),
+    }
 
 
 def key_of(content: Any) -> str:
@@ -171,7 +209,9 @@ def key_of(content: Any) -> str:
 
 
 def read_record(path: Path) -> Any:
-    """The object in a JSON file that an earlier run wrote; None where there is none, or it cannot be read."""
+    """The object in a JSON file that an earlier run wrote; None where there is none, or it cannot
+    be read.
+    """
     try:
         found = read_json(Source(path))
     except (OSError, BadInput):
@@ -193,14 +233,20 @@ def unsealed(record: Any) -> dict[str, Any] | None:
 
 
 def changes(before: Recipe, after: Recipe) -> Iterator[str]:
-    """The differences of two recipes, in words. Raises KeyError and TypeError where the first is not a recipe."""
+    """The differences of two recipes, in words. Raises KeyError and TypeError where the first is
+    not a recipe.
+    """
     version, options, inputs = before["results_version"], before["options"], before["inputs"]
     if version != after["results_version"]:
         yield f"results version changed: {version} to {after['results_version']}"
     if before["command"] != after["command"]:
         yield f"command changed: {before['command']} to {after['command']}"
     # 1 and true are equal, but not the same value.
-    changed = [name for name in {**options, **after["options"]} if repr(options.get(name)) != repr(after["options"].get(name))]
+    changed = [
+        name
+        for name in {**options, **after["options"]}
+        if repr(options.get(name)) != repr(after["options"].get(name))
+    ]
     if changed:
         yield f"options changed: {', '.join(sorted(changed))}"
     moved = [name for name, digest in after["inputs"].items() if inputs.get(name, digest) != digest]
@@ -211,7 +257,9 @@ def changes(before: Recipe, after: Recipe) -> Iterator[str]:
 
 
 def _changed(planned: PlannedCell) -> str:
-    """The error of a cell that was evaluated while its inputs changed, whose record goes; "" for any other."""
+    """The error of a cell that was evaluated while its inputs changed, whose record goes; "" for
+    any other.
+    """
     try:
         for path in planned.inputs:
             for file in path.rglob("*") if path.is_dir() else [path]:
@@ -229,7 +277,9 @@ def content_of(path: Path) -> str:
 
 
 def value_content(value: Any) -> Any:
-    """A value as part of a recipe: one that names a file or a folder counts by its content as well."""
+    """A value as part of a recipe: one that names a file or a folder counts by its content as
+    well.
+    """
     try:
         if isinstance(value, str) and value and (Path(value).is_dir() or Path(value).is_file()):
             return [value, content_of(Path(value))]
@@ -239,10 +289,12 @@ def value_content(value: Any) -> Any:
 
 
 def source_of(module: str) -> str:
-    """The SHA-256 over the Python files of a module's outermost package, or its one file, and of what they import from beside it.
+    """The SHA-256 over the Python files of a module's outermost package, or its one file, and of
+    what they import from beside it.
 
-    Modules beside it are those in the same folder, and in turn what they import; not where installed packages lie, and not
-    rankwell itself, for which `RESULTS_VERSION` stands. The digest of its name where it has no file.
+    Modules beside it are those in the same folder, and in turn what they import; not where
+    installed packages lie, and not rankwell itself, for which `RESULTS_VERSION` stands. The digest
+    of its name where it has no file.
     """
     first = module.partition(".")[0]
     place = getattr(sys.modules.get(first), "__file__", None)
@@ -251,7 +303,10 @@ def source_of(module: str) -> str:
     path = Path(place).resolve()
     first = first if path.name.startswith("__init__.") else path.stem
     root = path.parent.parent if path.name.startswith("__init__.") else path.parent
-    installed = {Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+    installed = {
+        Path(sysconfig.get_path(name)).resolve()
+        for name in ("stdlib", "platstdlib", "purelib", "platlib")
+    }
     total = hashlib.sha256()
     for each in sorted(_sources(first, root, beside=root not in installed)):
         total.update(f"{each.relative_to(root).as_posix()}\0".encode())
@@ -260,7 +315,9 @@ def source_of(module: str) -> str:
 
 
 def _sources(name: str, root: Path, *, beside: bool) -> set[Path]:
-    """The Python files of a module or package in a folder, and of those beside it that they import, wherever they do."""
+    """The Python files of a module or package in a folder, and of those beside it that they import,
+    wherever they do.
+    """
     found: set[Path] = set()
     waiting, known = [name], {name, __name__.partition(".")[0]}
     while waiting:
@@ -275,11 +332,19 @@ def _sources(name: str, root: Path, *, beside: bool) -> set[Path]:
 
 
 def _imported(path: Path) -> set[str]:
-    """The outermost modules that a Python file imports, anywhere in it, by absolute names; none of one that is not Python."""
+    """The outermost modules that a Python file imports, anywhere in it, by absolute names; none of
+    one that is not Python.
+    """
     try:
         tree = ast.parse(path.read_bytes())
     except (SyntaxError, ValueError):
         return set()
-    names = [each.name for node in ast.walk(tree) if isinstance(node, ast.Import) for each in node.names]
-    names += [node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module and not node.level]
+    names = [
+        each.name for node in ast.walk(tree) if isinstance(node, ast.Import) for each in node.names
+    ]
+    names += [
+        node.module
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.module and not node.level
+    ]
     return {name.partition(".")[0] for name in names}

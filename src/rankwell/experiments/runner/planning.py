@@ -1,4 +1,6 @@
-"""Cells that commands evaluate: the command and arguments of each, the plan of an experiment, and its evaluation."""
+"""Cells that commands evaluate: the command and arguments of each, the plan of an experiment, and
+its evaluation.
+"""
 
 import difflib
 import json
@@ -34,7 +36,19 @@ Work = Callable[[Path, Progress], Any]
 Call = tuple[Sequence[Any], Mapping[str, Any], Path]
 """The arguments of a command, those without a name first, and the folder of its results."""
 
-_OWN = ("output", "overwrite", "format", "per_query", "executor", "work", "memory", "shards", "gpus", "stall", "dry_run")
+_OWN = (
+    "output",
+    "overwrite",
+    "format",
+    "per_query",
+    "executor",
+    "work",
+    "memory",
+    "shards",
+    "gpus",
+    "stall",
+    "dry_run",
+)
 """Options that the runner sets itself."""
 
 
@@ -48,21 +62,35 @@ class Command:
 
     @property
     def together(self) -> Callable[[Sequence[Call], Progress], Iterator[str]] | None:
-        """`evaluate_cells` beside the command, which evaluates all cells of a data set at once; None where there is none."""
+        """`evaluate_cells` beside the command, which evaluates all cells of a data set at once;
+        None where there is none.
+        """
         return getattr(sys.modules[self.function.__module__], "evaluate_cells", None)
 
     def arguments(self, options: Mapping[str, OptionValue]) -> list[str]:
-        """The command line of these options, without the command's words. Raises BadInput for a value of another type."""
-        said = {key: _texts(option, options[key]) for key, option in self.options.items() if key in options}
+        """The command line of these options, without the command's words. Raises BadInput for a
+        value of another type.
+        """
+        said = {
+            key: _texts(option, options[key])
+            for key, option in self.options.items()
+            if key in options
+        }
         places = [key for key, option in self.options.items() if not option.flags]
         for before, key in pairwise(places):
             if key in options and before not in options:
-                raise BadInput(f"{options[key].where}: requires `{before}`, which is missing; give it as well.")
+                raise BadInput(
+                    f"{options[key].where}: requires `{before}`, which is missing; give it as well."
+                )
         bare = [text for key in places for text in said.get(key, [])]
-        return [text for key, texts in said.items() if key not in places for text in texts] + (["--", *bare] if bare else [])
+        return [text for key, texts in said.items() if key not in places for text in texts] + (
+            ["--", *bare] if bare else []
+        )
 
     def read(self, arguments: Sequence[str], where: str) -> Work:
-        """The command with its arguments, ready to run. Raises BadInput for what it does not understand."""
+        """The command with its arguments, ready to run. Raises BadInput for what it does not
+        understand.
+        """
         try:
             places, named = bind(self.function, arguments)
         except BadUsage as error:
@@ -78,7 +106,9 @@ class Command:
 
 
 def _texts(option: Argument, given: OptionValue) -> list[str]:
-    """An option with its value as words of a command line. Raises BadInput for a value of another type."""
+    """An option with its value as words of a command line. Raises BadInput for a value of another
+    type.
+    """
     value = given.value
     if option.kind is bool:
         if not isinstance(value, bool):
@@ -87,14 +117,21 @@ def _texts(option: Argument, given: OptionValue) -> list[str]:
         return [_flag(option)] if value else denial
     parts: list[Any] = value if isinstance(value, list) else [value]
     if isinstance(value, list) and option.form == "one":
-        # Cut-offs are a list to whoever writes them, columns a table, and both one text to the command.
+        # Cut-offs are a list to whoever writes them, columns a table, and both one text to the
+        # command.
         is_table = all(isinstance(each, str) and "=" in each for each in parts)
         if option.kind is not str or not (is_table or all(_fits(each, int) for each in parts)):
             raise BadInput(f"{given.where} is {value!r}; expected one value.")
         parts = [",".join(map(str, parts))]
     wrong = next((each for each in parts if not _fits(each, option.kind)), None)
     if wrong is not None:
-        expected = "an integer" if option.kind is int else "a number" if option.kind is float else "a string"
+        expected = (
+            "an integer"
+            if option.kind is int
+            else "a number"
+            if option.kind is float
+            else "a string"
+        )
         raise BadInput(f"{given.where} is {wrong!r}; expected {expected}.")
     return [f"{_flag(option)}={part}" if option.flags else str(part) for part in parts]
 
@@ -109,7 +146,9 @@ def _fits(value: Any, kind: Any) -> bool:
 
 
 def command_of(cell: Cell) -> Command:
-    """The command that a cell names. Raises BadInput for an unknown one, or one without files to evaluate."""
+    """The command that a cell names. Raises BadInput for an unknown one, or one without files to
+    evaluate.
+    """
     text = str(cell.command.value)
     stems = ["_".join(words) for words in command_summaries() if words != ("bench",)]
     name = "_".join(text.replace("-", "_").split())
@@ -124,7 +163,9 @@ def command_of(cell: Cell) -> Command:
 
 @cache
 def load_command(stem: str) -> Command | None:
-    """The command of a file; None where it writes no results of its own, or names no files that it goes by."""
+    """The command of a file; None where it writes no results of its own, or names no files that it
+    goes by.
+    """
     first, _, last = stem.partition("_")
     function = command_function((first, last) if last else (first,))
     known = arguments_of(function)
@@ -144,7 +185,9 @@ def input_mark(option: Argument) -> Input | None:
 
 
 def reject_unknown(cells: Sequence[tuple[Cell, Command]]) -> None:
-    """Raises BadInput for an option that its command does not have; options of all need one command that has them."""
+    """Raises BadInput for an option that its command does not have; options of all need one command
+    that has them.
+    """
     known: dict[str, set[str]] = {}
     for cell, command in cells:
         for name, given in cell.options.items():
@@ -161,7 +204,10 @@ def reject_unknown(cells: Sequence[tuple[Cell, Command]]) -> None:
 
 def _unknown(name: str, given: OptionValue, words: str, options: Iterable[str]) -> str:
     if name in _OWN:
-        return f"{given.where}: `rankwell bench` decides how results are written and where cells are evaluated; leave it out."
+        return (
+            f"{given.where}: `rankwell bench` decides how results are written and where cells are "
+            "evaluated; leave it out."
+        )
     return f"{given.where}: `rankwell {words}` has no such option; {suggest(name, options)}"
 
 
@@ -181,18 +227,29 @@ class CommandWork(NamedTuple):
 
 
 def plan_cells(
-    experiment: Experiment, folder: Path, *, only: Sequence[str] = (), force: bool = False, progress: Progress = None
+    experiment: Experiment,
+    folder: Path,
+    *,
+    only: Sequence[str] = (),
+    force: bool = False,
+    progress: Progress = None,
 ) -> list[PlannedCell]:
-    """Every cell, in the file's order. The working directory is the file's own. folder: of all results, absolute.
+    """Every cell, in the file's order. The working directory is the file's own. folder: of all
+    results, absolute.
 
-    only: patterns of `DATASET/SYSTEM`, one of which a cell must fit to be evaluated. force: evaluate all of these.
-    Raises BadInput for what a command does not understand and for missing files, UnknownName for a pattern without cells.
+    only: patterns of `DATASET/SYSTEM`, one of which a cell must fit to be evaluated. force:
+    evaluate all of these.
+    Raises BadInput for what a command does not understand and for missing files, UnknownName for a
+    pattern without cells.
     """
     cells = experiment.cells
-    unused = next((each for each in only if not any(fnmatchcase(cell.name, each) for cell in cells)), None)
+    unused = next(
+        (each for each in only if not any(fnmatchcase(cell.name, each) for cell in cells)), None
+    )
     if unused is not None:
         raise UnknownName(
-            f"{flag('--only')} {unused!r} fits no cell DATASET/SYSTEM; {suggest(unused, [cell.name for cell in cells])}"
+            f"{flag('--only')} {unused!r} fits no cell DATASET/SYSTEM; "
+            f"{suggest(unused, [cell.name for cell in cells])}"
         )
     pairs = [(cell, command_of(cell)) for cell in cells]
     reject_unknown(pairs)
@@ -201,14 +258,23 @@ def plan_cells(
         if progress is not None:
             progress("looking for changes", place, len(pairs))
         if cell.call:
-            raise BadInput(f"{cell.where}: `call` runs a system, which `rankwell bench` does not; name the files of its results.")
+            raise BadInput(
+                f"{cell.where}: `call` runs a system, which `rankwell bench` does not; name "
+                "the files of its results."
+            )
         check_folder_name(cell.system, f"{cell.where}: the name with its parameters")
         made, arguments = cell_recipe(cell, command, digest)
         first = seen.setdefault(json.dumps([cell.dataset, made["command"], made["options"]]), cell)
         if first is not cell:
             # Nothing distinguishes two systems: a `{system}` was forgotten.
-            what = f"{experiment.file}: {first.system!r} and {cell.system!r} have the same files and options on {cell.dataset!r}"
-            raise BadInput(f"{what}; put {{system}} into a path, or their differences into [system.on.{toml_key(cell.dataset)}].")
+            what = (
+                f"{experiment.file}: {first.system!r} and {cell.system!r} have the same files and "
+                f"options on {cell.dataset!r}"
+            )
+            raise BadInput(
+                f"{what}; put {{system}} into a path, or their differences into "
+                f"[system.on.{toml_key(cell.dataset)}]."
+            )
         chosen = not only or any(fnmatchcase(cell.name, each) for each in only)
         record = folder / cell.dataset / cell.system / _RECORD
         why = ("requested",) if force and chosen else reasons(made, record)
@@ -225,18 +291,26 @@ def plan_cells(
 def cell_recipe(
     cell: Cell, command: Command, digest: Callable[[Path], str] = content_of
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """The recipe of a cell, and the arguments of its command. The working directory is that of the experiment file.
+    """The recipe of a cell, and the arguments of its command. The working directory is that of the
+    experiment file.
 
     Raises BadInput for an option of another type, and for an input that is not there.
     """
     options = {name: each for name, each in cell.options.items() if name in command.options}
     for each in options.values():
         _refuse_secrets(each)
-    code = [path for each in options.values() for text in _listed(each.value) for path in code_files(str(text))]
+    code = [
+        path
+        for each in options.values()
+        for text in _listed(each.value)
+        for path in code_files(str(text))
+    ]
     arguments = tuple(command.arguments(options))
     paths = [path for name, each in options.items() for path in _inputs(cell, name, each, command)]
     inputs = {str(path): digest(path) for path in sorted({*paths, *code})}
-    return recipe(command.words, {name: each.value for name, each in sorted(options.items())}, inputs), arguments
+    return recipe(
+        command.words, {name: each.value for name, each in sorted(options.items())}, inputs
+    ), arguments
 
 
 def _listed(value: Any) -> list[Any]:
@@ -258,13 +332,18 @@ def _refuse_secrets(option: OptionValue) -> None:
 class CommandCells:
     """Cells that commands evaluate, each into its own folder.
 
-    Files of an earlier run in the folder of a cell that fails are removed: they are results of something else.
+    Files of an earlier run in the folder of a cell that fails are removed: they are results of
+    something else.
     """
 
     def evaluate(self, cells: Sequence[PlannedCell], progress: Progress, /) -> Iterator[str]:
         """Evaluates the cells; yields the error of each, "" where there is none."""
         together = cells[0].work.command.together if cells else None
-        errors = (_evaluate(each, progress) for each in cells) if together is None else _together(together, cells, progress)
+        errors = (
+            (_evaluate(each, progress) for each in cells)
+            if together is None
+            else _together(together, cells, progress)
+        )
         for each, error in zip(cells, errors, strict=True):
             if error:
                 remove_result(each.folder)
@@ -285,9 +364,13 @@ def _evaluate(planned: PlannedCell, progress: Progress) -> str:
 
 
 def _together(
-    evaluate: Callable[[Sequence[Call], Progress], Iterator[str]], cells: Sequence[PlannedCell], progress: Progress
+    evaluate: Callable[[Sequence[Call], Progress], Iterator[str]],
+    cells: Sequence[PlannedCell],
+    progress: Progress,
 ) -> Iterator[str]:
-    """Evaluates cells at once; the error of each. The record of a cell is written as soon as its results are."""
+    """Evaluates cells at once; the error of each. The record of a cell is written as soon as its
+    results are.
+    """
     calls: list[Call] = []
     for each in cells:
         each.record.unlink(missing_ok=True)
@@ -313,39 +396,59 @@ def evaluate_cell(work: CommandWork, folder: Path, progress: Progress) -> str:
     except Exception as error:
         if startup.is_interruption(error):
             raise KeyboardInterrupt from error
-        # One cell of many: the results of the others are useful, and this one can be evaluated alone.
+        # One cell of many: the results of the others are useful, and this one can be evaluated
+        # alone.
         return f"internal error, {type(error).__name__}: {error}; `{work.line}` shows more"
     return ""
 
 
 def write_record(planned: PlannedCell) -> None:
     """Writes the record of a cell whose results are in its folder."""
-    record: dict[str, Any] = {"schema_version": 1, "made_of": planned.recipe, "results": results_of(planned.folder)}
+    record: dict[str, Any] = {
+        "schema_version": 1,
+        "made_of": planned.recipe,
+        "results": results_of(planned.folder),
+    }
     write_text(planned.record, json.dumps(record, indent=2, ensure_ascii=False) + "\n")
 
 
 def _inputs(cell: Cell, name: str, option: OptionValue, command: Command) -> Iterator[Path]:
-    """The files and folders that an option names, and the files of ids beside them. Raises BadInput where there is none."""
+    """The files and folders that an option names, and the files of ids beside them. Raises BadInput
+    where there is none.
+    """
     marked = input_mark(command.options[name])
     if marked is None:
         return
     for text in _listed(option.value):
         if text in STDIN:
-            raise BadInput(f"{option.where} is standard input, which cannot be read again; save it to a file and name that.")
+            raise BadInput(
+                f"{option.where} is standard input, which cannot be read again; save it to a "
+                "file and name that."
+            )
         found = _located(str(text))
         if not found and not marked.perhaps:
             folder = Path(str(text)).parent
-            names = [str(each) for each in sorted(folder.iterdir()) if not is_draft(each)] if folder.is_dir() else []
+            names = (
+                [str(each) for each in sorted(folder.iterdir()) if not is_draft(each)]
+                if folder.is_dir()
+                else []
+            )
             near = difflib.get_close_matches(str(text), names, n=1, cutoff=0.6)
             advice = f"did you mean {near[0]!r}?" if near else "make it first, or correct the path."
             raise BadInput(f"{option.where} of {cell.name}: there is no {str(text)!r}; {advice}")
         for path in found:
             yield path
-            yield from (beside for suffix in IDS_BESIDE if path.suffix and (beside := path.with_suffix(suffix)).is_file())
+            yield from (
+                beside
+                for suffix in IDS_BESIDE
+                if path.suffix and (beside := path.with_suffix(suffix)).is_file()
+            )
 
 
 def _located(text: str) -> list[Path]:
-    """The places in an option's text: PLACE, NAME=PLACE, PLACE:PART or WORD:PLACE,PLACE; those that exist."""
+    """The places in an option's text: PLACE, NAME=PLACE, PLACE:PART or WORD:PLACE,PLACE; those that
+    exist.
+    """
     if text and Path(text).exists():
         return [Path(text)]
     _, equals, place = text.partition("=")

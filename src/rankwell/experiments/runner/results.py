@@ -1,4 +1,6 @@
-"""Results of an experiment file: every changed cell is evaluated by its command, and all are set side by side."""
+"""Results of an experiment file: every changed cell is evaluated by its command, and all are set
+side by side.
+"""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -41,22 +43,43 @@ from rankwell.experiments.runner.tables import (
 from rankwell.io.result_folder import digest_of, read_manifest
 from rankwell.parts.options import PartOptions, PartOutcome
 from rankwell.report import PLAIN, Row, Terminal
-from rankwell.report.drafts import drafting, holding, publish, refuse_foreign, refuse_other_result, refuse_unclaimed
+from rankwell.report.drafts import (
+    drafting,
+    holding,
+    publish,
+    refuse_foreign,
+    refuse_other_result,
+    refuse_unclaimed,
+)
 from rankwell.report.page import NAME as PAGE
 from rankwell.report.present import JobsOption, Progress
 from rankwell.report.system_formats import link_to, render_system_tables
-from rankwell.report.system_table import SystemFigure, SystemTable, TableFormat, long_rows, shared_rules
+from rankwell.report.system_table import (
+    SystemFigure,
+    SystemTable,
+    TableFormat,
+    long_rows,
+    shared_rules,
+)
 from rankwell.store import refuse_blocked, refuse_file_name, write_text
 
-_SUFFIXES: dict[TableFormat, str] = {"table": "txt", "md": "md", "latex": "tex", "html": "html", "csv": "csv", "json": "json"}
+_SUFFIXES: dict[TableFormat, str] = {
+    "table": "txt",
+    "md": "md",
+    "latex": "tex",
+    "html": "html",
+    "csv": "csv",
+    "json": "json",
+}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BenchResults(Displayable):
-    """The outcome of the cells of an experiment file. system_tables: one for every figure. folder: of all results.
+    """The outcome of the cells of an experiment file. system_tables: one for every figure. folder:
+    of all results.
 
-    comparison_notes, cell_notes: on the tables, and on the results behind them. As of other results there are data frames and
-    charts of it: a system is a run, and `dataset` a further column.
+    comparison_notes, cell_notes: on the tables, and on the results behind them. As of other results
+    there are data frames and charts of it: a system is a run, and `dataset` a further column.
     """
 
     experiment: Experiment
@@ -68,7 +91,10 @@ class BenchResults(Displayable):
     cell_notes: tuple[str, ...]
 
     def __repr__(self) -> str:
-        return f"<BenchResults in {printable(str(self.folder))}: {self.status}; read .summary, .system_tables, .cells and .notes>"
+        return (
+            f"<BenchResults in {printable(str(self.folder))}: {self.status}; read .summary, "
+            ".system_tables, .cells and .notes>"
+        )
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -83,7 +109,10 @@ class BenchResults(Displayable):
     @property
     def status(self) -> str:
         """The numbers of cells that were evaluated, failed and left, in words."""
-        counts = {status: sum(each.status == status for each in self.cells) for status in ("done", "failed", "to do")}
+        counts = {
+            status: sum(each.status == status for each in self.cells)
+            for status in ("done", "failed", "to do")
+        }
         parts = [f"{counts['done']} of {len(self.cells)} cells evaluated"]
         parts += [f"{counts['failed']} failed"] if counts["failed"] else []
         parts += [f"{counts['to do']} left for another call"] if counts["to do"] else []
@@ -91,7 +120,9 @@ class BenchResults(Displayable):
 
     @cached_property
     def summary(self) -> list[Row]:
-        """One row per figure, data set and system, in the columns of table.csv; a figure that is not there has a `gap`."""
+        """One row per figure, data set and system, in the columns of table.csv; a figure that is
+        not there has a `gap`.
+        """
         return [row for each in self.system_tables for row in long_rows(each)]
 
     @property
@@ -113,8 +144,10 @@ class BenchResults(Displayable):
         """The rules that stand below the tables."""
         return {**shared_rules(self.system_tables), "version": __version__}
 
-    def render(self, format: TableFormat = "table", *, terminal: Terminal = PLAIN) -> str:  # noqa: A002
-        """The tables as text in one of the formats; rows of csv, tsv, json and jsonl have full precision."""
+    def render(self, format: TableFormat = "table", *, terminal: Terminal = PLAIN) -> str:
+        """The tables as text in one of the formats; rows of csv, tsv, json and jsonl have full
+        precision.
+        """
         if format not in ("table", "md", "latex", "html"):
             return render_system_tables(self.system_tables, format, notes=self.notes)
         tables = self._laid_out
@@ -128,16 +161,25 @@ class BenchResults(Displayable):
 
     @property
     def _laid_out(self) -> Sequence[SystemTable]:
-        """The tables as people read them: apart, or all measures as columns of one; they link to the reports of their cells."""
+        """The tables as people read them: apart, or all measures as columns of one; they link to
+        the reports of their cells.
+        """
         titles = self.experiment.titles
         links = {
-            (titles["system", each.plan.cell.system], titles["dataset", each.plan.cell.dataset]): link_to(page, self.folder)
+            (
+                titles["system", each.plan.cell.system],
+                titles["dataset", each.plan.cell.dataset],
+            ): link_to(page, self.folder)
             for each in self.cells
             if (page := each.plan.folder / PAGE).is_file()
         }
         tables = [replace(each, links=links) for each in self.system_tables]
         chosen = self.shown.side_by_side
-        wide = all(len(each.datasets) == 1 for each in self.system_tables) if chosen is None else chosen
+        wide = (
+            all(len(each.datasets) == 1 for each in self.system_tables)
+            if chosen is None
+            else chosen
+        )
         return [side_by_side(tables, self.experiment.title)] if wide and len(tables) > 1 else tables
 
     @cached_property
@@ -153,7 +195,8 @@ class BenchOptions:
     Parameters
     ----------
     measures
-        Measures of the tables, by label or exact name; repeat it for more. By default those of each data set, else its first.
+        Measures of the tables, by label or exact name; repeat it for more. By default those of each
+        data set, else its first.
     baseline
         The system that all others are tested against; by default all pairs are tested.
     mean
@@ -161,24 +204,29 @@ class BenchOptions:
     intervals
         The 95 % intervals beside the figures.
     side_by_side
-        All measures as columns of one table; by default where no measure is shown of two data sets, else a table for each.
+        All measures as columns of one table; by default where no measure is shown of two data sets,
+        else a table for each.
     only
-        Evaluate only cells that fit a pattern of DATASET/SYSTEM, as "scifact/*"; repeat it for more. Others are left as they are.
+        Evaluate only cells that fit a pattern of DATASET/SYSTEM, as "scifact/*"; repeat it for
+        more. Others are left as they are.
     force
         Evaluate unchanged cells as well.
     pages
-        Write the page of each finished cell that has none, as `rankwell report` does; table.html links to them.
+        Write the page of each finished cell that has none, as `rankwell report` does; table.html
+        links to them.
     jobs
         Processes that evaluate cells at the same time; the processors are divided among them.
     executor
-        What evaluates the cells, as parts: here, processes:N, ray, ray:HOST:PORT, or array, which prints what to submit.
+        What evaluates the cells, as parts: here, processes:N, ray, ray:HOST:PORT, or array, which
+        prints what to submit.
     work
-        Folder of the parts, or one of a bucket (`s3://…`), with which the same command goes on after an interruption; by default
-        a temporary one.
+        Folder of the parts, or one of a bucket (`s3://…`), with which the same command goes on
+        after an interruption; by default a temporary one.
     memory
         Memory that Ray or a cluster gives each part, such as 500M or 8G; 2G by default.
     gpus
-        GPUs of a part: each process sees its own, Ray places parts on nodes that have as many, and an array requests them.
+        GPUs of a part: each process sees its own, Ray places parts on nodes that have as many, and
+        an array requests them.
     stall
         Seconds without a sign of life after which a part is started again, by processes and Ray.
     """
@@ -200,13 +248,22 @@ class BenchOptions:
 
     @property
     def parts(self) -> PartOptions | None:
-        """The choices of parts; None where cells are not evaluated as parts. Raises BadUsage with more than one job."""
-        found = PartOptions(executor=self.executor, work=self.work, memory=self.memory, gpus=self.gpus, stall=self.stall)
+        """The choices of parts; None where cells are not evaluated as parts. Raises BadUsage with
+        more than one job.
+        """
+        found = PartOptions(
+            executor=self.executor,
+            work=self.work,
+            memory=self.memory,
+            gpus=self.gpus,
+            stall=self.stall,
+        )
         if not found.is_used:
             return None
         if self.jobs != 1:
             raise BadUsage(
-                f"{flag('--jobs')} is for one process that starts others; with parts, write {flag('--executor')} processes:N."
+                f"{flag('--jobs')} is for one process that starts others; with parts, write "
+                f"{flag('--executor')} processes:N."
             )
         find_executor(self.executor or "here")
         return found
@@ -214,19 +271,27 @@ class BenchOptions:
 
 @takes_options(BenchOptions)
 def bench(
-    file: str | Path, output: str | Path | None = None, *, options: BenchOptions, progress: Progress = None
+    file: str | Path,
+    output: str | Path | None = None,
+    *,
+    options: BenchOptions,
+    progress: Progress = None,
 ) -> BenchResults:
-    """Evaluates every cell of an experiment file that has changed, and sets all of them side by side.
+    """Evaluates every cell of an experiment file that has changed, and sets all of them side by
+    side.
 
-    output: folder of the results (`DATASET/SYSTEM/`), the tables and `bench.json`; by default `NAME-results` beside NAME.toml.
-    options: the fields of `BenchOptions`, as keywords or as one; those of the tables replace the settings of the file, see
-    docs/benches.md. Results are the same for any number of jobs.
-    A cell is evaluated again when the content of its inputs, its options or `RESULTS_VERSION` changed, or when its results are
-    not those that were written; code of callables and pictures that a table lists are not looked at. Cells that fail are in
-    `failed`.
-    While it runs, the working directory of the process is the file's folder. executor, work: as in docs/scale.md.
-    Raises BadInput, BadUsage and UnknownName for a file that cannot be understood, before anything is evaluated, and Unfinished
-    with `executor="array"` while parts are missing; the message has what to submit.
+    output: folder of the results (`DATASET/SYSTEM/`), the tables and `bench.json`; by default
+    `NAME-results` beside NAME.toml. options: the fields of `BenchOptions`, as keywords or as one;
+    those of the tables replace the settings of the file, see docs/benches.md. Results are the same
+    for any number of jobs.
+    A cell is evaluated again when the content of its inputs, its options or `RESULTS_VERSION`
+    changed, or when its results are not those that were written; code of callables and pictures
+    that a table lists are not looked at. Cells that fail are in `failed`.
+    While it runs, the working directory of the process is the file's folder. executor, work: as in
+    docs/scale.md.
+    Raises BadInput, BadUsage and UnknownName for a file that cannot be understood, before anything
+    is evaluated, and Unfinished with `executor="array"` while parts are missing; the message has
+    what to submit.
     """
     found = evaluate_bench(file, output, options, progress)
     return found.finished() if isinstance(found, PartOutcome) else found
@@ -235,18 +300,26 @@ def bench(
 def evaluate_bench(
     file: str | Path, output: str | Path | None, options: BenchOptions, progress: Progress = None
 ) -> BenchResults | PartOutcome:
-    """The outcome of `bench`, or what to submit to a cluster where it has not evaluated all cells."""
+    """The outcome of `bench`, or what to submit to a cluster where it has not evaluated all
+    cells.
+    """
     found, folder = _read(file, output)
     shown = _shown(found, options)
     parts = options.parts
     with holding(folder):
         _refuse_output(found, folder)
         with chdir(found.folder):
-            plans = plan_cells(found, folder, only=options.only, force=options.force, progress=progress)
+            plans = plan_cells(
+                found, folder, only=options.only, force=options.force, progress=progress
+            )
 
         def _finish(kind: CommandCells) -> BenchResults:
             with chdir(found.folder):
-                done = tuple(evaluate_cells(kind, plans, jobs=options.jobs, pages=options.pages, progress=progress))
+                done = tuple(
+                    evaluate_cells(
+                        kind, plans, jobs=options.jobs, pages=options.pages, progress=progress
+                    )
+                )
             result = _results(found, folder, done, shown)
             if isinstance(kind, PlacedCells):
                 kind.forget_failed()
@@ -259,13 +332,19 @@ def evaluate_bench(
     return outcome if outcome.result is None else outcome.result
 
 
-def _results(found: Experiment, folder: Path, done: tuple[CellResult, ...], shown: TableChoices) -> BenchResults:
+def _results(
+    found: Experiment, folder: Path, done: tuple[CellResult, ...], shown: TableChoices
+) -> BenchResults:
     """The results of cells, with their tables, which are written."""
     key = _tables_key(found, done, shown)
     try:
         # The tables of an earlier call with the same results and choices.
         known: Mapping[str, Any] = read_record(folder / "bench.json")["shown"]
-        made = (tuple(map(_table, known["tables"])), tuple(known["notes"])) if known["made_of"] == key else None
+        made = (
+            (tuple(map(_table, known["tables"])), tuple(known["notes"]))
+            if known["made_of"] == key
+            else None
+        )
     except (ValueError, KeyError, TypeError):
         made = None
     if made is None:
@@ -277,9 +356,15 @@ def _results(found: Experiment, folder: Path, done: tuple[CellResult, ...], show
 
 
 def to_do(
-    file: str | Path, output: str | Path | None = None, *, only: Sequence[str] = (), force: bool = False
+    file: str | Path,
+    output: str | Path | None = None,
+    *,
+    only: Sequence[str] = (),
+    force: bool = False,
 ) -> list[PlannedCell]:
-    """Every cell of an experiment file with the reasons to evaluate it; evaluates nothing. See `bench`."""
+    """Every cell of an experiment file with the reasons to evaluate it; evaluates nothing. See
+    `bench`.
+    """
     found, folder = _read(file, output)
     with chdir(found.folder):
         return plan_cells(found, folder, only=only, force=force)
@@ -293,8 +378,14 @@ def check_output(file: str | Path, output: str | Path | None) -> None:
 def _refuse_output(experiment: Experiment, folder: Path) -> None:
     refuse_unclaimed(folder)
     manifest = read_manifest(folder)
-    if manifest is not None and not may_overwrite() and _BENCH in manifest.content.get("inputs", {}):
-        refuse_other_result(folder, manifest.content, {"inputs": {_BENCH: {"file": Path(experiment.file).name}}})
+    if (
+        manifest is not None
+        and not may_overwrite()
+        and _BENCH in manifest.content.get("inputs", {})
+    ):
+        refuse_other_result(
+            folder, manifest.content, {"inputs": {_BENCH: {"file": Path(experiment.file).name}}}
+        )
     refuse_foreign(folder, [f"table.{suffix}" for suffix in _SUFFIXES.values()])
 
 
@@ -307,7 +398,9 @@ def _read(file: str | Path, output: str | Path | None) -> tuple[Experiment, Path
 
 
 def _shown(found: Experiment, options: BenchOptions) -> TableChoices:
-    """The choices of the file, replaced by those of the options. Raises BadInput for an unknown test or level."""
+    """The choices of the file, replaced by those of the options. Raises BadInput for an unknown
+    test or level.
+    """
     try:
         tests = with_options(ComparisonOptions(), found.comparison)
     except RankwellError as error:
@@ -318,32 +411,52 @@ def _shown(found: Experiment, options: BenchOptions) -> TableChoices:
     measures = requested_measures(found.table.get("measures", ()) if named is None else named)
     shown = replace(TableChoices(tests=tests), **{**found.table, **given, "measures": measures})
     if shown.baseline and shown.baseline not in found.systems:
-        raise UnknownName(f"{found.file}: unknown system {shown.baseline!r}; {suggest(shown.baseline, found.systems)}")
+        raise UnknownName(
+            f"{found.file}: unknown system {shown.baseline!r}; "
+            f"{suggest(shown.baseline, found.systems)}"
+        )
     return shown
 
 
 def _write(result: BenchResults, key: str) -> None:
-    """Writes the tables and the recipes of all cells: no times and no places, so that the same file gives the same bytes."""
+    """Writes the tables and the recipes of all cells: no times and no places, so that the same file
+    gives the same bytes.
+    """
     with drafting(result.folder) as draft:
         paths = [draft / f"table.{suffix}" for suffix in _SUFFIXES.values()]
         for kind, path in zip(_SUFFIXES, paths, strict=True):
             # A terminal has the notes on standard error.
-            below = "".join(f"\n{printable(note)}\n" for note in result.notes) if kind == "table" else ""
+            below = (
+                "".join(f"\n{printable(note)}\n" for note in result.notes)
+                if kind == "table"
+                else ""
+            )
             write_text(path, result.render(kind) + below)
         files = {path.name: digest_of(path) for path in paths}
         inputs = {_BENCH: {"file": Path(result.experiment.file).name}}
-        publish(result.folder, {"schema_version": 1, "inputs": inputs, "version": __version__}, paths)
+        publish(
+            result.folder, {"schema_version": 1, "inputs": inputs, "version": __version__}, paths
+        )
     cells: dict[str, dict[str, Any]] = {}
     for each in result.cells:
         # Whether a cell was evaluated now or before does not decide its content.
         status = "done" if each.has_results else each.status
-        further = {"error": each.error} if each.error else {"notes": notes_of(each.plan.folder)} if each.has_results else {}
+        further = (
+            {"error": each.error}
+            if each.error
+            else {"notes": notes_of(each.plan.folder)}
+            if each.has_results
+            else {}
+        )
         cells[each.plan.cell.name] = {"status": status, **further, **each.plan.recipe}
     shown = {
         "made_of": key,
         "notes": list(result.comparison_notes),
         "tables": [
-            {**{name: getattr(each, name) for name in _PLAIN}, "figures": [cell._asdict() for cell in each.cells]}
+            {
+                **{name: getattr(each, name) for name in _PLAIN},
+                "figures": [cell._asdict() for cell in each.cells],
+            }
             for each in result.system_tables
         ],
     }
@@ -355,7 +468,9 @@ def _write(result: BenchResults, key: str) -> None:
         "files": files,
         "shown": shown,
     }
-    write_text(result.folder / "bench.json", json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+    write_text(
+        result.folder / "bench.json", json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    )
 
 
 _RECORD_VERSION = 2
@@ -366,23 +481,42 @@ _PLAIN = ("measure", "label", "rules", "better", "systems", "name")
 def _tables_key(experiment: Experiment, cells: Sequence[CellResult], shown: TableChoices) -> str:
     """The same for the same results, names and choices of what is shown."""
     results = [
-        [each.plan.cell.name, results_of(each.plan.folder) if each.has_results else [each.status, each.error]] for each in cells
+        [
+            each.plan.cell.name,
+            results_of(each.plan.folder) if each.has_results else [each.status, each.error],
+        ]
+        for each in cells
     ]
     named = ["measure" in each.plan.recipe["options"] for each in cells]
     titles = [[*key, title] for key, title in experiment.titles.items()]
     choices = asdict(shown)
     tests = choices.pop("tests")
-    choices |= {name: tests[name] for name in ("test", "family", "correction", "level", "resamples", "seed")}
+    choices |= {
+        name: tests[name] for name in ("test", "family", "correction", "level", "resamples", "seed")
+    }
     return "sha256:" + key_of([_RECORD_VERSION, RESULTS_VERSION, results, named, titles, choices])
 
 
 def _table(found: Mapping[str, Any]) -> SystemTable:
     """A kept table. Raises KeyError and TypeError where it is not one."""
-    entries = [SystemFigure(**cell)._replace(better_than=tuple(cell["better_than"])) for cell in found["figures"]]
+    entries = [
+        SystemFigure(**cell)._replace(better_than=tuple(cell["better_than"]))
+        for cell in found["figures"]
+    ]
     kinds: dict[str, Any] = {**get_type_hints(SystemFigure), "better_than": tuple}
-    texts = [found["measure"], found["label"], found["name"], *found["systems"], *chain(*(each.better_than for each in entries))]
+    texts = [
+        found["measure"],
+        found["label"],
+        found["name"],
+        *found["systems"],
+        *chain(*(each.better_than for each in entries)),
+    ]
     if (
-        not all(isinstance(getattr(each, name), kind) for each in entries for name, kind in kinds.items())
+        not all(
+            isinstance(getattr(each, name), kind)
+            for each in entries
+            for name, kind in kinds.items()
+        )
         or not all(isinstance(each, str) for each in texts)
         or not (isinstance(found["rules"], dict) and isinstance(found["better"], dict))
     ):

@@ -1,4 +1,6 @@
-"""Results of cells -> tables of systems × data sets: figures, significant differences, and words for gaps."""
+"""Results of cells -> tables of systems × data sets: figures, significant differences, and words
+for gaps.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,17 +22,24 @@ from rankwell.io.result_folder import ResultFolder, read_results, read_summary, 
 from rankwell.report import SUMMARY_COLUMNS, Row
 from rankwell.report.system_table import NO_FIGURE, SystemFigure, SystemTable
 
-_CORRECTIONS = {"holm": "Holm", "bh": "Benjamini and Hochberg", "max-t": "max-T", "tukey": "Tukey's HSD", "none": "no correction"}
+_CORRECTIONS = {
+    "holm": "Holm",
+    "bh": "Benjamini and Hochberg",
+    "max-t": "max-T",
+    "tukey": "Tukey's HSD",
+    "none": "no correction",
+}
 _NO_FACT = (*SUMMARY_COLUMNS, "against", "group")
 
 
 @dataclass(frozen=True, kw_only=True)
 class TableChoices:
-    """Choices of tables. measures: by label or exact name; none: those that each data set requests, else its first figure.
+    """Choices of tables. measures: by label or exact name; none: those that each data set requests,
+    else its first figure.
 
-    baseline: the system that all others are tested against; "": all pairs are. mean: whether there is a column of means.
-    side_by_side: whether all measures are columns of one table; None: where no measure is shown of two data sets. tests: the
-    options of the tests behind the tables.
+    baseline: the system that all others are tested against; "": all pairs are. mean: whether there
+    is a column of means. side_by_side: whether all measures are columns of one table; None: where
+    no measure is shown of two data sets. tests: the options of the tests behind the tables.
     """
 
     tests: ComparisonOptions
@@ -42,14 +51,18 @@ class TableChoices:
 
 
 class Figure(NamedTuple):
-    """The names of a figure: its label, with what distinguishes it from namesakes (`R@1 (t2v)`), and its exact name."""
+    """The names of a figure: its label, with what distinguishes it from namesakes (`R@1 (t2v)`),
+    and its exact name.
+    """
 
     name: str
     measure: str
 
 
 class CellFigures(NamedTuple):
-    """One cell's results: the summary row and, where there are any, the values of single queries of every figure."""
+    """One cell's results: the summary row and, where there are any, the values of single queries of
+    every figure.
+    """
 
     folder: ResultFolder
     rows: Mapping[Figure, Row]
@@ -70,7 +83,9 @@ class DatasetResults:
         """The better direction of each figure, as far as folders or measures state it."""
         found: dict[Figure, Better] = {}
         for figure in self.shown:
-            stated: list[Better | None] = [each.folder.better.get(figure.measure) for each in self.results.values()]
+            stated: list[Better | None] = [
+                each.folder.better.get(figure.measure) for each in self.results.values()
+            ]
             better = next(filter(None, stated), None) or known_better(figure.measure)
             if better is not None:
                 found[figure] = better
@@ -80,12 +95,20 @@ class DatasetResults:
 def make_tables(
     experiment: Experiment, cells: Sequence[CellResult], shown: TableChoices
 ) -> tuple[tuple[SystemTable, ...], tuple[str, ...]]:
-    """A table for every figure that is shown, with notes; the working directory is that of the results. Raises UnknownName."""
-    parts = [_on_dataset(name, [each for each in cells if each.plan.cell.dataset == name], shown) for name in experiment.datasets]
+    """A table for every figure that is shown, with notes; the working directory is that of the
+    results. Raises UnknownName.
+    """
+    parts = [
+        _on_dataset(name, [each for each in cells if each.plan.cell.dataset == name], shown)
+        for name in experiment.datasets
+    ]
     known = {figure for part in parts for each in part.results.values() for figure in each.rows}
     for name in shown.measures if all(part.results for part in parts) else ():
         if not any(_is_named(figure, name) for figure in known):
-            raise UnknownName(f"no result has a measure {name!r}; {suggest(name, {figure.name for figure in known})}")
+            raise UnknownName(
+                f"no result has a measure {name!r}; "
+                f"{suggest(name, {figure.name for figure in known})}"
+            )
     better: dict[tuple[str, str, Figure], tuple[str, ...]] = {}
     notes: list[str] = []
     for part in parts:
@@ -93,28 +116,46 @@ def make_tables(
         better |= found
         notes += [f"{part.name}: {note}" for note in own_notes]
         if part.results and not part.shown:
-            notes.append(f"{part.name}: none of {', '.join(shown.measures)}, so that no table shows it")
+            notes.append(
+                f"{part.name}: none of {', '.join(shown.measures)}, so that no table shows it"
+            )
     entries = list(dict.fromkeys(figure for part in parts for figure in part.shown))
     made = [_table(experiment, figure, parts, better, shown) for figure in entries]
     empty = [part for part in parts if not part.results]
     if empty:
-        # A data set without any result is in no table of its own; the first one says that it is missing.
+        # A data set without any result is in no table of its own; the first one says that it is
+        # missing.
         first = (
             made[0]
             if made
-            else SystemTable("", "–", [], None, systems=[experiment.titles["system", name] for name in experiment.systems])
+            else SystemTable(
+                "",
+                "–",
+                [],
+                None,
+                systems=[experiment.titles["system", name] for name in experiment.systems],
+            )
         )
         gaps = [_gap(experiment, each) for part in empty for each in part.cells]
         made[:1] = [replace(first, cells=[*first.cells, *gaps])]
     return tuple(made), tuple(dict.fromkeys(notes))
 
 
-def values_shown(experiment: Experiment, cells: Sequence[CellResult], shown: TableChoices) -> list[tuple[Values, dict[str, str]]]:
-    """The values of single queries behind the figures of all tables, each with its data set; a figure's name is the label."""
-    parts = [_on_dataset(name, [each for each in cells if each.plan.cell.dataset == name], shown) for name in experiment.datasets]
+def values_shown(
+    experiment: Experiment, cells: Sequence[CellResult], shown: TableChoices
+) -> list[tuple[Values, dict[str, str]]]:
+    """The values of single queries behind the figures of all tables, each with its data set; a
+    figure's name is the label.
+    """
+    parts = [
+        _on_dataset(name, [each for each in cells if each.plan.cell.dataset == name], shown)
+        for name in experiment.datasets
+    ]
     return [
         (
-            replace(each.values[figure], run=experiment.titles["system", system], label=figure.name),
+            replace(
+                each.values[figure], run=experiment.titles["system", system], label=figure.name
+            ),
             {"dataset": experiment.titles["dataset", part.name]},
         )
         for part in parts
@@ -125,7 +166,9 @@ def values_shown(experiment: Experiment, cells: Sequence[CellResult], shown: Tab
 
 
 def notes_of_cells(cells: Sequence[CellResult]) -> list[str]:
-    """Every note of the cells once, behind the cells that have it; a data set stands for all its cells with results."""
+    """Every note of the cells once, behind the cells that have it; a data set stands for all its
+    cells with results.
+    """
     every: dict[str, list[CellResult]] = {}
     having: dict[str, list[CellResult]] = {}
     for each in cells:
@@ -151,7 +194,11 @@ def side_by_side(tables: Sequence[SystemTable], title: str) -> SystemTable:
     links: dict[tuple[str, str], str] = {}
     for table in tables:
         for each in table.cells:
-            cells = {known.unit for known in table.cells if known.dataset == each.dataset and not known.gap}
+            cells = {
+                known.unit
+                for known in table.cells
+                if known.dataset == each.dataset and not known.gap
+            }
             unit = " (%)" if "percent" in cells and len(units) > 1 else ""
             name = f"{each.dataset}: {table.label}{unit}"
             entries.append(each._replace(dataset=name))
@@ -159,22 +206,40 @@ def side_by_side(tables: Sequence[SystemTable], title: str) -> SystemTable:
                 better[name] = table.better[each.dataset]
             if (each.system, each.dataset) in table.links:
                 links[each.system, name] = table.links[each.system, each.dataset]
-    order = {name: place for place, name in enumerate(dict.fromkeys(each.dataset for each in entries))}
+    order = {
+        name: place for place, name in enumerate(dict.fromkeys(each.dataset for each in entries))
+    }
     entries.sort(key=lambda each: order[each.dataset])
-    return replace(tables[0], measure="", label="", cells=entries, better=better, links=links, name=title or "All measures")
+    return replace(
+        tables[0],
+        measure="",
+        label="",
+        cells=entries,
+        better=better,
+        links=links,
+        name=title or "All measures",
+    )
 
 
 def _on_dataset(name: str, cells: Sequence[CellResult], shown: TableChoices) -> DatasetResults:
     folders = {each.plan.cell.system: each.plan.cell for each in cells if each.has_results}
     read = {system: read_results(cell.name) for system, cell in folders.items()}
-    rows = {system: [row for row in read_summary(folder) if not row.get("against")] for system, folder in read.items()}
+    rows = {
+        system: [row for row in read_summary(folder) if not row.get("against")]
+        for system, folder in read.items()
+    }
     apart = _apart(rows)
     results: dict[str, CellFigures] = {}
     for system, folder in read.items():
         own = {_figure(row, apart): row for row in reversed(rows[system])}
-        found = {figure: values_behind(row, folder.values, folder.row_attributes) for figure, row in own.items()}
+        found = {
+            figure: values_behind(row, folder.values, folder.row_attributes)
+            for figure, row in own.items()
+        }
         results[system] = CellFigures(
-            folder, dict(reversed(own.items())), {figure: each for figure, each in found.items() if each is not None}
+            folder,
+            dict(reversed(own.items())),
+            {figure: each for figure, each in found.items() if each is not None},
         )
     known = list(dict.fromkeys(figure for each in results.values() for figure in each.rows))
     if shown.measures:
@@ -186,14 +251,31 @@ def _on_dataset(name: str, cells: Sequence[CellResult], shown: TableChoices) -> 
 
 
 def _apart(rows: Mapping[str, Sequence[Row]]) -> dict[str, list[str]]:
-    """For every label the columns of texts that distinguish its rows within one system; the run where nothing else does."""
+    """For every label the columns of texts that distinguish its rows within one system; the run
+    where nothing else does.
+    """
     found: dict[str, list[str]] = {}
     for label in dict.fromkeys(row["label"] for each in rows.values() for row in each):
         alike = [[row for row in each if row["label"] == label] for each in rows.values()]
-        names = [name for name in dict.fromkeys(name for each in alike for row in each for name in row) if name not in _NO_FACT]
-        texts = [name for name in names if all(isinstance(row.get(name), str | None) for each in alike for row in each)]
-        chosen = [name for name in texts if any(len({row.get(name) for row in each}) > 1 for each in alike)]
-        if any(len({(row["measure"], *(row.get(name) for name in chosen)) for row in each}) < len(each) for each in alike):
+        names = [
+            name
+            for name in dict.fromkeys(name for each in alike for row in each for name in row)
+            if name not in _NO_FACT
+        ]
+        texts = [
+            name
+            for name in names
+            if all(isinstance(row.get(name), str | None) for each in alike for row in each)
+        ]
+        chosen = [
+            name
+            for name in texts
+            if any(len({row.get(name) for row in each}) > 1 for each in alike)
+        ]
+        if any(
+            len({(row["measure"], *(row.get(name) for name in chosen)) for row in each}) < len(each)
+            for each in alike
+        ):
             chosen.append("run")
         found[label] = chosen
     return found
@@ -205,11 +287,19 @@ def _figure(row: Row, apart: Mapping[str, Sequence[str]]) -> Figure:
 
 
 def _is_named(figure: Figure, name: str) -> bool:
-    return name == figure.name or figure.name.startswith(f"{name} (") or figure.measure in (name, exact_name(name))
+    return (
+        name == figure.name
+        or figure.name.startswith(f"{name} (")
+        or figure.measure in (name, exact_name(name))
+    )
 
 
-def _compared(part: DatasetResults, shown: TableChoices) -> tuple[dict[tuple[str, str, Figure], tuple[str, ...]], list[str]]:
-    """The systems that each one is significantly better than by each figure, by the comparison of the data set's systems."""
+def _compared(
+    part: DatasetResults, shown: TableChoices
+) -> tuple[dict[tuple[str, str, Figure], tuple[str, ...]], list[str]]:
+    """The systems that each one is significantly better than by each figure, by the comparison of
+    the data set's systems.
+    """
     values, attributes = list[Values](), list[dict[str, Any]]()
     for place, figure in enumerate(part.shown):
         for system, each in part.results.items():
@@ -227,7 +317,9 @@ def _compared(part: DatasetResults, shown: TableChoices) -> tuple[dict[tuple[str
             values,
             options=replace(shown.tests, baseline=shown.baseline or None, intervals="none"),
             row_attributes=attributes,
-            origin=Origin(better={figure.measure: better for figure, better in part.better.items()}),
+            origin=Origin(
+                better={figure.measure: better for figure, better in part.better.items()}
+            ),
         )
     except RankwellError as error:
         return {}, [*notes, f"nothing is tested: {error}"]
@@ -251,7 +343,9 @@ def _table(
     if shown.mean and len(mine) > 1:
         entries += _means(entries, column, len(mine))
     known: dict[str, Better] = {
-        experiment.titles["dataset", part.name]: part.better[figure] for part in mine if figure in part.better
+        experiment.titles["dataset", part.name]: part.better[figure]
+        for part in mine
+        if figure in part.better
     }
     if len(known) == len(mine):
         known[column] = next(iter(known.values()))
@@ -292,7 +386,10 @@ def _cells(
             low,
             high,
             row["sd"],
-            tuple(experiment.titles["system", name] for name in better.get((part.name, system, figure), ())),
+            tuple(
+                experiment.titles["system", name]
+                for name in better.get((part.name, system, figure), ())
+            ),
         )
 
 
@@ -300,9 +397,19 @@ def _gap(experiment: Experiment, each: CellResult, figure: Figure | None = None)
     """The word in place of a missing figure, and why it is missing."""
     cell = each.plan.cell
     lacking = figure if each.has_results else None
-    gap, why = (each.status, each.error) if lacking is None else (NO_FIGURE, f"its results have no {lacking.name}")
+    gap, why = (
+        (each.status, each.error)
+        if lacking is None
+        else (NO_FIGURE, f"its results have no {lacking.name}")
+    )
     return SystemFigure(
-        experiment.titles["system", cell.system], experiment.titles["dataset", cell.dataset], None, None, "", gap=gap, why=why
+        experiment.titles["system", cell.system],
+        experiment.titles["dataset", cell.dataset],
+        None,
+        None,
+        "",
+        gap=gap,
+        why=why,
     )
 
 
@@ -311,17 +418,36 @@ def _means(entries: Sequence[SystemFigure], column: str, number: int) -> Iterato
     for system in dict.fromkeys(each.system for each in entries):
         own = [each for each in entries if each.system == system and each.mean is not None]
         if len(own) == number and len({each.unit for each in own}) == 1:
-            yield SystemFigure(system, column, fsum(each.mean or 0.0 for each in own) / number, None, own[0].unit)
+            yield SystemFigure(
+                system, column, fsum(each.mean or 0.0 for each in own) / number, None, own[0].unit
+            )
 
 
 def _rules(experiment: Experiment, shown: TableChoices, *, several: bool) -> dict[str, Any]:
-    pairs = f"every system against {experiment.titles['system', shown.baseline]}" if shown.baseline else "all pairs"
+    pairs = (
+        f"every system against {experiment.titles['system', shown.baseline]}"
+        if shown.baseline
+        else "all pairs"
+    )
     whole = "and the measures of" if shown.tests.family == "all" else "by each measure of"
-    secondary = "; the first measure is primary, others are secondary" if shown.tests.family == "primary" and several else ""
+    secondary = (
+        "; the first measure is primary, others are secondary"
+        if shown.tests.family == "primary" and several
+        else ""
+    )
     family = f"{_CORRECTIONS[shown.tests.correction]} over {pairs} {whole} a data set{secondary}"
-    return {"test": f"{shown.tests.test}, two-sided; {family}", "alpha": round(1 - shown.tests.level, 12)}
+    return {
+        "test": f"{shown.tests.test}, two-sided; {family}",
+        "alpha": round(1 - shown.tests.level, 12),
+    }
 
 
 def requested_measures(texts: Sequence[str]) -> tuple[str, ...]:
-    """The measures in texts that may hold several, separated by blanks; a name with a part in brackets stays whole."""
-    return tuple(dict.fromkeys(name for text in texts for name in ([text] if " (" in text else split_names(text))))
+    """The measures in texts that may hold several, separated by blanks; a name with a part in
+    brackets stays whole.
+    """
+    return tuple(
+        dict.fromkeys(
+            name for text in texts for name in ([text] if " (" in text else split_names(text))
+        )
+    )

@@ -1,4 +1,6 @@
-"""Tables with named columns: CSV, TSV, Parquet and JSON lines, through DuckDB; a folder that loads its parts."""
+"""Tables with named columns: CSV, TSV, Parquet and JSON lines, through DuckDB; a folder that loads
+its parts.
+"""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -10,7 +12,14 @@ import numpy as np
 from rankwell.core.kernels import native
 from rankwell.core.options import ColumnChoice
 from rankwell.core.tables import Judgments
-from rankwell.core.tables.columns import Holds, Repeats, chosen_columns, parquet, sql_text, unwritable
+from rankwell.core.tables.columns import (
+    Holds,
+    Repeats,
+    chosen_columns,
+    parquet,
+    sql_text,
+    unwritable,
+)
 from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.core.tables.shared_hits import SharedCounts, SharedQueries
 from rankwell.errors import BadInput, DuplicateItem
@@ -37,10 +46,16 @@ from rankwell.store import Head, Source, naming
 
 
 def find_hits(source: Source, judgments: Judgments, request: Request, *, dialect: Dialect) -> Hits:
-    """The hits of a run in a table: counted as it comes by; where that is not possible, sorted by query; else row by row."""
+    """The hits of a run in a table: counted as it comes by; where that is not possible, sorted by
+    query; else row by row.
+    """
     with opened(source, dialect, "run", request) as (table, columns):
         if (found := _hits_of_stream(table, table.rows(columns), judgments, request)) is not None:
-            table.refuse_lost(int(found.retrieved.sum()) + sum(found.unknown.values()), columns.owner, columns.item)
+            table.refuse_lost(
+                int(found.retrieved.sum()) + sum(found.unknown.values()),
+                columns.owner,
+                columns.item,
+            )
             return found
         table.load(columns)
         ordered = "SELECT owner, item, value FROM r ORDER BY owner, rowid"
@@ -51,9 +66,16 @@ def find_hits(source: Source, judgments: Judgments, request: Request, *, dialect
 
 
 def count_rows(
-    source: Source, judgments: Judgments, shared: SharedQueries, request: Request, *, dialect: Dialect
+    source: Source,
+    judgments: Judgments,
+    shared: SharedQueries,
+    request: Request,
+    *,
+    dialect: Dialect,
 ) -> SharedCounts | None:
-    """The rows of shared queries in a table, counted as they come by; None where that is not possible."""
+    """The rows of shared queries in a table, counted as they come by; None where that is not
+    possible.
+    """
     if native.library is None:
         return None
     with opened(source, dialect, "run", request) as (table, columns):
@@ -61,15 +83,23 @@ def count_rows(
         return None if stream is None else count_columns(stream, judgments, shared, request.options)
 
 
-def _hits_of_stream(table: ColumnTable, sql: str, judgments: Judgments, request: Request) -> Hits | None:
-    """The hits of rows that the compiled reader counts one by one; None where it cannot, and another way reports the reason."""
+def _hits_of_stream(
+    table: ColumnTable, sql: str, judgments: Judgments, request: Request
+) -> Hits | None:
+    """The hits of rows that the compiled reader counts one by one; None where it cannot, and
+    another way reports the reason.
+    """
     if native.library is None or (stream := table.stream(sql)) is None:
         return None
     return reader.scan_columns(stream, judgments, request.options)
 
 
-def read_lists(sources: Sequence[Source], items: Sequence[str], request: Request, *, dialect: Dialect) -> Iterator[NumberedLists]:
-    """The first items of every query of a run in tables, some queries at a time. Raises Irregular."""
+def read_lists(
+    sources: Sequence[Source], items: Sequence[str], request: Request, *, dialect: Dialect
+) -> Iterator[NumberedLists]:
+    """The first items of every query of a run in tables, some queries at a time. Raises
+    Irregular.
+    """
     lists = ListScan(items, None, request.options._replace(comments=False, trailing=False))
     for source in sources:
         with opened(source, dialect, "run", request) as (table, columns):
@@ -80,18 +110,26 @@ def read_lists(sources: Sequence[Source], items: Sequence[str], request: Request
 
 def _ranking_of(table: ColumnTable, *, repeated: bool) -> Ranking:
     found = table.run("SELECT owner, item, value FROM r ORDER BY rowid", columns=True)
-    return Ranking.from_rows(found["owner"].tolist(), found["item"].tolist(), found["value"], repeated=repeated)
+    return Ranking.from_rows(
+        found["owner"].tolist(), found["item"].tolist(), found["value"], repeated=repeated
+    )
 
 
 def _refuse_duplicates(table: ColumnTable, judgments: Judgments) -> None:
-    """Raises DuplicateItem for the first item that repeats an earlier one of its query, where the query is judged."""
+    """Raises DuplicateItem for the first item that repeats an earlier one of its query, where the
+    query is judged.
+    """
     repeated = table.run(
-        "SELECT owner, item, rows[1], rows[2] FROM (SELECT owner, item, list_sort(list(rowid)) AS rows "
+        "SELECT owner, item, rows[1], rows[2] FROM (SELECT owner, item, "
+        "list_sort(list(rowid)) AS rows "
         "FROM r GROUP BY owner, item HAVING count(*) > 1) ORDER BY rows[2]"
     )
     for query, item, first, second in repeated:
         if query in judgments.index:
-            what = f"{table.name}: query {query!r} lists item {item!r} twice, in rows {first + 1} and {second + 1}"
+            what = (
+                f"{table.name}: query {query!r} lists item {item!r} twice, in rows {first + 1} "
+                f"and {second + 1}"
+            )
             raise DuplicateItem(f"{what}; keep one of them, or say which to keep (first, best).")
 
 
@@ -103,18 +141,29 @@ def _drop_duplicates(table: ColumnTable, duplicates: Repeats) -> None:
         # DuckDB 2.0 fails on windows ordered by rowid itself, so the place becomes a column first.
         table.run("CREATE TEMP TABLE placed AS SELECT rowid AS spot, * FROM r")
         table.run("DROP TABLE r")
-        table.run(f"CREATE TEMP TABLE r AS SELECT * EXCLUDE spot FROM placed QUALIFY {chosen} ORDER BY spot")
+        table.run(
+            f"CREATE TEMP TABLE r AS SELECT * EXCLUDE spot FROM placed QUALIFY {chosen} ORDER "
+            "BY spot"
+        )
 
 
 def read_run(source: Source, request: Request, *, dialect: Dialect) -> Ranking:
-    """The ranking in a table with columns for query, item and score, or else distance or rank; others do not matter."""
+    """The ranking in a table with columns for query, item and score, or else distance or rank;
+    others do not matter.
+    """
     with opened(source, dialect, "run", request) as (table, columns):
         table.load(columns)
         if request.warnings is not None:
-            twice = table.run("SELECT DISTINCT owner FROM (SELECT owner FROM r GROUP BY owner, item HAVING count(*) > 1)")
+            twice = table.run(
+                "SELECT DISTINCT owner FROM (SELECT owner FROM r GROUP BY owner, item HAVING "
+                "count(*) > 1)"
+            )
             request.warnings.duplicated.update(owner for (owner,) in twice)
             if columns.rank and not columns.by_rank:
-                climbs = "SELECT owner, value > lag(value) OVER (PARTITION BY owner ORDER BY place, value DESC) AS up FROM r"
+                climbs = (
+                    "SELECT owner, value > lag(value) OVER (PARTITION BY owner ORDER BY place, "
+                    "value DESC) AS up FROM r"
+                )
                 odd = table.run(f"SELECT DISTINCT owner FROM ({climbs}) WHERE up")
                 request.warnings.contradicting.update(owner for (owner,) in odd)
         _drop_duplicates(table, request.duplicates)
@@ -122,17 +171,25 @@ def read_run(source: Source, request: Request, *, dialect: Dialect) -> Ranking:
 
 
 def run_places(place: str | Path) -> list[str]:
-    """The places `FILE:RUN` of the runs in a Parquet file whose column `run` names several, such as run.parquet of `retrieve`.
+    """The places `FILE:RUN` of the runs in a Parquet file whose column `run` names several, such as
+    run.parquet of `retrieve`.
 
     They come in the order of their first rows; of any other place it is the only one.
     """
     path = Path(place)
-    if not path.name.lower().endswith(PARQUET.suffixes) or not path.is_file() or not Head.of(Source(path)).raw.startswith(PAR1):
+    if (
+        not path.name.lower().endswith(PARQUET.suffixes)
+        or not path.is_file()
+        or not Head.of(Source(path)).raw.startswith(PAR1)
+    ):
         return [str(place)]
     with naming(str(place)), opened_table(Source(path), PARQUET) as table:
         if not has_runs(table.types):
             return [str(place)]
-        named = f"SELECT {table.column('run')} AS run, file_row_number AS row FROM {parquet(path, numbered=True)}"
+        named = (
+            f"SELECT {table.column('run')} AS run, file_row_number AS row FROM "
+            f"{parquet(path, numbered=True)}"
+        )
         listed = f"SELECT run FROM ({named}) WHERE run IS NOT NULL GROUP BY run ORDER BY min(row)"
         found = table.run(listed)
     return [f"{place}:{name}" for (name,) in found] if len(found) > 1 else [str(place)]
@@ -141,7 +198,8 @@ def run_places(place: str | Path) -> list[str]:
 def first_rows(
     source: Source, form: str, n: int, run: str, columns: ColumnChoice | None
 ) -> list[tuple[str, str, float | None, float]]:
-    """Query, item, rank and score of the first rows of a run in a table; ranks are None where scores have none beside them.
+    """Query, item, rank and score of the first rows of a run in a table; ranks are None where
+    scores have none beside them.
 
     run: the one of several in the table. columns: those that were chosen.
     """
@@ -152,30 +210,52 @@ def first_rows(
         rank = table.number(found.rank) if found.rank and not found.by_rank else "NULL"
         ranks = table.run(f"SELECT {rank} FROM {table.source} LIMIT {n}")
         rows = table.run(f"{table.rows(found)} LIMIT {n}")
-    return [(query, item, place, score) for (query, item, score), (place,) in zip(rows, ranks, strict=True)]
+    return [
+        (query, item, place, score)
+        for (query, item, score), (place,) in zip(rows, ranks, strict=True)
+    ]
 
 
 def read_judgments(source: Source, request: Request, *, dialect: Dialect) -> Judgments:
-    """The judgments in a table with columns for query, item and grade, and aspect where groups or intents are requested."""
+    """The judgments in a table with columns for query, item and grade, and aspect where groups or
+    intents are requested.
+    """
     with opened(source, dialect, "judgments", request) as (table, columns):
         table.load(columns, by_text=request.by_text)
         if request.duplicates != "error" and columns.aspect:
-            raise BadInput("repeated items cannot be dropped from judgments with groups or intents; clean the table.")
+            raise BadInput(
+                "repeated items cannot be dropped from judgments with groups or intents; "
+                "clean the table."
+            )
         _drop_duplicates(table, request.duplicates)
         aspect = ", aspect" if columns.aspect else ""
         found = table.run(f"SELECT owner, item, value{aspect} FROM r ORDER BY rowid", columns=True)
     aspects = found["aspect"].tolist() if columns.aspect else None
-    return Judgments.from_rows(found["owner"].tolist(), found["item"].tolist(), found["value"], aspects=aspects)
+    return Judgments.from_rows(
+        found["owner"].tolist(), found["item"].tolist(), found["value"], aspects=aspects
+    )
 
 
 def read_texts(source: Source, request: Request, *, dialect: Dialect) -> Texts:
-    """Texts by id; every other column becomes an attribute where it has a value. Raises BadInput for a repeated id."""
+    """Texts by id; every other column becomes an attribute where it has a value. Raises BadInput
+    for a repeated id.
+    """
     with opened(source, dialect, "texts", request) as (table, columns):
-        others = [] if request.ids_only else [name for name in table.types if name not in (columns.owner, columns.value)]
+        others = (
+            []
+            if request.ids_only
+            else [name for name in table.types if name not in (columns.owner, columns.value)]
+        )
         cast = "->>'$'" if dialect.name == "jsonl" else "::VARCHAR"
         shown = [table.column(name) + cast for name in others]
-        content = "''" if request.ids_only else table.column(columns.value) + cast * (dialect.name == "jsonl")
-        rows = table.run(f"SELECT {table.id(columns.owner)}, {', '.join([content, *shown])} FROM {table.source}")
+        content = (
+            "''"
+            if request.ids_only
+            else table.column(columns.value) + cast * (dialect.name == "jsonl")
+        )
+        rows = table.run(
+            f"SELECT {table.id(columns.owner)}, {', '.join([content, *shown])} FROM {table.source}"
+        )
         table.refuse_lost(len(rows), columns.owner)
     texts, attributes = dict[str, str](), dict[str, dict[str, str]]()
     for number, (name, value, *rest) in enumerate(rows, 1):
@@ -183,7 +263,9 @@ def read_texts(source: Source, request: Request, *, dialect: Dialect) -> Texts:
             what = f"the id {name!r}, which an earlier row has" if name else "no id"
             raise BadInput(f"{source.name}: row {number} has {what}; every text needs its own id.")
         texts[name] = value or ""
-        attributes[name] = {key: each for key, each in zip(others, rest, strict=True) if each is not None}
+        attributes[name] = {
+            key: each for key, each in zip(others, rest, strict=True) if each is not None
+        }
     return Texts(texts, attributes)
 
 
@@ -193,16 +275,23 @@ def write_run(ranking: Ranking, path: Path, *, dialect: Dialect) -> None:
 
 
 def write_judgments(judgments: Judgments, path: Path, *, dialect: Dialect) -> None:
-    """Writes columns query, item and grade, integers without a point, and aspect where there are any."""
+    """Writes columns query, item and grade, integers without a point, and aspect where there are
+    any.
+    """
     grades = judgments.grades
     whole = bool((grades == np.floor(grades)).all() and (np.abs(grades) < 1 << 53).all())
-    columns: dict[str, Any] = {"item": judgments.items, "grade": grades.astype(np.int64) if whole else grades}
+    columns: dict[str, Any] = {
+        "item": judgments.items,
+        "grade": grades.astype(np.int64) if whole else grades,
+    }
     if judgments.aspects is not None:
         columns["aspect"] = judgments.aspects
     _write(columns, judgments, path, dialect)
 
 
-def _write(columns: dict[str, Any], table: Ranking | Judgments, path: Path, dialect: Dialect) -> None:
+def _write(
+    columns: dict[str, Any], table: Ranking | Judgments, path: Path, dialect: Dialect
+) -> None:
     counts = np.diff(table.offsets)
     queries = np.repeat(np.array(table.queries, dtype=object), counts)
     filled = {"query": queries, **columns}
@@ -215,7 +304,10 @@ def _write(columns: dict[str, Any], table: Ranking | Judgments, path: Path, dial
     with connected() as session:
         session.register("filled", filled)
         try:
-            session.execute(f"COPY (SELECT * FROM filled) TO {sql_text(path)} ({dialect.copy}, USE_TMP_FILE false)")
+            session.execute(
+                f"COPY (SELECT * FROM filled) TO {sql_text(path)} ({dialect.copy}, "
+                "USE_TMP_FILE false)"
+            )
         except duckdb.IOException as error:
             raise unwritable(f"the {dialect.name} file", error) from error
 
@@ -228,13 +320,18 @@ def _refuse_unwritable(ids: Any, name: str, dialect: Dialect) -> None:
                 each.encode("utf-8")
             except UnicodeEncodeError:
                 raise BadInput(
-                    f"the {name} {each!r} has bytes that are not UTF-8; {dialect.name} cannot hold it, TREC can."
+                    f"the {name} {each!r} has bytes that are not UTF-8; {dialect.name} cannot "
+                    "hold it, TREC can."
                 ) from None
             if not each:
-                raise BadInput(f"a {name} is the empty text; {dialect.name} cannot hold it, JSON can.")
+                raise BadInput(
+                    f"a {name} is the empty text; {dialect.name} cannot hold it, JSON can."
+                )
         if any(mark in each for mark in broken):
             what = "a tab or the end of a line" if dialect is TSV else "the end of a line"
-            raise BadInput(f"the {name} {each!r} has {what}; {dialect.name} cannot hold it, JSON can.")
+            raise BadInput(
+                f"the {name} {each!r} has {what}; {dialect.name} cannot hold it, JSON can."
+            )
 
 
 def row_group_cuts(source: Source, places: Sequence[int]) -> Cuts:
@@ -244,8 +341,13 @@ def row_group_cuts(source: Source, places: Sequence[int]) -> Cuts:
             "SELECT any_value(row_group_num_rows), sum(total_compressed_size) "
             f"FROM parquet_metadata({sql_text(path)}) GROUP BY row_group_id ORDER BY row_group_id"
         ).fetchall()
-    rows, ends = (np.cumsum(np.array([0, *each], dtype=np.int64)) for each in (zip(*groups, strict=True) if groups else ([], [])))
-    return Cuts(rows[np.minimum(np.searchsorted(ends, places), len(groups))].tolist(), int(rows[-1]))
+    rows, ends = (
+        np.cumsum(np.array([0, *each], dtype=np.int64))
+        for each in (zip(*groups, strict=True) if groups else ([], []))
+    )
+    return Cuts(
+        rows[np.minimum(np.searchsorted(ends, places), len(groups))].tolist(), int(rows[-1])
+    )
 
 
 def _register(dialect: Dialect) -> None:
@@ -256,11 +358,23 @@ def _register(dialect: Dialect) -> None:
         return partial(dialect.sniff, holds=holds)
 
     name, suffixes = dialect.name, dialect.suffixes
-    run: dict[str, Any] = {"write": _bind(write_run), "suffixes": suffixes, "cut": row_group_cuts if dialect is PARQUET else None}
-    run |= {"find_hits": _bind(find_hits), "count_shared": _bind(count_rows), "lists": _bind(read_lists)}
-    file_format(name, "run", sniff=_sniff_as("run"), parts=dialect is PARQUET, columns=True, **run)(_bind(read_run))
+    run: dict[str, Any] = {
+        "write": _bind(write_run),
+        "suffixes": suffixes,
+        "cut": row_group_cuts if dialect is PARQUET else None,
+    }
+    run |= {
+        "find_hits": _bind(find_hits),
+        "count_shared": _bind(count_rows),
+        "lists": _bind(read_lists),
+    }
+    file_format(name, "run", sniff=_sniff_as("run"), parts=dialect is PARQUET, columns=True, **run)(
+        _bind(read_run)
+    )
     written: dict[str, Any] = {"write": _bind(write_judgments), "suffixes": suffixes}
-    file_format(name, "judgments", sniff=_sniff_as("judgments"), columns=True, **written)(_bind(read_judgments))
+    file_format(name, "judgments", sniff=_sniff_as("judgments"), columns=True, **written)(
+        _bind(read_judgments)
+    )
     file_format(name, "texts", sniff=_sniff_as("texts"))(_bind(read_texts))
     file_format(name, "column", sniff=_bind(sniff_column), parts=True)(_bind(read_column))
     file_format(name, "numbers", sniff=_bind(sniff_numbers))(_bind(read_numbers))
@@ -269,8 +383,11 @@ def _register(dialect: Dialect) -> None:
 for _dialect in (CSV, TSV, PARQUET, JSONL):
     _register(_dialect)
 for _dialect in (CSV, TSV, PARQUET):
-    file_format(_dialect.name, "scores", sniff=partial(sniff_scores, dialect=_dialect), parts=_dialect is PARQUET)(
-        partial(read_scores, dialect=_dialect)
-    )
+    file_format(
+        _dialect.name,
+        "scores",
+        sniff=partial(sniff_scores, dialect=_dialect),
+        parts=_dialect is PARQUET,
+    )(partial(read_scores, dialect=_dialect))
 file_format("parquet", "embeddings", magic=PAR1, sniff=sniff_vectors, parts=True)(read_vectors)
 file_format("parquet", "records")(read_records)

@@ -33,7 +33,9 @@ class TableCells(NamedTuple):
 
     def cell(self, column: str, row: int) -> Any:
         """The content of a cell. row: from 0."""
-        return self.table.run(f"SELECT {self.table.column(column)} FROM {self.table.source} LIMIT 1 OFFSET {row}")[0][0]
+        return self.table.run(
+            f"SELECT {self.table.column(column)} FROM {self.table.source} LIMIT 1 OFFSET {row}"
+        )[0][0]
 
     def ids(self, column: str) -> Sequence[str | None]:
         """The strings and integers of a column as strings; None for anything else."""
@@ -41,7 +43,9 @@ class TableCells(NamedTuple):
 
     def numbers(self, column: str) -> Floats:
         """The numbers of a column; NaN for anything else."""
-        found = self.table.run(f"SELECT {self.table.number(column)} AS value FROM {self.table.source}", columns=True)["value"]
+        found = self.table.run(
+            f"SELECT {self.table.number(column)} AS value FROM {self.table.source}", columns=True
+        )["value"]
         self.table.refuse_lost(len(found))
         # DuckDB masks what is NULL; a column that is all NULL has a type of its own.
         return np.ma.filled(np.ma.asarray(found).astype(np.float64), np.nan)
@@ -57,6 +61,9 @@ def opened_cells(place: str | Path) -> Generator[TableCells]:
     form = choose_format(head, "column", None, "").name
     dialect = {each.name: each for each in (CSV, TSV, PARQUET, JSONL)}.get(form)
     if dialect is None:
-        raise BadInput(f"{source.name}: {head.seen}; expected a table with named columns: CSV, TSV, Parquet or JSON lines.")
+        raise BadInput(
+            f"{source.name}: {head.seen}; expected a table with named columns: CSV, TSV, "
+            "Parquet or JSON lines."
+        )
     with naming(source.name), opened_table(source, dialect) as table:
         yield TableCells(source.name, table)

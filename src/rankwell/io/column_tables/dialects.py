@@ -8,7 +8,16 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rankwell.core.tables.columns import MOST_COLUMNS, Holds, known_columns, likelihood, parquet, quoted, refuse_names, sql_text
+from rankwell.core.tables.columns import (
+    MOST_COLUMNS,
+    Holds,
+    known_columns,
+    likelihood,
+    parquet,
+    quoted,
+    refuse_names,
+    sql_text,
+)
 from rankwell.delimited import TAB, first_rows
 from rankwell.io import connected, remote_tables, undamaged
 from rankwell.io.column_tables.plain_files import plain_path
@@ -20,7 +29,8 @@ _WHOLE = re.compile(r"[+-]?\d+(\.0*)?", re.ASCII)
 
 
 class Glimpse(NamedTuple):
-    """Types of the columns of a Parquet file, DuckDB's names of them, and the first values of the column `score`.
+    """Types of the columns of a Parquet file, DuckDB's names of them, and the first values of the
+    column `score`.
 
     names: DuckDB gives a column another name where one before it differs in case alone.
     """
@@ -31,7 +41,9 @@ class Glimpse(NamedTuple):
 
 
 def glimpse(place: Path | str) -> Glimpse:
-    """Names and types of the columns, and a few scores, of a file or an object. Raises BadInput for a damaged one."""
+    """Names and types of the columns, and a few scores, of a file or an object. Raises BadInput for
+    a damaged one.
+    """
     if isinstance(place, str):
         from rankwell.store.remote import existing
 
@@ -52,14 +64,18 @@ def _glimpse_object(seen: Any) -> Glimpse:
 
 @lru_cache(maxsize=8)
 def _glimpse(path: Path, *_: int) -> Glimpse:
-    """The same, once for a state of the file: every kind of table looks while the format is recognised."""
+    """The same, once for a state of the file: every kind of table looks while the format is
+    recognised.
+    """
     with undamaged(f"{path}: "), plain_path(path) as plain, connected() as session:
         return glimpse_of(session, plain)
 
 
 def glimpse_of(session: Any, plain: Path | str) -> Glimpse:
     """The same of a file by a name without wildcards. Raises errors of DuckDB for a damaged one."""
-    nodes = session.execute(f"SELECT name, num_children FROM parquet_schema({sql_text(plain)})").fetchall()
+    nodes = session.execute(
+        f"SELECT name, num_children FROM parquet_schema({sql_text(plain)})"
+    ).fetchall()
     own, below = list[str](), 0
     # Every node comes before its children.
     for name, children in nodes[1:]:
@@ -72,24 +88,38 @@ def glimpse_of(session: Any, plain: Path | str) -> Glimpse:
     types = {name: row[1] for name, row in zip(own, described, strict=True)}
     names = {name: row[0] for name, row in zip(own, described, strict=True)}
     score = next((name for name in types if name.lower() == "score"), None)
-    sample = "" if score is None else f"SELECT {quoted(names[score])} FROM {parquet(plain)} LIMIT 1000"
-    return Glimpse(types, names, tuple(row[0] for row in session.execute(sample).fetchall()) if sample else ())
+    sample = (
+        "" if score is None else f"SELECT {quoted(names[score])} FROM {parquet(plain)} LIMIT 1000"
+    )
+    return Glimpse(
+        types, names, tuple(row[0] for row in session.execute(sample).fetchall()) if sample else ()
+    )
 
 
 def _refuse_bomb(session: Any, plain: Path | str) -> None:
-    """Raises BadInput where a file is far shorter than its rows, which a dictionary of values and runs of one value allow.
+    """Raises BadInput where a file is far shorter than its rows, which a dictionary of values and
+    runs of one value allow.
 
-    A row is 8 bytes at least, as in lines of text. The longest column counts: the others need not be read.
+    A row is 8 bytes at least, as in lines of text. The longest column counts: the others need not
+    be read.
     """
     width = (
-        "CASE type WHEN 'BOOLEAN' THEN 1 WHEN 'INT32' THEN 4 WHEN 'FLOAT' THEN 4 WHEN 'BYTE_ARRAY' THEN "
+        "CASE type WHEN 'BOOLEAN' THEN 1 WHEN 'INT32' THEN 4 WHEN 'FLOAT' THEN 4 WHEN "
+        "'BYTE_ARRAY' THEN "
         "CASE WHEN regexp_matches(encodings, 'DICTIONARY|DELTA') "
-        "THEN coalesce((strlen(stats_min_value) + strlen(stats_max_value)) / 2, 0) ELSE 0 END ELSE 8 END"
+        "THEN coalesce((strlen(stats_min_value) + strlen(stats_max_value)) / 2, 0) ELSE 0 END "
+        "ELSE 8 END"
     )
-    values = f"greatest(total_uncompressed_size, (num_values - coalesce(stats_null_count, 0)) * {width})"
-    sizes = f"SELECT sum(row_group_num_rows) AS rows, sum({values}) AS bytes, sum(total_compressed_size) AS packed"
+    values = (
+        f"greatest(total_uncompressed_size, (num_values - coalesce(stats_null_count, 0)) * {width})"
+    )
+    sizes = (
+        f"SELECT sum(row_group_num_rows) AS rows, sum({values}) AS bytes, "
+        "sum(total_compressed_size) AS packed"
+    )
     found = session.execute(
-        f"SELECT max(rows), max(bytes), sum(packed) FROM ({sizes} FROM parquet_metadata({sql_text(plain)}) GROUP BY column_id)"
+        f"SELECT max(rows), max(bytes), sum(packed) FROM ({sizes} FROM "
+        f"parquet_metadata({sql_text(plain)}) GROUP BY column_id)"
     ).fetchone()
     if found is not None and found[0] is not None:
         rows, longest, packed = found
@@ -104,7 +134,9 @@ def has_runs(types: Mapping[str, str]) -> bool:
 
 @dataclass(frozen=True)
 class Dialect:
-    """One kind of table. delimiters: those that a text table may have. copy: DuckDB's options for writing it."""
+    """One kind of table. delimiters: those that a text table may have. copy: DuckDB's options for
+    writing it.
+    """
 
     name: str
     suffixes: tuple[str, ...]
@@ -112,17 +144,29 @@ class Dialect:
     delimiters: str = ""
 
     def names(self, head: Head) -> list[str]:
-        """The names of the columns as far as the head shows them; none where the content is of another kind."""
+        """The names of the columns as far as the head shows them; none where the content is of
+        another kind.
+        """
         if self.name == "parquet":
-            return list(glimpse(head.table).types) if head.raw.startswith(b"PAR1") and head.table else []
+            return (
+                list(glimpse(head.table).types)
+                if head.raw.startswith(b"PAR1") and head.table
+                else []
+            )
         if self.name == "jsonl":
             return list(dict.fromkeys(key for record in records(head) for key in record))
         return self.split(head)[0] if head.lines else []
 
     def _plain_names(self, head: Head) -> list[str]:
-        """The names by which a table is recognised; those of a header between tabs in quotes, too, so that it can be refused."""
+        """The names by which a table is recognised; those of a header between tabs in quotes, too,
+        so that it can be refused.
+        """
         names = self.names(head)
-        return [name[1:-1] if name[:1] == name[-1:] == '"' else name for name in names] if self.delimiters == TAB else names
+        return (
+            [name[1:-1] if name[:1] == name[-1:] == '"' else name for name in names]
+            if self.delimiters == TAB
+            else names
+        )
 
     def delimiter(self, head: Head) -> str:
         """The delimiter that makes most known names of the first line, and of those most names."""
@@ -138,7 +182,8 @@ class Dialect:
         if self.name == "parquet" and head.raw.startswith(b"PAR1") and head.table is None:
             return 0.5 if holds != "preferences" else 0.0
         names = self._plain_names(head)
-        names = names[:100] if len(names) > MOST_COLUMNS else names  # `refuse_names` refuses so many
+        # `refuse_names` refuses so many.
+        names = names[:100] if len(names) > MOST_COLUMNS else names
         return likelihood(names, holds, whole=self.whole(head, names)) if len(names) > 1 else 0.0
 
     def split(self, head: Head) -> list[list[str]]:
@@ -151,10 +196,16 @@ class Dialect:
         if score is None:
             return False
         if self.name == "parquet":
-            return head.table is not None and all(_WHOLE.fullmatch(str(value)) for value in glimpse(head.table).scores)
+            return head.table is not None and all(
+                _WHOLE.fullmatch(str(value)) for value in glimpse(head.table).scores
+            )
         if self.name == "jsonl":
             return all(_WHOLE.fullmatch(str(record.get(score))) for record in records(head))
-        return all(_WHOLE.fullmatch(row[names.index(score)]) for row in self.split(head)[1:] if len(row) == len(names))
+        return all(
+            _WHOLE.fullmatch(row[names.index(score)])
+            for row in self.split(head)[1:]
+            if len(row) == len(names)
+        )
 
 
 CSV = Dialect("csv", (".csv",), "FORMAT csv, HEADER, DELIMITER ','", ",;|")
@@ -176,7 +227,9 @@ def records(head: Head) -> list[dict[str, Any]]:
         while len(found) < 50:
             place = re.compile(r"[\s,]*").match(text, place).end()  # pyright: ignore[reportOptionalMemberAccess]
             record, place = json.JSONDecoder().raw_decode(text, place)
-            if not isinstance(record, dict) or (record and all(isinstance(value, (dict, list)) for value in record.values())):
+            if not isinstance(record, dict) or (
+                record and all(isinstance(value, (dict, list)) for value in record.values())
+            ):
                 return found
             found.append(record)
     except (ValueError, RecursionError):

@@ -1,4 +1,6 @@
-"""Tables as numbers and ids: one column, a column of vectors, a matrix of scores with a column per item; and rows as they are."""
+"""Tables as numbers and ids: one column, a column of vectors, a matrix of scores with a column per
+item; and rows as they are.
+"""
 
 import re
 from array import array
@@ -24,7 +26,9 @@ _LISTS = re.compile(r"(FLOAT|DOUBLE|U?(?:TINY|SMALL|BIG)?INT(?:EGER)?|UINTEGER)\
 _NUMBERS_AT_ONCE, _COLUMNS_AT_ONCE = 1 << 24, 256
 _LIST = re.compile(r".*\[\d*\]")
 _REAL = re.compile(r"FLOAT|U?(TINY|SMALL)INT")
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(nan|inf|infinity)", re.ASCII | re.IGNORECASE)
+_NUMBER = re.compile(
+    r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(nan|inf|infinity)", re.ASCII | re.IGNORECASE
+)
 
 
 def sniff_vectors(head: Head) -> float:
@@ -35,15 +39,19 @@ def sniff_vectors(head: Head) -> float:
 
 
 def read_vectors(source: Source, request: Request) -> Embeddings:
-    """The named column of lists, or the only one, or the one with a usual name; ids from a column `id`, `_id`, `doc_id`, …
+    """The named column of lists, or the only one, or the one with a usual name; ids from a column
+    `id`, `_id`, `doc_id`, …
 
-    Read whole into memory, a piece of the rows at a time. Raises BadInput naming the first row without a vector of that length.
+    Read whole into memory, a piece of the rows at a time. Raises BadInput naming the first row
+    without a vector of that length.
     """
     with on_disk(source) as path, connected() as session, undamaged():
         types, names, _ = glimpse(path)
         chosen = vector_column(types, request.part, source.stem)
         ids = id_column(types)
-        vectors = as_real(fill(session, parquet(path, numbered=True), chosen, quoted(names[chosen])))
+        vectors = as_real(
+            fill(session, parquet(path, numbered=True), chosen, quoted(names[chosen]))
+        )
         if ids is None:
             return Embeddings(None, vectors)
         rows = session.execute(f"SELECT {quoted(names[ids])} FROM {parquet(path)}").fetchall()
@@ -52,12 +60,18 @@ def read_vectors(source: Source, request: Request) -> Embeddings:
 
 def id_column(types: dict[str, str]) -> str | None:
     """The column of ids beside vectors; None where there is none."""
-    others = [name for name, kind in types.items() if kind == "VARCHAR" or re.fullmatch(r"U?(TINY|SMALL|BIG)?INT(EGER)?", kind)]
+    others = [
+        name
+        for name, kind in types.items()
+        if kind == "VARCHAR" or re.fullmatch(r"U?(TINY|SMALL|BIG)?INT(EGER)?", kind)
+    ]
     return choose_column(others) if others else None
 
 
 def vector_column(types: dict[str, str], part: str, stem: str) -> str:
-    """The column of vectors: the named one, the only one, or the one with a usual name. Raises BadInput."""
+    """The column of vectors: the named one, the only one, or the one with a usual name. Raises
+    BadInput.
+    """
     lists = [name for name, kind in types.items() if _LISTS.fullmatch(kind)]
     listed = ", ".join(f"{name!r} ({kind})" for name, kind in types.items())
     if part:
@@ -66,36 +80,69 @@ def vector_column(types: dict[str, str], part: str, stem: str) -> str:
         return part
     chosen = lists if len(lists) == 1 else [name for name in lists if name.lower() in USUAL]
     if len(chosen) != 1:
-        what = f"{len(lists)} columns of lists of numbers" if lists else "no column of lists of numbers"
+        what = (
+            f"{len(lists)} columns of lists of numbers"
+            if lists
+            else "no column of lists of numbers"
+        )
         example = f"; name one, as in {stem}.parquet:{lists[0]}" if lists else ""
         raise BadInput(f"{what}; found are {listed}{example}.")
     return chosen[0]
 
 
-def fill(session: Any, table: str, name: str, column: str, *, first: int = 0, dimension: int | None = None) -> NDArray[Any]:
-    """(rows, dimension) the lists of a column, taken out a piece at a time. table: with `file_row_number`. column: in SQL.
+def fill(
+    session: Any,
+    table: str,
+    name: str,
+    column: str,
+    *,
+    first: int = 0,
+    dimension: int | None = None,
+) -> NDArray[Any]:
+    """(rows, dimension) the lists of a column, taken out a piece at a time. table: with
+    `file_row_number`. column: in SQL.
 
-    first: the number of the first row. dimension: that of other rows. Raises BadInput for a row of another dimension.
+    first: the number of the first row. dimension: that of other rows. Raises BadInput for a row of
+    another dimension.
     """
     rows, longest = session.execute(f"SELECT count(*), max(len({column})) FROM {table}").fetchone()
     width = (longest or 0) if dimension is None else dimension
-    odd = f"{column} IS NULL OR len({column}) <> {width} OR list_count({column}::DOUBLE[]) < {width}"
-    wrong = session.execute(f"SELECT file_row_number, {column} FROM {table} WHERE {odd} ORDER BY 1 LIMIT 1").fetchone()
+    odd = (
+        f"{column} IS NULL OR len({column}) <> {width} OR list_count({column}::DOUBLE[]) < {width}"
+    )
+    wrong = session.execute(
+        f"SELECT file_row_number, {column} FROM {table} WHERE {odd} ORDER BY 1 LIMIT 1"
+    ).fetchone()
     if wrong is not None:
         row, value = wrong
-        what = "nothing" if value is None else f"{len(value)} numbers" if len(value) != width else "a missing number"
-        raise BadInput(f"row {row}, column {name!r}: {what}; expected a vector of {width} numbers. Correct or drop it.")
+        what = (
+            "nothing"
+            if value is None
+            else f"{len(value)} numbers"
+            if len(value) != width
+            else "a missing number"
+        )
+        raise BadInput(
+            f"row {row}, column {name!r}: {what}; expected a vector of {width} numbers. "
+            "Correct or drop it."
+        )
     step = max(1, _NUMBERS_AT_ONCE // max(width, 1))
     filled: NDArray[Any] | None = None
     for start in range(0, rows, step):
         some = f"file_row_number >= {first + start} AND file_row_number < {first + start + step}"
         piece = f"SELECT {column} FROM {table} WHERE {some}"
-        found = session.execute(f"SELECT unnest({column}) AS number FROM ({piece})").fetchnumpy()["number"]
+        found = session.execute(f"SELECT unnest({column}) AS number FROM ({piece})").fetchnumpy()[
+            "number"
+        ]
         if filled is None:
             filled = np.empty((rows, width), dtype=found.dtype)
         filled[start : start + step] = np.asarray(found).reshape(-1, width)
     # Without rows the dimension is unknown; a table has one at least.
-    return np.empty((0, max(width, int(dimension is None))), dtype=np.float32) if filled is None else filled
+    return (
+        np.empty((0, max(width, int(dimension is None))), dtype=np.float32)
+        if filled is None
+        else filled
+    )
 
 
 def sniff_column(head: Head, dialect: Dialect) -> float:
@@ -105,18 +152,26 @@ def sniff_column(head: Head, dialect: Dialect) -> float:
         return 0.0
     if dialect.name in ("parquet", "jsonl"):
         return 0.9
-    return 0.8 if head.name.lower().endswith(dialect.suffixes) else 0.5 * (len(names) > 1 and known_columns(names) > 0)
+    return (
+        0.8
+        if head.name.lower().endswith(dialect.suffixes)
+        else 0.5 * (len(names) > 1 and known_columns(names) > 0)
+    )
 
 
 def read_column(source: Source, request: Request, *, dialect: Dialect) -> list[str | None]:
-    """A column's strings and integers as strings, in the order of the rows; None where there is neither."""
+    """A column's strings and integers as strings, in the order of the rows; None where there is
+    neither.
+    """
     with opened_table(source, dialect) as table:
         chosen = choose_column(list(table.types), request.part)
         return table.ids(chosen)
 
 
 def sniff_numbers(head: Head, dialect: Dialect) -> float:
-    """Confidence that a file is a table of this kind; low for text tables, so that a list of numbers goes first."""
+    """Confidence that a file is a table of this kind; low for text tables, so that a list of
+    numbers goes first.
+    """
     names = dialect.names(head)
     if not names:
         return 0.0
@@ -128,22 +183,34 @@ def sniff_numbers(head: Head, dialect: Dialect) -> float:
 def read_numbers(source: Source, request: Request, *, dialect: Dialect) -> Floats:
     """The named column, or the only one, in the order of the rows.
 
-    Raises BadInput where it is not there, or is not named though there are several; BadScore for the first row without a number.
+    Raises BadInput where it is not there, or is not named though there are several; BadScore for
+    the first row without a number.
     """
     with opened_table(source, dialect) as table:
         names = list(table.types)
         listed = ", ".join(map(repr, names))
         if not names:
-            raise BadInput(f"{source.name}: no column is found; expected a table with names of columns.")
+            raise BadInput(
+                f"{source.name}: no column is found; expected a table with names of columns."
+            )
         if request.part and request.part not in names:
             raise BadInput(f"no column {request.part!r}; found are {listed}.")
         if not request.part and len(names) != 1:
-            raise BadInput(f"{len(names)} columns; name one, as in {source.name}:{names[-1]}; found are {listed}.")
+            raise BadInput(
+                f"{len(names)} columns; name one, as in {source.name}:{names[-1]}; found are "
+                f"{listed}."
+            )
         chosen = request.part or names[0]
-        found = table.run(f"SELECT {table.number(chosen)} AS number FROM {table.source}", columns=True)["number"]
+        found = table.run(
+            f"SELECT {table.number(chosen)} AS number FROM {table.source}", columns=True
+        )["number"]
         table.refuse_lost(len(found))
     return _finite(
-        found, lambda row: f"{source.name}: row {row + 1}, column {chosen!r}: not a finite number. Correct or drop the row."
+        found,
+        lambda row: (
+            f"{source.name}: row {row + 1}, column {chosen!r}: not a finite number. Correct "
+            "or drop the row."
+        ),
     )
 
 
@@ -158,36 +225,59 @@ def _finite(found: Any, message: Callable[[int], str]) -> Floats:
 
 
 def sniff_scores(head: Head, dialect: Dialect) -> float:
-    """Confidence that a file is a table of this kind: never high, because the meaning of its columns is not examined."""
+    """Confidence that a file is a table of this kind: never high, because the meaning of its
+    columns is not examined.
+    """
     if dialect.name == "parquet":
         return 0.45 if head.raw.startswith(PAR1) else 0.0
     names = dialect.names(head)
-    return 0.3 + 0.1 * head.name.lower().endswith(dialect.suffixes) if len(names) > 1 and len(head.lines) > 1 else 0.0
+    return (
+        0.3 + 0.1 * head.name.lower().endswith(dialect.suffixes)
+        if len(names) > 1 and len(head.lines) > 1
+        else 0.0
+    )
 
 
 def read_scores(source: Source, request: Request, *, dialect: Dialect) -> Scores:
-    """The first column as ids where it is called query, id or the like, or holds text; every other one as an item's scores.
+    """The first column as ids where it is called query, id or the like, or holds text; every other
+    one as an item's scores.
 
-    A first row of plain numbers is scores, and columns have no names then. Raises BadInput where it may be either: distinct
-    integers, as names are.
+    A first row of plain numbers is scores, and columns have no names then. Raises BadInput where it
+    may be either: distinct integers, as names are.
 
-    Read whole into memory, a piece of the columns at a time, as float32 where all columns are that or small integers, else
+    Read whole into memory, a piece of the columns at a time, as float32 where all columns are that
+    or small integers, else
     as float64. Raises BadScore naming row and column of the first cell without a number.
     """
-    if dialect.name == "parquet" and source.path and any(map(_LIST.fullmatch, glimpse(source.path).types.values())):
+    if (
+        dialect.name == "parquet"
+        and source.path
+        and any(map(_LIST.fullmatch, glimpse(source.path).types.values()))
+    ):
         table = read_vectors(source, request)
         return Scores(table.vectors, table.ids)
     head = Head.of(source)
     bare = _without_header(head, dialect)
-    with opened_table(source, dialect, [f"column {place}" for place in range(bare)] or None) as table:
+    with opened_table(
+        source, dialect, [f"column {place}" for place in range(bare)] or None
+    ) as table:
         names = list(table.types)
         has_ids = not bare and _names_rows(names[0], table.types[names[0]], dialect)
         items = names[1:] if has_ids else names
         if not items:
-            raise BadInput(f"{source.name}: the only column is {names[0]!r}, of ids; expected a column of scores per item.")
+            raise BadInput(
+                f"{source.name}: the only column is {names[0]!r}, of ids; expected a column "
+                "of scores per item."
+            )
         plain = None
         if dialect.delimiters and len(items) > _COLUMNS_AT_ONCE:
-            plain = _plain_lines(source, head.skipped + (not bare), dialect.delimiter(head), len(items), has_ids=has_ids)
+            plain = _plain_lines(
+                source,
+                head.skipped + (not bare),
+                dialect.delimiter(head),
+                len(items),
+                has_ids=has_ids,
+            )
         ids, matrix = plain or _columns(table, items, names[0] if has_ids else None)
     if bare:
         _refuse_counted_rows(matrix, source)
@@ -195,10 +285,14 @@ def read_scores(source: Source, request: Request, *, dialect: Dialect) -> Scores
     return Scores(matrix, item_ids(ids) if has_ids else None, items)
 
 
-def _plain_lines(source: Source, skipped: int, delimiter: str, n: int, *, has_ids: bool) -> tuple[list[str], Floats] | None:
-    """Ids and n scores of each line but the first: DuckDB's time for a line grows with the square of its columns.
+def _plain_lines(
+    source: Source, skipped: int, delimiter: str, n: int, *, has_ids: bool
+) -> tuple[list[str], Floats] | None:
+    """Ids and n scores of each line but the first: DuckDB's time for a line grows with the square
+    of its columns.
 
-    None where any line has quotes or something else than an id and finite numbers: DuckDB reads it, or reports the first mistake.
+    None where any line has quotes or something else than an id and finite numbers: DuckDB reads it,
+    or reports the first mistake.
     """
     ids, numbers, mark = list[str](), array("d"), delimiter.encode()
     with source.open() as stream, suppress(ValueError):
@@ -210,7 +304,12 @@ def _plain_lines(source: Source, skipped: int, delimiter: str, n: int, *, has_id
                 continue
             name, _, rest = text.partition(mark) if has_ids else (b"row", b"", text)
             fields = rest.split(mark)
-            if len(fields) != n or not name or b'"' in name or rest.translate(None, b"0123456789.+-eE" + mark):
+            if (
+                len(fields) != n
+                or not name
+                or b'"' in name
+                or rest.translate(None, b"0123456789.+-eE" + mark)
+            ):
                 return None
             ids.append(name.decode())
             numbers.extend(map(float, fields))
@@ -219,12 +318,18 @@ def _plain_lines(source: Source, skipped: int, delimiter: str, n: int, *, has_id
     return None
 
 
-def _columns(table: ColumnTable, items: list[str], owner: str | None) -> tuple[list[str | None], NDArray[Any]]:
-    """The ids in a column, and the scores of the others. Raises BadScore naming the first cell without a number."""
+def _columns(
+    table: ColumnTable, items: list[str], owner: str | None
+) -> tuple[list[str | None], NDArray[Any]]:
+    """The ids in a column, and the scores of the others. Raises BadScore naming the first cell
+    without a number.
+    """
     ids = [] if owner is None else table.ids(owner)
     rows: int = table.run(f"SELECT count(*) FROM {table.source}")[0][0]
     table.refuse_lost(rows)
-    small = table.dialect.name == "parquet" and all(_REAL.fullmatch(table.types[name]) for name in items)
+    small = table.dialect.name == "parquet" and all(
+        _REAL.fullmatch(table.types[name]) for name in items
+    )
     matrix = np.empty((rows, len(items)), dtype=np.float32 if small else np.float64)
     step = max(1, min(_COLUMNS_AT_ONCE, _NUMBERS_AT_ONCE // max(rows, 1)))
     for start in range(0, len(items), step):
@@ -234,43 +339,68 @@ def _columns(table: ColumnTable, items: list[str], owner: str | None) -> tuple[l
         for place, name in enumerate(some):
             what = f"column {name!r}: not a finite score. Correct it or drop the row."
             matrix[:, start + place] = _finite(
-                found[f"c{place}"], lambda row, what=what: f"{table.name}: row {row} (from 0), {what}"
+                found[f"c{place}"],
+                lambda row, what=what: f"{table.name}: row {row} (from 0), {what}",
             )
     return ids, matrix
 
 
 def _without_header(head: Head, dialect: Dialect) -> int:
-    """Number of columns of a text table whose first row is scores already; 0 where that row holds names."""
+    """Number of columns of a text table whose first row is scores already; 0 where that row holds
+    names.
+    """
     row = [name.strip() for name in dialect.names(head)] if dialect.delimiters else []
     if not row or not all(map(_NUMBER.fullmatch, row)):
         return 0
     if len(set(row)) == len(row) and all(map(str.isdecimal, row)):
         listed = ", ".join(row[:3]) + (", …" if len(row) > 3 else "")
         raise BadInput(
-            f"{head.name}: the first row is {listed}: names of columns, or scores? With names, begin it with a column for the "
+            f"{head.name}: the first row is {listed}: names of columns, or scores? With "
+            "names, begin it with a column for the "
             "rows' ids (query,…); integer scores need such a header too, or a decimal point (1.0)."
         )
     return len(row)
 
 
 def _refuse_counted_rows(matrix: np.ndarray, source: Source) -> None:
-    """Refuses, without a header, a first column that counts the rows beside fractions: it is not a column of scores."""
-    if len(matrix) > 2 and np.array_equal(matrix[:, 0], np.arange(len(matrix))) and (matrix != np.floor(matrix)).any():
+    """Refuses, without a header, a first column that counts the rows beside fractions: it is not a
+    column of scores.
+    """
+    if (
+        len(matrix) > 2
+        and np.array_equal(matrix[:, 0], np.arange(len(matrix)))
+        and (matrix != np.floor(matrix)).any()
+    ):
         raise BadInput(
-            f"{source.name}: the first column counts the rows (0, 1, 2, …) and no header says what it is; write one, as in "
+            f"{source.name}: the first column counts the rows (0, 1, 2, …) and no header says "
+            "what it is; write one, as in "
             "query,v0,v1, or drop the column."
         )
 
 
 def _names_rows(name: str, kind: str, dialect: Dialect) -> bool:
     """Whether a table's first column holds the ids of its rows."""
-    called = re.sub(r"[\s_-]", "", name.lower()) in ("column0", "query", "queryid", "qid", "id", "caption", "captionid", "index")
+    called = re.sub(r"[\s_-]", "", name.lower()) in (
+        "column0",
+        "query",
+        "queryid",
+        "qid",
+        "id",
+        "caption",
+        "captionid",
+        "index",
+    )
     return called or (dialect.name == "parquet" and kind == "VARCHAR")
 
 
 def read_records(source: Source, request: Request) -> list[dict[str, Any]]:  # noqa: ARG001 - rows have no options
     """Every row as an object column -> value, in order. Raises BadInput for a damaged file."""
-    with naming(source.name), undamaged(f"{source.name}: "), on_disk(source) as path, connected() as session:
+    with (
+        naming(source.name),
+        undamaged(f"{source.name}: "),
+        on_disk(source) as path,
+        connected() as session,
+    ):
         names = glimpse(path).types
         found = session.execute(f"SELECT * FROM {parquet(path)}")
         return [dict(zip(names, row, strict=True)) for row in found.fetchall()]

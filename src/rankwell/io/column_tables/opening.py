@@ -1,4 +1,6 @@
-"""A table in a file with the columns that matter, whether its first line names them or their numbers are chosen."""
+"""A table in a file with the columns that matter, whether its first line names them or their
+numbers are chosen.
+"""
 
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -14,25 +16,35 @@ from rankwell.store import Head, Source
 
 
 @contextmanager
-def opened(source: Source, dialect: Dialect, holds: Holds, request: Request) -> Generator[tuple[ColumnTable, Columns]]:
+def opened(
+    source: Source, dialect: Dialect, holds: Holds, request: Request
+) -> Generator[tuple[ColumnTable, Columns]]:
     """The table in a file and the columns that matter."""
     aspects = request.aspects != "none"
     with opened_table(source, dialect, _numbered(source, dialect, request)) as table:
         if request.part and holds == "run":
             table.choose_run(request.part)
-        rules: dict[str, Any] = {"aspects": aspects, "chosen": request.columns, "ungraded": request.ungraded}
+        rules: dict[str, Any] = {
+            "aspects": aspects,
+            "chosen": request.columns,
+            "ungraded": request.ungraded,
+        }
         columns = choose_columns(table.found(holds), holds, **rules)
         if request.recognised and holds in ("run", "judgments") and columns.value:
             _refuse_doubtful(dialect, Head.of(source), holds, columns.value)
         # Queries whose ranks do not follow their scores are warnings, where these are requested.
         warned = columns.rank if request.warnings is not None else None
-        table.refuse_contradicting(columns._replace(rivals=tuple(name for name in columns.rivals if name != warned)))
+        table.refuse_contradicting(
+            columns._replace(rivals=tuple(name for name in columns.rivals if name != warned))
+        )
         request.notes.extend(f"{source.name}: {note}" for note in columns.notes)
         yield table, columns
 
 
 def _numbered(source: Source, dialect: Dialect, request: Request) -> list[str] | None:
-    """The numbers of the columns of a text table without a header, where some are chosen by them; else None."""
+    """The numbers of the columns of a text table without a header, where some are chosen by them;
+    else None.
+    """
     if not dialect.delimiters or not request.columns:
         return None
     first = dialect.split(Head.of(source))[0]
@@ -42,12 +54,26 @@ def _numbered(source: Source, dialect: Dialect, request: Request) -> list[str] |
 
 
 def _refuse_doubtful(dialect: Dialect, head: Head, holds: Holds, column: str) -> None:
-    """Raises BadInput where the column `score` may as well hold grades of judgments in a run, or scores of a run in judgments."""
+    """Raises BadInput where the column `score` may as well hold grades of judgments in a run, or
+    scores of a run in judgments.
+    """
     names = dialect.names(head)
-    if not names or column.lower() != "score" or likelihood(names, holds, whole=dialect.whole(head, names)) >= 0.5:
+    if (
+        not names
+        or column.lower() != "score"
+        or likelihood(names, holds, whole=dialect.whole(head, names)) >= 0.5
+    ):
         return
     if holds == "run":
-        what, option = "integers below the names of BEIR's judgments", flag("--columns", f"score={column}")
+        what, option = (
+            "integers below the names of BEIR's judgments",
+            flag("--columns", f"score={column}"),
+        )
     else:
-        what, option = "other values than integers, as runs do", flag("--qrels-columns", f"grade={column}")
-    raise BadInput(f"{head.name}: the column {column!r} holds {what}; if it is right, say so with {option}.")
+        what, option = (
+            "other values than integers, as runs do",
+            flag("--qrels-columns", f"grade={column}"),
+        )
+    raise BadInput(
+        f"{head.name}: the column {column!r} holds {what}; if it is right, say so with {option}."
+    )

@@ -1,4 +1,6 @@
-"""Files as DuckDB can be given them: plain, by a name without patterns, and with lines that end in one way."""
+"""Files as DuckDB can be given them: plain, by a name without patterns, and with lines that end in
+one way.
+"""
 
 import io
 import re
@@ -16,8 +18,9 @@ from rankwell.store import Source
 
 
 class TextLines(NamedTuple):
-    """The ends of the lines of a text table. n: their number. is_quoted: whether there is a quotation mark. is_mixed: whether
-    they end in two ways. has_returns: whether carriage returns lie within them. by_return: whether they end in nothing else.
+    """The ends of the lines of a text table. n: their number. is_quoted: whether there is a
+    quotation mark. is_mixed: whether they end in two ways. has_returns: whether carriage returns
+    lie within them. by_return: whether they end in nothing else.
     """
 
     n: int
@@ -27,7 +30,9 @@ class TextLines(NamedTuple):
     by_return: bool
 
     def quoting(self, delimiter: str) -> str:
-        """The quotation mark in the file that `on_disk` gives for a table; empty where it is a character as any other."""
+        """The quotation mark in the file that `on_disk` gives for a table; empty where it is a
+        character as any other.
+        """
         return "" if delimiter == TAB and not self.has_returns else '"'
 
 
@@ -43,7 +48,9 @@ def text_lines(source: Source) -> TextLines:
             is_quoted = is_quoted or b'"' in chunk
             last = chunk[-1:]
     n = (ends or returns) + (last != (b"\n" if ends or not returns else b"\r"))
-    return TextLines(n, is_quoted, 0 < pairs < ends, bool(pairs < returns and ends), bool(returns and not ends))
+    return TextLines(
+        n, is_quoted, 0 < pairs < ends, bool(pairs < returns and ends), bool(returns and not ends)
+    )
 
 
 @contextmanager
@@ -59,11 +66,15 @@ def plain_path(path: Path) -> Generator[Path]:
 
 
 @contextmanager
-def on_disk(source: Source, *, delimiter: str = "", lines: TextLines | None = None) -> Generator[Path]:
-    """The content as a plain file: the file itself, or a copy of what is compressed, piped or behind a byte order mark.
+def on_disk(
+    source: Source, *, delimiter: str = "", lines: TextLines | None = None
+) -> Generator[Path]:
+    """The content as a plain file: the file itself, or a copy of what is compressed, piped or
+    behind a byte order mark.
 
-    delimiter, lines: of a text table, whose lines must end in one way: DuckDB stops at a file with two, or takes one of them into
-    the last field, and stops at a carriage return within a field without quotes.
+    delimiter, lines: of a text table, whose lines must end in one way: DuckDB stops at a file with
+    two, or takes one of them into the last field, and stops at a carriage return within a field
+    without quotes.
     """
     is_mixed = lines is not None and lines.is_mixed
     bare = lines is not None and lines.has_returns and (delimiter == TAB or not lines.is_quoted)
@@ -79,13 +90,17 @@ def on_disk(source: Source, *, delimiter: str = "", lines: TextLines | None = No
             elif is_mixed:
                 for _, record in _records(stream, delimiter):
                     *others, last = record
-                    target.writelines((*others, last[:-2] + b"\n" if last.endswith(b"\r\n") else last))
+                    target.writelines(
+                        (*others, last[:-2] + b"\n" if last.endswith(b"\r\n") else last)
+                    )
             else:
                 shutil.copyfileobj(stream, target, 1 << 20)
         yield copy
 
 
-def count_records(source: Source, lines: TextLines, delimiter: str, skipped: int) -> tuple[int, int]:
+def count_records(
+    source: Source, lines: TextLines, delimiter: str, skipped: int
+) -> tuple[int, int]:
     """The records of a text table behind the skipped lines, and the blank lines among them.
 
     Marks are counted first; only where they do not pair does each line tell which marks are quotes.
@@ -95,8 +110,12 @@ def count_records(source: Source, lines: TextLines, delimiter: str, skipped: int
     return ends, blank
 
 
-def recount_records(source: Source, lines: TextLines, delimiter: str, skipped: int) -> tuple[int, int, int]:
-    """The same, a line at a time, and the number of the first line that ends within quotes, 0 without one."""
+def recount_records(
+    source: Source, lines: TextLines, delimiter: str, skipped: int
+) -> tuple[int, int, int]:
+    """The same, a line at a time, and the number of the first line that ends within quotes, 0
+    without one.
+    """
     n = blank = open_line = 0
     with _without(source, lines, skipped) as stream:
         for number, record in _records(stream, delimiter):
@@ -111,14 +130,18 @@ def recount_records(source: Source, lines: TextLines, delimiter: str, skipped: i
 def _without(source: Source, lines: TextLines, skipped: int) -> Generator[BinaryIO]:
     """The content from a line on, with lines that end in a line feed."""
     with source.open() as stream:
-        whole: BinaryIO = io.BytesIO(stream.read().replace(b"\r", b"\n")) if lines.by_return else stream
+        whole: BinaryIO = (
+            io.BytesIO(stream.read().replace(b"\r", b"\n")) if lines.by_return else stream
+        )
         for _ in range(skipped):
             whole.readline()
         yield whole
 
 
 def _count_ends(stream: BinaryIO, *, quoted: bool) -> tuple[int, int]:
-    """The lines that end outside quotes, and the blank ones among them, if every mark opens or closes a field."""
+    """The lines that end outside quotes, and the blank ones among them, if every mark opens or
+    closes a field.
+    """
     n = blank = offset = odd = 0
     last, before = -1, b"\n"
     while chunk := stream.read(1 << 20):
@@ -139,13 +162,21 @@ def _count_ends(stream: BinaryIO, *, quoted: bool) -> tuple[int, int]:
 
 
 def _records(stream: Iterable[bytes], delimiter: str) -> Iterator[tuple[int, list[bytes]]]:
-    """The records, each as its lines, with the number of the first; between tabs every line is one, else quotes may go on."""
+    """The records, each as its lines, with the number of the first; between tabs every line is one,
+    else quotes may go on.
+    """
     mark = re.escape(delimiter).encode()
-    whole, begun = re.compile(rb'(?:^|(?<=%b))"(?:[^"]|"")*+"' % mark), re.compile(rb'(?:^|%b)"' % mark)
+    whole, begun = (
+        re.compile(rb'(?:^|(?<=%b))"(?:[^"]|"")*+"' % mark),
+        re.compile(rb'(?:^|%b)"' % mark),
+    )
     record = list[bytes]()
     number = 0
     for number, line in enumerate(stream, 1):
-        is_open = delimiter != TAB and begun.search(whole.sub(b"", b'"' * bool(record) + line)) is not None
+        is_open = (
+            delimiter != TAB
+            and begun.search(whole.sub(b"", b'"' * bool(record) + line)) is not None
+        )
         record.append(line)
         if not is_open:
             yield number + 1 - len(record), record
@@ -156,5 +187,8 @@ def _records(stream: Iterable[bytes], delimiter: str) -> Iterator[tuple[int, lis
 
 def _quoted_returns(line: bytes, delimiter: bytes) -> bytes:
     fields = line.removesuffix(b"\n").removesuffix(b"\r").split(delimiter)
-    quoted = (b'"%b"' % field.replace(b'"', b'""') if b"\r" in field or b'"' in field else field for field in fields)
+    quoted = (
+        b'"%b"' % field.replace(b'"', b'""') if b"\r" in field or b'"' in field else field
+        for field in fields
+    )
     return delimiter.join(quoted) + b"\n"

@@ -1,4 +1,6 @@
-"""Ranges of the rows of a Parquet file of vectors, local or remote: only the columns and row groups that have them are read."""
+"""Ranges of the rows of a Parquet file of vectors, local or remote: only the columns and row groups
+that have them are read.
+"""
 
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
@@ -20,9 +22,11 @@ _IDS_AT_ONCE = 1 << 16
 
 
 class ParquetVectors:
-    """The vectors of a Parquet file and their ids. breaks: the first row of each row group, and the end.
+    """The vectors of a Parquet file and their ids. breaks: the first row of each row group, and the
+    end.
 
-    Raises BadInput for a damaged file, and for vectors of several lengths as far as the file's metadata show them.
+    Raises BadInput for a damaged file, and for vectors of several lengths as far as the file's
+    metadata show them.
     """
 
     def __init__(self, place: str, part: str) -> None:
@@ -34,13 +38,19 @@ class ParquetVectors:
             self._ids = None if ids is None else quoted(names[ids])
             lengths = session.execute(
                 "SELECT row_group_id, row_group_num_rows, num_values FROM "
-                f"parquet_metadata({sql_text(name)}) WHERE path_in_schema LIKE ? || ', %' ESCAPE '\\' ORDER BY 1",
+                f"parquet_metadata({sql_text(name)}) WHERE path_in_schema LIKE ? || ', %' "
+                "ESCAPE '\\' ORDER BY 1",
                 [chosen.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")],
             ).fetchall()
-            none = session.execute(f"SELECT unnest({self._column}) AS number FROM {parquet(name)} LIMIT 0").fetchnumpy()["number"]
+            none = session.execute(
+                f"SELECT unnest({self._column}) AS number FROM {parquet(name)} LIMIT 0"
+            ).fetchnumpy()["number"]
         rows, values = (sum(each[at] for each in lengths) for at in (1, 2))
         if rows and values % rows:
-            raise BadInput(f"{place}, column {chosen!r}: {values} numbers in {rows} rows; vectors have one length.")
+            raise BadInput(
+                f"{place}, column {chosen!r}: {values} numbers in {rows} rows; vectors have "
+                "one length."
+            )
         self.dtype = as_real(np.asarray(none)[:, None]).dtype
         self.shape = (rows, values // max(rows, 1))
         self.breaks = [0, *np.cumsum([each[1] for each in lengths], dtype=np.int64).tolist()]
@@ -64,16 +74,23 @@ class ParquetVectors:
                 yield session, path
 
     def read(self, start: int, stop: int) -> Vectors:
-        """The vectors of some rows, in memory. Raises BadInput that names the first row without a vector of that length."""
+        """The vectors of some rows, in memory. Raises BadInput that names the first row without a
+        vector of that length.
+        """
         found: Vectors = np.empty((stop - start, self.shape[1]), dtype=self.dtype)
         ends = [row for row in self.breaks if start < row < stop]
         with self._opened() as (session, name):
             for first, end in zip([start, *ends], [*ends, stop], strict=True):
                 # In memory first, so that no byte is read twice.
                 some = f"file_row_number >= {first} AND file_row_number < {end}"
-                rows = f"SELECT file_row_number, {self._column} AS vector FROM {parquet(name, numbered=True)} WHERE {some}"
+                rows = (
+                    f"SELECT file_row_number, {self._column} AS vector FROM "
+                    f"{parquet(name, numbered=True)} WHERE {some}"
+                )
                 session.execute(f"CREATE OR REPLACE TEMP TABLE piece AS {rows}")
-                some = fill(session, "piece", self._name, "vector", first=first, dimension=self.shape[1])
+                some = fill(
+                    session, "piece", self._name, "vector", first=first, dimension=self.shape[1]
+                )
                 found[first - start : end - start] = as_real(some)
         return found
 
@@ -81,6 +98,8 @@ class ParquetVectors:
         """The ids from a row on. Raises BadInput that names the first row without one."""
         with self._opened() as (session, name):
             table = parquet(name, numbered=True)
-            found = session.execute(f"SELECT {self._ids} FROM {table} WHERE file_row_number >= {start}")
+            found = session.execute(
+                f"SELECT {self._ids} FROM {table} WHERE file_row_number >= {start}"
+            )
             while piece := found.fetchmany(_IDS_AT_ONCE):
                 yield from item_ids(value for (value,) in piece)

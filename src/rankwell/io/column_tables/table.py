@@ -19,11 +19,23 @@ from rankwell.core.tables.columns import (
     sql_text,
 )
 from rankwell.delimited import TAB
-from rankwell.documents import parse_json, read_json, refuse_trailing_commas, trailing_commas, unique_keys
+from rankwell.documents import (
+    parse_json,
+    read_json,
+    refuse_trailing_commas,
+    trailing_commas,
+    unique_keys,
+)
 from rankwell.errors import BadInput, BadLine, BadScore, shown
 from rankwell.io import connected, first_line
 from rankwell.io.column_tables.dialects import TEXTS, Dialect, glimpse, has_runs, records
-from rankwell.io.column_tables.plain_files import TextLines, count_records, on_disk, recount_records, text_lines
+from rankwell.io.column_tables.plain_files import (
+    TextLines,
+    count_records,
+    on_disk,
+    recount_records,
+    text_lines,
+)
 from rankwell.store import Head, Source
 
 _LONGEST_ROW = 1 << 28
@@ -33,14 +45,24 @@ _NUMBERS = re.compile(rf"{_INTEGERS.pattern}|FLOAT|DOUBLE|DECIMAL.*")
 
 
 def _refuse_quoted_names(source: Source, head: Head, names: Sequence[str]) -> None:
-    """Raises BadLine for a header between tabs whose names are in quotation marks, which would be parts of them."""
+    """Raises BadLine for a header between tabs whose names are in quotation marks, which would be
+    parts of them.
+    """
     if any(len(name) > 1 and name[0] == name[-1] == '"' for name in names):
-        what = f"{source.name}:{head.skipped + 1}: {TAB.join(names)[:60]!r}: names of columns in quotation marks"
-        raise BadLine(f"{what}, which are part of a name between tabs; write the table without them, or separated by commas.")
+        what = (
+            f"{source.name}:{head.skipped + 1}: {TAB.join(names)[:60]!r}: names of columns in "
+            "quotation marks"
+        )
+        raise BadLine(
+            f"{what}, which are part of a name between tabs; write the table without them, or "
+            "separated by commas."
+        )
 
 
 def _head_with_record(source: Source) -> Head:
-    """The head of JSON lines with one object to its end, which may be a long text; as long as DuckDB reads objects."""
+    """The head of JSON lines with one object to its end, which may be a long text; as long as
+    DuckDB reads objects.
+    """
     head = Head.of(source)
     while not head.whole and len(head.raw) < _LONGEST_ROW and not records(head):
         head = Head.of(source, 8 * len(head.raw))
@@ -48,12 +70,18 @@ def _head_with_record(source: Source) -> Head:
 
 
 def _some_rows(path: Path, start: int, stop: int) -> str:
-    """The rows of a Parquet file from one to that before another; only the row groups that have them are read."""
-    return f"(SELECT * FROM {parquet(path, numbered=True)} WHERE file_row_number >= {start} AND file_row_number < {stop})"
+    """The rows of a Parquet file from one to that before another; only the row groups that have
+    them are read.
+    """
+    return (
+        f"(SELECT * FROM {parquet(path, numbered=True)} WHERE file_row_number >= {start} AND "
+        f"file_row_number < {stop})"
+    )
 
 
 def _checked_names(names: Sequence[str]) -> list[str]:
-    """The names of columns, none of which is empty, as SQL demands; pandas writes its index under the empty one.
+    """The names of columns, none of which is empty, as SQL demands; pandas writes its index under
+    the empty one.
 
     Raises BadInput for names that cannot be read.
     """
@@ -69,7 +97,8 @@ def _checked_names(names: Sequence[str]) -> list[str]:
 class ColumnTable:
     """A table in a DuckDB session: `source` is what to select from, `types` its columns.
 
-    names: the columns of a text table without a header; None where its first row names them. lines: of a text table.
+    names: the columns of a text table without a header; None where its first row names them. lines:
+    of a text table.
     """
 
     def __init__(
@@ -106,8 +135,12 @@ class ColumnTable:
         # DuckDB takes keys that differ in case alone for one.
         refuse_names([name.lower() for name in names])
         self.types, self._names = dict.fromkeys(names, "JSON"), {name: name for name in names}
-        options = f"format='{'array' if is_list else 'newline_delimited'}', records=true, columns={self._column_types('JSON')}"
-        options += f", maximum_object_size={_LONGEST_ROW}, compression='uncompressed'"  # DuckDB 1.5 does not support 'none'
+        options = (
+            f"format='{'array' if is_list else 'newline_delimited'}', records=true, "
+            f"columns={self._column_types('JSON')}"
+        )
+        options += f", maximum_object_size={_LONGEST_ROW}"
+        options += ", compression='uncompressed'"  # DuckDB 1.5 does not support 'none'
         self.source = f"read_json({sql_text(path)}, {options})"
 
     def _begin_text(self, path: Path, head: Head, names: Sequence[str] | None) -> None:
@@ -117,29 +150,54 @@ class ColumnTable:
             _refuse_quoted_names(self.content, head, self.dialect.names(head))
         names = _checked_names(names or self.dialect.names(head))
         # DuckDB takes names that differ in case alone for one.
-        self.types, self._names = dict.fromkeys(names, "VARCHAR"), {name: f"c{place}" for place, name in enumerate(names)}
+        self.types, self._names = (
+            dict.fromkeys(names, "VARCHAR"),
+            {name: f"c{place}" for place, name in enumerate(names)},
+        )
         self._delimiter, self._skipped = self.dialect.delimiter(head), head.skipped + has_header
         mark = sql_text('"' if self._lines is None else self._lines.quoting(self._delimiter))
-        options = f"delim={sql_text(self._delimiter)}, header={str(has_header).lower()}, skip={head.skipped}"
+        options = (
+            f"delim={sql_text(self._delimiter)}, header={str(has_header).lower()}, "
+            f"skip={head.skipped}"
+        )
         options += f", quote={mark}, escape={mark}, auto_detect=false"
-        options += f", columns={self._column_types('VARCHAR')}, compression='none', max_line_size={_LONGEST_ROW}"
+        options += (
+            f", columns={self._column_types('VARCHAR')}, compression='none', "
+            f"max_line_size={_LONGEST_ROW}"
+        )
         self.source = f"read_csv({sql_text(path)}, {options})"
 
     def _column_types(self, kind: str) -> str:
         return "{" + ", ".join(f"{sql_text(name)}: '{kind}'" for name in self._names.values()) + "}"
 
     def found(self, holds: Holds) -> list[str]:
-        """The columns to choose from; of a run in a Parquet file without `score` where its first rows have none, but ranks."""
+        """The columns to choose from; of a run in a Parquet file without `score` where its first
+        rows have none, but ranks.
+        """
         names = list(self.types)
-        if self.dialect.name != "parquet" or holds != "run" or "rank" not in names or "score" not in names:
+        if (
+            self.dialect.name != "parquet"
+            or holds != "run"
+            or "rank" not in names
+            or "score" not in names
+        ):
             return names
         sample = self.run(f"SELECT {self.column('score')} FROM {self.source} LIMIT 1000")
-        return [name for name in names if name != "score"] if sample and all(value is None for (value,) in sample) else names
+        return (
+            [name for name in names if name != "score"]
+            if sample and all(value is None for (value,) in sample)
+            else names
+        )
 
     def choose_run(self, run: str) -> None:
-        """Leaves the rows of one of several runs. Raises BadInput where there is none of that name."""
+        """Leaves the rows of one of several runs. Raises BadInput where there is none of that
+        name.
+        """
         known = (
-            [name for (name,) in self.run(f"SELECT DISTINCT {self.column('run')} FROM {self.source}")]
+            [
+                name
+                for (name,) in self.run(f"SELECT DISTINCT {self.column('run')} FROM {self.source}")
+            ]
             if has_runs(self.types)
             else []
         )
@@ -153,32 +211,51 @@ class ColumnTable:
         return quoted(self._names[name])
 
     def id(self, name: str) -> str:
-        """SQL for a column of ids: strings unchanged, integers as strings, NULL for an empty cell."""
+        """SQL for a column of ids: strings unchanged, integers as strings, NULL for an empty
+        cell.
+        """
         column, kind = self.column(name), self.types[name]
         if kind == "JSON":
             # `->>` gives the text of a string and of an integer alike.
-            return f"nullif(CASE WHEN json_type({column}) IN ('VARCHAR', 'UBIGINT', 'BIGINT') THEN {column}->>'$' END, '')"
+            return (
+                f"nullif(CASE WHEN json_type({column}) IN ('VARCHAR', 'UBIGINT', 'BIGINT') THEN "
+                f"{column}->>'$' END, '')"
+            )
         if not TEXTS.fullmatch(kind) and not _INTEGERS.fullmatch(kind):
-            raise BadInput(f"column {name!r} holds {kind}; ids are strings or integers; convert the column.")
+            raise BadInput(
+                f"column {name!r} holds {kind}; ids are strings or integers; convert the column."
+            )
         return f"nullif({column}::VARCHAR, '')"
 
     def ids(self, name: str) -> list[str | None]:
-        """The ids in a column, in the order of the rows; None for an empty cell and for anything else."""
+        """The ids in a column, in the order of the rows; None for an empty cell and for anything
+        else.
+        """
         found = [value for (value,) in self.run(f"SELECT {self.id(name)} FROM {self.source}")]
         self.refuse_lost(len(found), name)
         return found
 
     def refuse_contradicting(self, columns: Columns) -> None:
-        """Raises BadInput where another column that could order a run orders the items of a query in another way."""
+        """Raises BadInput where another column that could order a run orders the items of a query
+        in another way.
+        """
         some = f"(SELECT * FROM {self.source} LIMIT {ROWS_COMPARED})"
         for name in columns.rivals:
             if self.dialect.name == "parquet" and not _NUMBERS.fullmatch(self.types[name]):
                 continue
-            first, second = (f"{'0.0 - ' * is_falling(each)}{self.number(each)}" for each in (columns.value, name))
-            numbers = f"SELECT {self.id(columns.owner)} AS owner, {first} AS first, {second} AS second FROM {some}"
+            first, second = (
+                f"{'0.0 - ' * is_falling(each)}{self.number(each)}"
+                for each in (columns.value, name)
+            )
+            numbers = (
+                f"SELECT {self.id(columns.owner)} AS owner, {first} AS first, {second} AS second "
+                f"FROM {some}"
+            )
             up = "second > lag(second) OVER (PARTITION BY owner ORDER BY first DESC, second DESC)"
             known = f"SELECT * FROM ({numbers}) WHERE isfinite(first) AND isfinite(second)"
-            found = self.run(f"SELECT min(owner) FROM (SELECT owner, {up} AS up FROM ({known})) WHERE up")[0][0]
+            found = self.run(
+                f"SELECT min(owner) FROM (SELECT owner, {up} AS up FROM ({known})) WHERE up"
+            )[0][0]
             if found is not None:
                 raise contradicting(columns, name, found)
 
@@ -187,17 +264,25 @@ class ColumnTable:
         column, kind = self.column(name), self.types[name]
         if kind == "JSON":
             return (
-                f"CASE WHEN json_type({column}) IN ('UBIGINT', 'BIGINT', 'DOUBLE') THEN TRY_CAST({column}::VARCHAR AS DOUBLE) END"
+                f"CASE WHEN json_type({column}) IN ('UBIGINT', 'BIGINT', 'DOUBLE') THEN "
+                f"TRY_CAST({column}::VARCHAR AS DOUBLE) END"
             )
         if self.dialect.name == "parquet":
             if not _NUMBERS.fullmatch(kind):
-                raise BadInput(f"column {name!r} holds {kind}; expected numbers; convert the column.")
+                raise BadInput(
+                    f"column {name!r} holds {kind}; expected numbers; convert the column."
+                )
             return f"{column}::DOUBLE"
         # DuckDB reads 1_000 as a thousand and +-1 as -1; no other reader of runs does.
-        return f"CASE WHEN NOT contains({column}, '_') AND NOT contains({column}, '+-') THEN TRY_CAST({column} AS DOUBLE) END"
+        return (
+            f"CASE WHEN NOT contains({column}, '_') AND NOT contains({column}, '+-') THEN "
+            f"TRY_CAST({column} AS DOUBLE) END"
+        )
 
     def run(self, sql: str, *, columns: bool = False) -> Any:
-        """The rows of a statement, or its columns as arrays. Raises BadInput for what DuckDB cannot read, naming the line."""
+        """The rows of a statement, or its columns as arrays. Raises BadInput for what DuckDB cannot
+        read, naming the line.
+        """
         import duckdb
 
         def _rows() -> Any:
@@ -205,7 +290,8 @@ class ColumnTable:
             # DuckDB reads some of a file only when it hands out rows.
             return result.fetchnumpy() if columns else result.fetchall()
 
-        # Errors of the library's own code come as RuntimeError; a message that cuts a character in two, as UnicodeDecodeError.
+        # Errors of the library's own code come as RuntimeError; a message that cuts a character in
+        # two, as UnicodeDecodeError.
         raised = (duckdb.Error, RuntimeError, UnicodeDecodeError)
         with suppress(*raised):
             return _rows()
@@ -216,39 +302,64 @@ class ColumnTable:
         except raised as error:
             self._refuse(error)
         finally:
-            with suppress(duckdb.FatalException):  # an error that ended the database is reported by itself
+            with suppress(
+                duckdb.FatalException
+            ):  # an error that ended the database is reported by itself
                 self.session.execute("RESET threads")
 
     def _refuse(self, error: Exception) -> NoReturn:
-        said = error.object.decode("utf-8", "replace") if isinstance(error, UnicodeDecodeError) else str(error)
+        said = (
+            error.object.decode("utf-8", "replace")
+            if isinstance(error, UnicodeDecodeError)
+            else str(error)
+        )
         match = re.search(r"CSV Error on Line: (\d+)\n(?:Original Line: ?(.*)\n)?\n*(.*)", said)
         if match:
-            raise BadLine(f"{self.name}:{match[1]}: {(match[2] or '')[:60]!r}: {match[3]}; correct the line.") from error
+            raise BadLine(
+                f"{self.name}:{match[1]}: {(match[2] or '')[:60]!r}: {match[3]}; correct the line."
+            ) from error
         if self.dialect.name == "jsonl" and not Head.of(self.content).text.startswith("["):
             self._refuse_bad_record()
         if record := re.search(r"in record/value (\d+): Expected OBJECT, but got \w+: (.*)", said):
-            raise BadInput(f"{self.name}: record {record[1]}: {record[2][:60]}; expected a JSON object.") from error
+            raise BadInput(
+                f"{self.name}: record {record[1]}: {record[2][:60]}; expected a JSON object."
+            ) from error
         raise BadInput(f"{self.name}: {first_line(said)}") from error
 
     def _refuse_bad_record(self) -> None:
-        """Raises BadLine for the first line that is not a JSON object; DuckDB counts lines in another way."""
+        """Raises BadLine for the first line that is not a JSON object; DuckDB counts lines in
+        another way.
+        """
         with self.content.open() as stream:
             for number, line in enumerate(stream, 1):
-                record = parse_json(line, self.name, "a JSON object", line=number, pairs=unique_keys) if line.strip() else {}
+                record = (
+                    parse_json(line, self.name, "a JSON object", line=number, pairs=unique_keys)
+                    if line.strip()
+                    else {}
+                )
                 if not isinstance(record, dict):
-                    raise BadLine(f"{self.name}:{number}: {line[:60]!r}; expected a JSON object per line.")
+                    raise BadLine(
+                        f"{self.name}:{number}: {line[:60]!r}; expected a JSON object per line."
+                    )
 
     @property
     def is_unbroken(self) -> bool:
-        """Whether no line of a text table ends within quotes, as far as marks show without a look at every field."""
+        """Whether no line of a text table ends within quotes, as far as marks show without a look
+        at every field.
+        """
         if self._lines is None or not self._lines.is_quoted or self._delimiter == TAB:
             return True
-        return count_records(self.content, self._lines, self._delimiter, self._skipped)[0] == self._lines.n - self._skipped
+        return (
+            count_records(self.content, self._lines, self._delimiter, self._skipped)[0]
+            == self._lines.n - self._skipped
+        )
 
     def refuse_lost(self, rows: int, *ids: str) -> None:
-        """Raises BadInput where another number of rows was read than a text table has records, and for an id with two lines.
+        """Raises BadInput where another number of rows was read than a text table has records, and
+        for an id with two lines.
 
-        ids: the columns of ids. A mark that opens a field takes in the lines as far as the next mark.
+        ids: the columns of ids. A mark that opens a field takes in the lines as far as the next
+        mark.
         """
         if self._lines is None or rows == self._lines.n - self._skipped:
             return
@@ -259,9 +370,20 @@ class ColumnTable:
             if rows in (n, n - blank) and not self._has_broken(ids):
                 return
             where = f"{self.name}:{line}" if line else self.name
-            opened = "a quotation mark opens a field that this line does not close, so that lines become one" if line else ""
+            opened = (
+                (
+                    "a quotation mark opens a field that this line does not close, so that lines "
+                    "become one"
+                )
+                if line
+                else ""
+            )
             lost = f"{rows} rows were read from {self._lines.n - self._skipped} lines"
-            hint = "close or remove the mark, or separate the columns by tabs" if line else "correct the lines"
+            hint = (
+                "close or remove the mark, or separate the columns by tabs"
+                if line
+                else "correct the lines"
+            )
             raise BadLine(f"{where}: {opened or lost}{f' ({lost})' * bool(opened)}; {hint}.")
 
     def _has_broken(self, ids: Sequence[str]) -> bool:
@@ -277,11 +399,14 @@ class ColumnTable:
         if columns.by_rank:
             value = f"CASE WHEN {value} >= 0 AND 2 * {value} % 1 = 0 THEN {value} END"
         return (
-            f"{self.id(columns.owner)} AS owner, {self.id(columns.item)} AS item, {'0.0 - ' * columns.is_falling}{value} AS value"
+            f"{self.id(columns.owner)} AS owner, {self.id(columns.item)} AS item, "
+            f"{'0.0 - ' * columns.is_falling}{value} AS value"
         )
 
     def stream(self, sql: str) -> Any:
-        """The rows of a statement as a capsule of Arrow's C stream interface; None where DuckDB gives none, or cannot read."""
+        """The rows of a statement as a capsule of Arrow's C stream interface; None where DuckDB
+        gives none, or cannot read.
+        """
         import duckdb
 
         try:
@@ -290,20 +415,29 @@ class ColumnTable:
             return None
 
     def load(self, columns: Columns, *, by_text: bool = False) -> None:
-        """Makes the table `r` of owner, item, value (higher is better), and on request aspect and place.
+        """Makes the table `r` of owner, item, value (higher is better), and on request aspect and
+        place.
 
         by_text: whether owners are texts, which may have several lines.
-        Raises BadInput or BadScore naming row and column of the first value that is missing or not a finite number.
+        Raises BadInput or BadScore naming row and column of the first value that is missing or not
+        a finite number.
         """
         others = {
             **({"aspect": self.id(columns.aspect)} if columns.aspect else {}),
             **({"place": self.number(columns.rank)} if columns.rank else {}),
         }
-        listed = ", ".join([self._columns(columns), *(f"{sql} AS {name}" for name, sql in others.items())])
+        listed = ", ".join(
+            [self._columns(columns), *(f"{sql} AS {name}" for name, sql in others.items())]
+        )
         self.run(f"CREATE TEMP TABLE r AS SELECT {listed} FROM {self.source}")
         ids = [columns.item] if by_text else [columns.owner, columns.item]
         self.refuse_lost(self.run("SELECT count(*) FROM r")[0][0], *ids)
-        named = {"owner": columns.owner, "item": columns.item, "value": columns.value, "aspect": columns.aspect}
+        named = {
+            "owner": columns.owner,
+            "item": columns.item,
+            "value": columns.value,
+            "aspect": columns.aspect,
+        }
         for name, column in named.items():
             if column:
                 self._refuse_missing(name, column, columns.wanted)
@@ -313,15 +447,21 @@ class ColumnTable:
         row = self.run(f"SELECT min(rowid) FROM r WHERE {wrong}")[0][0]
         if row is None:
             return
-        found = self.run(f"SELECT {self.column(column)} FROM {self.source} LIMIT 1 OFFSET {row}")[0][0]
+        found = self.run(f"SELECT {self.column(column)} FROM {self.source} LIMIT 1 OFFSET {row}")[
+            0
+        ][0]
         where = f"{self.name}: row {row + 1}, column {column!r}"
         if name == "value":
             raise BadScore(f"{where}: {_shown(found)}; expected {wanted}. Correct or drop the row.")
-        raise BadInput(f"{where}: {_shown(found)}; expected an id, a string or an integer. Correct or drop the row.")
+        raise BadInput(
+            f"{where}: {_shown(found)}; expected an id, a string or an integer. Correct or "
+            "drop the row."
+        )
 
 
 def _refuse_rest(source: Source) -> None:
-    """Raises BadInput where something follows a JSON list, for a vertical tab or form feed, and for a comma before an end.
+    """Raises BadInput where something follows a JSON list, for a vertical tab or form feed, and for
+    a comma before an end.
 
     DuckDB leaves them out.
     """
@@ -335,7 +475,9 @@ def _shown(value: Any) -> str:
 
 
 @contextmanager
-def opened_table(source: Source, dialect: Dialect, names: Sequence[str] | None = None) -> Generator[ColumnTable]:
+def opened_table(
+    source: Source, dialect: Dialect, names: Sequence[str] | None = None
+) -> Generator[ColumnTable]:
     """The table in a file. names: as for `ColumnTable`."""
     delimiter = dialect.delimiter(Head.of(source)) if dialect.delimiters else ""
     lines = text_lines(source) if delimiter else None

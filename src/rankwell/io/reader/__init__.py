@@ -1,8 +1,10 @@
-"""Run files and judgments to rows: the compiled reader and the plain one, with the same results to the last bit.
+"""Run files and judgments to rows: the compiled reader and the plain one, with the same results to
+the last bit.
 
-The compiled reader makes one pass over a run, or two where the lines of a query are not contiguous. Its workers read parts of the
-file at the same time, each in blocks of its own. They report that a file has a mistake, not where: it is read once more, line by
-line, for the place of the first. NumPy is imported where rows become tables: `trec-eval` evaluates small files without it.
+The compiled reader makes one pass over a run, or two where the lines of a query are not contiguous.
+Its workers read parts of the file at the same time, each in blocks of its own. They report that a
+file has a mistake, not where: it is read once more, line by line, for the place of the first. NumPy
+is imported where rows become tables: `trec-eval` evaluates small files without it.
 """
 
 from __future__ import annotations
@@ -25,10 +27,12 @@ Worker = Any
 BLOCK = 256 << 10
 # A query whose lines take more than this is read as if they were scattered over the file.
 LARGEST = 4 << 20
-# A part of a file is worth a thread from this size on; several parts a thread, because threads differ in speed.
+# A part of a file is worth a thread from this size on; several parts a thread, because threads
+# differ in speed.
 _PART = 1 << 20
 _EACH = 6
-# Blocks that are read in one go before others get their turn: the progress bar, and an interruption.
+# Blocks that are read in one go before others get their turn: the progress bar, and an
+# interruption.
 _TURN = 64
 _SCATTERED = -2
 # The passes of a worker, as in _scan.h.
@@ -39,10 +43,14 @@ COLUMNS = (1, 0, 0, 0, False)
 _RULES = {"id-asc": 1, "id-desc": 2}
 
 
-def read_judged_rows(source: Source, *, header: bytes = b"", comments: bool = False, aspects: bool = False) -> JudgedRows | None:
-    """The rows of lines `query aspect item grade` between any white space; of `query item grade` between tabs below a header.
+def read_judged_rows(
+    source: Source, *, header: bytes = b"", comments: bool = False, aspects: bool = False
+) -> JudgedRows | None:
+    """The rows of lines `query aspect item grade` between any white space; of `query item grade`
+    between tabs below a header.
 
-    None where there is no compiled kernel, and for a file with a mistake or of another form: the reader of the format reports it.
+    None where there is no compiled kernel, and for a file with a mistake or of another form: the
+    reader of the format reports it.
     """
     if native.library is None:
         return None
@@ -51,7 +59,9 @@ def read_judged_rows(source: Source, *, header: bytes = b"", comments: bool = Fa
     if not text.startswith(header):
         return None
     text += SLACK
-    found = native.library.reader_judgments(text, len(header), size, bool(header), comments, aspects)
+    found = native.library.reader_judgments(
+        text, len(header), size, bool(header), comments, aspects
+    )
     return None if found is None else JudgedRows(*found)
 
 
@@ -65,14 +75,18 @@ def scan(
     progress: Progress | None = None,
     unordered: Callable[[], None] | None = None,
 ) -> Hits:
-    """The hits of a run file under judgments with one row per query and item; unjudged rows are counted, never kept.
+    """The hits of a run file under judgments with one row per query and item; unjudged rows are
+    counted, never kept.
 
-    unordered: called where the ranks of some query may be other than 1, 2, 3, … in the order of the lines.
+    unordered: called where the ranks of some query may be other than 1, 2, 3, … in the order of the
+    lines.
 
-    Memory does not grow with the file unless the compiled reader finds the lines of a query scattered over it, or more than some
-    ten thousand of one query: then it keeps 8 bytes for each row of a judged query.
-    Raises BadLine or BadScore naming the first such line of the file, else DuplicateItem likewise, BadInput for a file without a
-    line. A duplicate is looked for in judged queries only; the lines of the others are checked for their form.
+    Memory does not grow with the file unless the compiled reader finds the lines of a query
+    scattered over it, or more than some ten thousand of one query: then it keeps 8 bytes for each
+    row of a judged query.
+    Raises BadLine or BadScore naming the first such line of the file, else DuplicateItem likewise,
+    BadInput for a file without a line. A duplicate is looked for in judged queries only; the lines
+    of the others are checked for their form.
     """
     judgments = judgments.flat
     if native.library is not None:
@@ -87,14 +101,20 @@ def scan(
 
 
 def scan_columns(stream: Any, judgments: Judgments, options: ReadOptions) -> Hits | None:
-    """The hits of a run in columns of query and item, strings, and score, float64; no batch is kept.
+    """The hits of a run in columns of query and item, strings, and score, float64; no batch is
+    kept.
 
-    stream: a capsule of Arrow's C stream interface. None where the columns are others, where the stream breaks off or has no row,
-    where a value is missing or not finite, and where a judged query's rows are not contiguous or may have an item twice: the
-    caller must look then.
+    stream: a capsule of Arrow's C stream interface. None where the columns are others, where the
+    stream breaks off or has no row, where a value is missing or not finite, and where a judged
+    query's rows are not contiguous or may have an item twice: the caller must look then.
     """
     judgments = judgments.flat
-    worker = new_worker(new_table(judgments), COLUMNS, options._replace(comments=False, trailing=False), _WHOLE_QUERIES)
+    worker = new_worker(
+        new_table(judgments),
+        COLUMNS,
+        options._replace(comments=False, trailing=False),
+        _WHOLE_QUERIES,
+    )
     if native.library.reader_take(worker, stream, 0) < 0:
         return None
     rows = _rows_of(worker, worker)
@@ -110,7 +130,8 @@ class _Scattered(Exception):
 
 
 class Scan:
-    """One reading of one file by the compiled reader. It may begin before there is a table of the judgments, and before NumPy.
+    """One reading of one file by the compiled reader. It may begin before there is a table of the
+    judgments, and before NumPy.
 
     judged: the rows of these judgments.
     """
@@ -126,10 +147,17 @@ class Scan:
         block_size: int = BLOCK,
         unordered: Callable[[], None] | None = None,
     ) -> None:
-        self._source, self._layout, self._options, self._unordered = source, layout, options, unordered
+        self._source, self._layout, self._options, self._unordered = (
+            source,
+            layout,
+            options,
+            unordered,
+        )
         self._threads, self._block = threads, block_size
         self._file, self._start, self._stop = source.span or (None, 0, None)
-        self._size = 0 if self._file is None else (self._stop or self._file.stat().st_size) - self._start
+        self._size = (
+            0 if self._file is None else (self._stop or self._file.stat().st_size) - self._start
+        )
         self._progress, self._thread = progress, get_ident()
         self._done = list[int]()
         self._reported, self._passes = 0, (0, 1)
@@ -148,7 +176,9 @@ class Scan:
         return None if rows is None else rows.hits(judgments, keep=self._options.keep)
 
     def rows(self) -> HitRows | None:
-        """The same before there is NumPy; None where two ids have one hash. Raises the error of the first line that has one."""
+        """The same before there is NumPy; None where two ids have one hash. Raises the error of the
+        first line that has one.
+        """
         try:
             first, counted = (self._begun or self._read_all)()
             rows = _rows_of(first, counted)
@@ -158,7 +188,8 @@ class Scan:
             from rankwell.io.reader import lines
 
             arguments = self._source, self._layout, self._options
-            # Under judgments without a query only the form of the lines is checked: first that, then items that are repeated.
+            # Under judgments without a query only the form of the lines is checked: first that,
+            # then items that are repeated.
             no_judgments = native.library.reader_table((), [], bytes(8))
             if (end := self._first_odd(no_judgments, _WHOLE_QUERIES)) is not None:
                 raise lines.bad_line(*arguments, end) from None
@@ -191,14 +222,25 @@ class Scan:
         return None
 
     def _scattered(self) -> tuple[Worker, Worker]:
-        """The workers for any order of lines: first the judged items, then the rows counted beside them."""
+        """The workers for any order of lines: first the judged items, then the rows counted beside
+        them.
+        """
         parts = list(self._parts(whole_queries=False))
         if self._unordered is not None:
             self._threads = 1  # one worker sees all lines in their order
         self._passes = 0, 2
-        workers = self._read(parts, lambda: self._worker(COLLECT), whole_queries=False, absorb=False)
+        workers = self._read(
+            parts, lambda: self._worker(COLLECT), whole_queries=False, absorb=False
+        )
         pieces = 2 * self._threads if len(parts) > 1 else 1
-        if any(self._in_threads([partial(native.library.reader_twice, tuple(workers), part, pieces) for part in range(pieces)])):
+        if any(
+            self._in_threads(
+                [
+                    partial(native.library.reader_twice, tuple(workers), part, pieces)
+                    for part in range(pieces)
+                ]
+            )
+        ):
             raise Odd
         first, *others = workers
         for other in others:
@@ -222,44 +264,69 @@ class Scan:
         return worker
 
     def _parts(self, *, whole_queries: bool) -> Iterator[tuple[int, int | None]]:
-        """Start and stop (None: the end) of the parts that are read by themselves; each begins with a line, or with a query."""
+        """Start and stop (None: the end) of the parts that are read by themselves; each begins with
+        a line, or with a query.
+        """
         parts = min(self._threads * _EACH, self._size // _PART) if self._threads > 1 else 1
         path, start = self._file, self._start
         if path is not None and parts > 1:
             with path.open("rb", buffering=0) as file:
                 for part in range(1, parts):
                     place = self._start + self._size * part // parts
-                    cut = self._cut(file, place, whole_queries=whole_queries) if place > start else -1
+                    cut = (
+                        self._cut(file, place, whole_queries=whole_queries) if place > start else -1
+                    )
                     if cut > start:
                         yield start, cut
                         start = cut
         yield start, self._stop
 
     def _cut(self, file: BinaryIO, place: int, *, whole_queries: bool) -> int:
-        """The beginning of the first line behind a place, or of the first query; -1 where that is far away."""
+        """The beginning of the first line behind a place, or of the first query; -1 where that is
+        far away.
+        """
         size = self._block // 2
         while size < LARGEST:
             file.seek(place)
             text = file.read(size)
-            cut = native.library.reader_cut(text, self._options.comments) if whole_queries else text.find(b"\n") + 1 or -1
+            cut = (
+                native.library.reader_cut(text, self._options.comments)
+                if whole_queries
+                else text.find(b"\n") + 1 or -1
+            )
             if cut >= 0:
                 return place + cut
             size *= 4
         return -1
 
     def _read(
-        self, parts: list[tuple[int, int | None]], make: Callable[[], Worker], *, whole_queries: bool, absorb: bool = True
+        self,
+        parts: list[tuple[int, int | None]],
+        make: Callable[[], Worker],
+        *,
+        whole_queries: bool,
+        absorb: bool = True,
     ) -> list[Worker]:
-        """The workers that read all parts between them. absorb: whether the first one takes over the results of the others."""
+        """The workers that read all parts between them. absorb: whether the first one takes over
+        the results of the others.
+        """
         waiting = iter(parts)
         workers = [make() for _ in range(min(self._threads, len(parts)))]
         self._done, self._stopped = [0] * len(workers), False
 
         def _work(place: int) -> None:
             room = bytearray(self._block + len(SLACK))
-            # Taking the next one is one step for the interpreter, so that no two threads get the same.
+            # Taking the next one is one step for the interpreter, so that no two threads get the
+            # same.
             for start, stop in waiting:
-                room = self._feed(workers[place], place, start, -1 if stop is None else stop, room, whole_queries=whole_queries)
+                room = self._feed(
+                    workers[place],
+                    place,
+                    start,
+                    -1 if stop is None else stop,
+                    room,
+                    whole_queries=whole_queries,
+                )
 
         self._in_threads([partial(_work, place) for place in range(len(workers))])
         self._report()
@@ -268,8 +335,19 @@ class Scan:
                 _check(native.library.reader_absorb(workers[0], other))
         return workers
 
-    def _feed(self, worker: Worker, index: int, start: int, stop: int, room: bytearray, *, whole_queries: bool) -> bytearray:
-        """Reads one part with the worker of this index; gives back the block, which may have grown."""
+    def _feed(
+        self,
+        worker: Worker,
+        index: int,
+        start: int,
+        stop: int,
+        room: bytearray,
+        *,
+        whole_queries: bool,
+    ) -> bytearray:
+        """Reads one part with the worker of this index; gives back the block, which may have
+        grown.
+        """
         path = self._file
         with self._source.open() if path is None else path.open("rb", buffering=0) as stream:
             if path is not None:
@@ -281,7 +359,9 @@ class Scan:
                     rest, place, last = feed_from_stream(worker, stream, room, rest, place)
                 else:
                     turn = _TURN * self._block
-                    rest, place, last = native.library.reader_read(worker, stream.fileno(), room, rest, place, stop, turn)
+                    rest, place, last = native.library.reader_read(
+                        worker, stream.fileno(), room, rest, place, stop, turn
+                    )
                 _check(rest)
                 self._done[index] += place + rest - seen
                 if rest >= len(room) - len(SLACK):
@@ -321,7 +401,9 @@ class Scan:
                 self._stopped = True
                 failures.append(failure)
         if failures:
-            raise min(failures, key=lambda each: isinstance(each, Odd) + 2 * isinstance(each, _Scattered))
+            raise min(
+                failures, key=lambda each: isinstance(each, Odd) + 2 * isinstance(each, _Scattered)
+            )
         return results
 
 
@@ -330,21 +412,32 @@ def new_table(judged: Judgments | JudgedRows) -> Any:
     return native.library.reader_table(judged.queries, judged.items, judged.offsets)
 
 
-def new_worker(table: Any, form: tuple[int, int, int, int, bool], options: ReadOptions, scan: int) -> Worker:
+def new_worker(
+    table: Any, form: tuple[int, int, int, int, bool], options: ReadOptions, scan: int
+) -> Worker:
     """A worker of a table. scan: its pass."""
-    how = (_RULES.get(options.ties, 0), options.single_precision, options.comments, options.trailing)
+    how = (
+        _RULES.get(options.ties, 0),
+        options.single_precision,
+        options.comments,
+        options.trailing,
+    )
     return native.library.reader_worker(table, form, how, options.keep, scan)
 
 
 def _rows_of(first: Worker, counted: Worker) -> HitRows | None:
-    """The results of the worker that saw all rows and the one that placed them; None where there was no row at all."""
+    """The results of the worker that saw all rows and the one that placed them; None where there
+    was no row at all.
+    """
     retrieved, unknown, *_, top = native.library.reader_results(first)
     _, _, *placed, _ = native.library.reader_results(counted)
     return HitRows(retrieved, unknown, *placed, top=top) if unknown or any(retrieved) else None
 
 
 def _in_background(work: Callable[[], Any]) -> Callable[[], Any]:
-    """Begins some work in another thread; the function returned waits for it and returns its result, or raises its exception."""
+    """Begins some work in another thread; the function returned waits for it and returns its
+    result, or raises its exception.
+    """
     import threading
 
     results, failures = list[Any](), list[BaseException]()
@@ -374,7 +467,9 @@ def _check(status: int) -> None:
         raise Odd
 
 
-def feed_from_stream(worker: Worker, stream: Any, room: bytearray, rest: int, place: int) -> tuple[int, int, bool]:
+def feed_from_stream(
+    worker: Worker, stream: Any, room: bytearray, rest: int, place: int
+) -> tuple[int, int, bool]:
     """Feeds one block of a stream as `reader_read` feeds those of a file, with the same results."""
     filled, size = rest, len(room) - len(SLACK)
     with memoryview(room) as view:

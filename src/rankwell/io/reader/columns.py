@@ -1,7 +1,9 @@
-"""The columns of lines without a header: the readings that a file allows, and those that its data exclude.
+"""The columns of lines without a header: the readings that a file allows, and those that its data
+exclude.
 
-The place of an argument says whether a file is judgments or a run. A column holds items where no query lists one twice, scores or
-ranks where all are numbers, and grades where none is above what people or machines grade by.
+The place of an argument says whether a file is judgments or a run. A column holds items where no
+query lists one twice, scores or ranks where all are numbers, and grades where none is above what
+people or machines grade by.
 """
 
 from __future__ import annotations
@@ -42,7 +44,9 @@ def number_of(field: bytes) -> float | None:
 
 
 class ColumnRoles(NamedTuple):
-    """A reading of the columns of a line: their numbers from 1. value: the kind of number, score, rank or grade."""
+    """A reading of the columns of a line: their numbers from 1. value: the kind of number, score,
+    rank or grade.
+    """
 
     query: int
     item: int
@@ -51,11 +55,15 @@ class ColumnRoles(NamedTuple):
 
     def option(self, holds: Position) -> str:
         """The option that chooses this reading."""
-        return option_of(holds, {"query": str(self.query), "item": str(self.item), self.value: str(self.number)})
+        return option_of(
+            holds, {"query": str(self.query), "item": str(self.item), self.value: str(self.number)}
+        )
 
     def sentence(self, fields: Sequence[bytes], holds: Position) -> str:
         """The reading of one line in words, and the option that chooses it."""
-        query, item, number = (decode_id(fields[column - 1])[:40] for column in (self.query, self.item, self.number))
+        query, item, number = (
+            decode_id(fields[column - 1])[:40] for column in (self.query, self.item, self.number)
+        )
         return f"query {query!r}, item {item!r}, {self.value} {number} ({self.option(holds)})"
 
 
@@ -63,13 +71,17 @@ _SCORES_OR_RANKS = (ColumnRoles(1, 2, 3, "score"), ColumnRoles(1, 2, 3, "rank"))
 
 
 def option_of(holds: str, columns: Mapping[str, str] | None = None) -> str:
-    """The option that chooses columns, with its value where columns are given, as it is written where it is read."""
+    """The option that chooses columns, with its value where columns are given, as it is written
+    where it is read.
+    """
     text = ",".join(f"{key}={name}" for key, name in (columns or {}).items())
     return flag("--columns" if holds == "run" else "--qrels-columns", text)
 
 
 def layout_of(choice: Mapping[str, str], width: int) -> Layout:
-    """The layout of lines of so many fields between white space. choice: the number of each column, from 1."""
+    """The layout of lines of so many fields between white space. choice: the number of each column,
+    from 1.
+    """
     words = [str(place) for place in range(1, width + 1)]
     for key, place in choice.items():
         words[int(place) - 1] = key
@@ -96,10 +108,15 @@ class Evidence:
     """The evidence of rows on their columns, of which the first is the query."""
 
     def __init__(self, width: int) -> None:
-        self.columns, self._seen = [_Column() for _ in range(width)], [set[tuple[bytes, bytes]]() for _ in range(width)]
+        self.columns, self._seen = (
+            [_Column() for _ in range(width)],
+            [set[tuple[bytes, bytes]]() for _ in range(width)],
+        )
         self.rows, self._queries, self._sizes = 0, set[bytes](), Counter[tuple[int, bytes]]()
         self.counting = [True] * width
-        """Whether the numbers of a column are 1, 2, 3, … in the order of the rows, for every query so far."""
+        """Whether the numbers of a column are 1, 2, 3, … in the order of the rows, for every query
+        so far.
+        """
 
     def add(self, fields: Sequence[bytes]) -> None:
         """One more row."""
@@ -125,9 +142,15 @@ class Evidence:
                 self.counting[place] = number == self._sizes[place, fields[0]]
 
     def lists_items(self, place: int) -> bool:
-        """Whether a column may be the item: no query has one twice, and not all queries the same."""
+        """Whether a column may be the item: no query has one twice, and not all queries the
+        same.
+        """
         column = self.columns[place]
-        if column.repeats or column.first in (b"0", b"Q0") or (column.numbers and column.has_fractions):
+        if (
+            column.repeats
+            or column.first in (b"0", b"Q0")
+            or (column.numbers and column.has_fractions)
+        ):
             return False
         return (column.varies or self.rows == 1) and not self._counts(place)
 
@@ -136,40 +159,71 @@ class Evidence:
         return self.counting[place] and self.rows > len(self._queries)
 
     def readings(self, holds: Position) -> list[ColumnRoles]:
-        """The readings that the rows allow, the usual ones first; unusual places of items only where no other one fits."""
+        """The readings that the rows allow, the usual ones first; unusual places of items only
+        where no other one fits.
+        """
         places, most = range(1, len(self.columns)), _LARGEST_GRADE if holds == "judgments" else inf
-        numbers = [place for place in places if self.columns[place].numbers and self.columns[place].most <= most]
+        numbers = [
+            place
+            for place in places
+            if self.columns[place].numbers and self.columns[place].most <= most
+        ]
         items = [place for place in places if self.lists_items(place)]
-        pairs = [(item, number) for item in items if item <= 2 for number in numbers if number > item]
+        pairs = [
+            (item, number) for item in items if item <= 2 for number in numbers if number > item
+        ]
         if not pairs and numbers:
-            pairs = [(item, numbers[bisect(numbers, item)]) for item in items if item < numbers[-1]][:1]
+            pairs = [
+                (item, numbers[bisect(numbers, item)]) for item in items if item < numbers[-1]
+            ][:1]
             pairs = pairs or [(item, numbers[0]) for item in items if item > numbers[0]][:1]
-        kinds = {place: ("grade",) if holds == "judgments" else self._kinds(place) for place in numbers}
-        return [ColumnRoles(1, item + 1, number + 1, kind) for item, number in pairs for kind in kinds[number]]
+        kinds = {
+            place: ("grade",) if holds == "judgments" else self._kinds(place) for place in numbers
+        }
+        return [
+            ColumnRoles(1, item + 1, number + 1, kind)
+            for item, number in pairs
+            for kind in kinds[number]
+        ]
 
     def _kinds(self, place: int) -> tuple[str, ...]:
-        """The kinds of numbers of a run: integers that count the rows of a query are ranks; 1.0, 2.0, … may be scores, too."""
+        """The kinds of numbers of a run: integers that count the rows of a query are ranks; 1.0,
+        2.0, … may be scores, too.
+        """
         counted = ("score", "rank") if self.columns[place].has_points else ("rank",)
         return counted if self._counts(place) else ("score",)
 
     def times(self) -> str:
         """A sentence on a column of numbers above any grade; "" where there is none."""
-        found = ((place, each.most) for place, each in enumerate(self.columns[1:], 2) if each.numbers)
+        found = (
+            (place, each.most) for place, each in enumerate(self.columns[1:], 2) if each.numbers
+        )
         return next(
-            (f"column {place} has {most:.15g}, as no scale of grades" for place, most in found if most > _LARGEST_GRADE), ""
+            (
+                f"column {place} has {most:.15g}, as no scale of grades"
+                for place, most in found
+                if most > _LARGEST_GRADE
+            ),
+            "",
         )
 
 
 def evidence_of(rows: Iterable[Sequence[bytes]], width: int) -> Evidence:
-    """The evidence of the first rows of a file; those of another number of fields are left to its reader."""
+    """The evidence of the first rows of a file; those of another number of fields are left to its
+    reader.
+    """
     evidence = Evidence(width)
     for fields in islice((row for row in rows if len(row) == width), _MOST_ROWS):
         evidence.add(fields)
     return evidence
 
 
-def refuse_readings(head: Head, holds: Position, readings: Sequence[ColumnRoles], reason: str = "") -> NoReturn:
-    """Raises BadInput that shows the readings of the first line, and the option that chooses one."""
+def refuse_readings(
+    head: Head, holds: Position, readings: Sequence[ColumnRoles], reason: str = ""
+) -> NoReturn:
+    """Raises BadInput that shows the readings of the first line, and the option that chooses
+    one.
+    """
     line = head.lines[0]
     fields = line.strip().split(delimiter_of(head))
     where = f"{head.name}:{head.skipped + 1}: {shorten(line)}"
@@ -182,7 +236,9 @@ def refuse_readings(head: Head, holds: Position, readings: Sequence[ColumnRoles]
         reason = reason or f"{len(fields)} columns without a header may be anything"
         raise BadInput(f"{where}: {reason}; if this is {shown}, say so.")
     reason = f"; {reason}" if reason else ""
-    raise BadInput(f"{where} can be read as {shown}{reason}; nothing in the file excludes either: say which.")
+    raise BadInput(
+        f"{where} can be read as {shown}{reason}; nothing in the file excludes either: say which."
+    )
 
 
 def delimiter_of(head: Head) -> bytes | None:
@@ -190,21 +246,32 @@ def delimiter_of(head: Head) -> bytes | None:
     lines = head.lines[:200]
     if len({len(line.split()) for line in lines} - {1}) == 1:
         return None
-    consistent = (each for each in _DELIMITERS if len(counts := {line.count(each) for line in lines}) == 1 and counts != {0})
+    consistent = (
+        each
+        for each in _DELIMITERS
+        if len(counts := {line.count(each) for line in lines}) == 1 and counts != {0}
+    )
     return next(consistent, None)
 
 
 def refuse_columns(head: Head, holds: Position, *, exchanged: bool) -> None:
-    """Raises BadInput for lines of three columns or more without a header, which shows what they may be; not for prose.
+    """Raises BadInput for lines of three columns or more without a header, which shows what they
+    may be; not for prose.
 
-    exchanged: whether they have the form of TREC's lines of the other kind: a run has six fields, and qrels have 0.
+    exchanged: whether they have the form of TREC's lines of the other kind: a run has six fields,
+    and qrels have 0.
     """
     refuse_returns(head)
     delimiter, lines = delimiter_of(head), head.lines[:200]
     rows = [line.strip().split(delimiter) for line in lines]
     width = len(rows[0]) if rows else 0
     names = [decode_id(field).strip('"') for field in rows[0]] if rows else []
-    if width < 3 or any(len(row) != width for row in rows) or head.text.startswith(("{", "[", "<")) or known_columns(names) > 1:
+    if (
+        width < 3
+        or any(len(row) != width for row in rows)
+        or head.text.startswith(("{", "[", "<"))
+        or known_columns(names) > 1
+    ):
         return
     if exchanged and (holds == "judgments" or all(row[1] == b"0" for row in rows)):
         return
@@ -212,7 +279,11 @@ def refuse_columns(head: Head, holds: Position, *, exchanged: bool) -> None:
         refuse_wide(width)
         found = evidence_of(rows, width)
         readings, reason = found.readings(holds), found.times() if holds == "judgments" else ""
-        if holds == "judgments" and width == 5 and [(each.item, each.number) for each in readings] == [(4, 5)]:
+        if (
+            holds == "judgments"
+            and width == 5
+            and [(each.item, each.number) for each in readings] == [(4, 5)]
+        ):
             reason = reason or "five columns are those of a file of preferences, or any others"
         if readings or reason:
             refuse_readings(head, holds, readings, reason)
@@ -221,7 +292,9 @@ def refuse_columns(head: Head, holds: Position, *, exchanged: bool) -> None:
 def refuse_returns(head: Head) -> None:
     """Raises BadInput for lines that end in carriage returns alone, which would be one line."""
     if b"\n" not in head.raw and b"\r" in head.raw.rstrip(b"\r"):
-        raise BadInput(f"{head.name}: its lines end in carriage returns alone; write them with line feeds.")
+        raise BadInput(
+            f"{head.name}: its lines end in carriage returns alone; write them with line feeds."
+        )
 
 
 def refuse_missing(head: Head, holds: str, choice: Mapping[str, str]) -> None:
@@ -232,12 +305,15 @@ def refuse_missing(head: Head, holds: str, choice: Mapping[str, str]) -> None:
     if odd is not None:
         where = f"{head.name}:{head.skipped + 1}: {shorten(line)}"
         raise BadUsage(
-            f"{option_of(holds, choice)}: there is no column {odd!r} in {where}, which has {width}; columns count from 1."
+            f"{option_of(holds, choice)}: there is no column {odd!r} in {where}, which has "
+            f"{width}; columns count from 1."
         )
 
 
 class Separation(NamedTuple):
-    """The separation of chosen columns. format: that reads them. delimiter: None for any white space."""
+    """The separation of chosen columns. format: that reads them. delimiter: None for any white
+    space.
+    """
 
     format: Literal["csv", "tsv", "headerless"]
     delimiter: bytes | None
@@ -267,19 +343,25 @@ def _holds(rows: Sequence[Sequence[bytes]], choice: Mapping[str, str], *, has_na
 
 
 def has_header(first: Sequence[bytes], choice: Mapping[str, str]) -> bool:
-    """Whether the first line names the chosen columns: one is chosen by its name, or has no number where there should be one."""
+    """Whether the first line names the chosen columns: one is chosen by its name, or has no number
+    where there should be one.
+    """
     if any(not place_of(name) for name in choice.values()):
         return True
     value = choice.get("score") or choice.get("rank") or choice.get("grade")
     place = place_of(value) - 1 if value else len(first)
     names = [decode_id(field).strip('"') for field in first]
-    return known_columns(names) > 1 or (place < len(first) and _NUMBER.fullmatch(first[place].strip(b'" ')) is None)
+    return known_columns(names) > 1 or (
+        place < len(first) and _NUMBER.fullmatch(first[place].strip(b'" ')) is None
+    )
 
 
 class RunOrder:
-    """The order of the numbers of a run's lines `query item number`, which shows whether they are scores or ranks.
+    """The order of the numbers of a run's lines `query item number`, which shows whether they are
+    scores or ranks.
 
-    Ranks count the rows of their query. Scores fall, or have a fraction or a sign, or integers repeat or lack some from 0 on.
+    Ranks count the rows of their query. Scores fall, or have a fraction or a sign, or integers
+    repeat or lack some from 0 on.
     """
 
     def __init__(self) -> None:
@@ -308,7 +390,9 @@ class RunOrder:
 
     @property
     def kind(self) -> Literal["ranks", "scores", "either", "rising"]:
-        """The kind of the numbers: `rising` ones may be ranks with gaps, distances, or scores with the worst first."""
+        """The kind of the numbers: `rising` ones may be ranks with gaps, distances, or scores with
+        the worst first.
+        """
         if self.counts:
             return "ranks"
         if not self._rising:
@@ -350,7 +434,9 @@ def are_numbers(rows: Iterable[Sequence[bytes]], place: int) -> bool:
 
 
 def pairs_of(lines: Iterable[bytes]) -> Iterator[tuple[bytes, bytes]]:
-    """Query and number of lines `query item number`; a line of another form is left to the reader."""
+    """Query and number of lines `query item number`; a line of another form is left to the
+    reader.
+    """
     for line in lines:
         fields = line.split()
         if len(fields) == 3 and _NUMBER.fullmatch(fields[2]):
@@ -358,7 +444,9 @@ def pairs_of(lines: Iterable[bytes]) -> Iterator[tuple[bytes, bytes]]:
 
 
 def settle_run(source: Source, head: Head) -> None:
-    """Raises BadInput where the numbers of lines `query item number` may be ranks as well as scores."""
+    """Raises BadInput where the numbers of lines `query item number` may be ranks as well as
+    scores.
+    """
     order = order_of(pairs_of(line for _, line in source.lines()))
     if order.kind in ("scores", "ranks"):
         return
@@ -367,8 +455,12 @@ def settle_run(source: Source, head: Head) -> None:
 
 
 def settle_ranks(source: Source, head: Head) -> None:
-    """Raises BadInput where the numbers of lines `query item number` do not count the lines of each query."""
-    if not are_ordered((query, float(number)) for query, number in pairs_of(line for _, line in source.lines())):
+    """Raises BadInput where the numbers of lines `query item number` do not count the lines of each
+    query.
+    """
+    if not are_ordered(
+        (query, float(number)) for query, number in pairs_of(line for _, line in source.lines())
+    ):
         refuse_readings(head, "run", _SCORES_OR_RANKS)
 
 
@@ -384,7 +476,9 @@ def settle_qrels(source: Source, head: Head) -> None:
     ):
         return
     found = evidence_of((line.split() for _, line in source.lines()), 4)
-    if not found.columns[2].numbers or (found.columns[1].repeats and not found.columns[2].has_fractions):
+    if not found.columns[2].numbers or (
+        found.columns[1].repeats and not found.columns[2].has_fractions
+    ):
         return
     readings = found.readings("judgments")
     if [(each.item, each.number) for each in readings] != [(3, 4)]:
@@ -392,7 +486,9 @@ def settle_qrels(source: Source, head: Head) -> None:
 
 
 def refuse_repeated(head: Head) -> None:
-    """Raises BadInput where a column that repeats within a query is taken for the item, and another one may be it."""
+    """Raises BadInput where a column that repeats within a query is taken for the item, and another
+    one may be it.
+    """
     rows = [line.split() for line in head.lines]
     width = len(rows[0])
     found = evidence_of(rows, width)
@@ -401,7 +497,12 @@ def refuse_repeated(head: Head) -> None:
     # Texts after zeros are items that are judged twice: the zeros are TREC's iterations.
     is_trec = width == 4 and second.numbers and not second.most and not found.columns[2].numbers
     if readings and not is_trec and not found.lists_items(usual):
-        refuse_readings(head, "judgments", readings, f"column {usual + 1} repeats within a query, so that it is not the item")
+        refuse_readings(
+            head,
+            "judgments",
+            readings,
+            f"column {usual + 1} repeats within a query, so that it is not the item",
+        )
 
 
 def refuse_large_grades(name: str, grades: Sequence[float] | Floats) -> None:

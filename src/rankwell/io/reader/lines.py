@@ -1,4 +1,6 @@
-"""Lines of a run to fields, whole runs row by row, and the error for the first line of a file that cannot be read."""
+"""Lines of a run to fields, whole runs row by row, and the error for the first line of a file that
+cannot be read.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,8 @@ if TYPE_CHECKING:
     from rankwell.core.tables import Floats, Ints, TieRule
     from rankwell.store import Source
 
-# Called with the bytes done and the bytes in all; the latter is 0 where it is unknown, as for compressed files.
+# Called with the bytes done and the bytes in all; the latter is 0 where it is unknown, as for
+# compressed files.
 Progress = Callable[[int, int], None]
 
 SLACK = bytes(80)
@@ -29,7 +32,9 @@ Result = TypeVar("Result")
 
 
 class Layout(NamedTuple):
-    """Positions of the white-space-separated fields of a line. value: a score, or with by_rank a rank."""
+    """Positions of the white-space-separated fields of a line. value: a score, or with by_rank a
+    rank.
+    """
 
     name: str
     form: str
@@ -41,16 +46,20 @@ class Layout(NamedTuple):
 
 
 TREC_RUN = Layout("TREC run", "query Q0 item rank score tag", fields=6, query=0, item=2, value=4)
-MSMARCO_RUN = Layout("MS MARCO run", "query item rank", fields=3, query=0, item=1, value=2, by_rank=True)
+MSMARCO_RUN = Layout(
+    "MS MARCO run", "query item rank", fields=3, query=0, item=1, value=2, by_rank=True
+)
 _TREC_RANK = 3
 
 
 class ReadOptions(NamedTuple):
     """Options of reading a run.
 
-    single_precision: scores are rounded to 32 bits first, as trec_eval 9 does. keep: number of first items of each query, judged
-    or not, to return as well (0: none). comments: lines that begin with `#` are skipped, as in trec_eval 10.
-    trailing: fields behind the last one of the layout are skipped, as in trec_eval; else they are an error.
+    single_precision: scores are rounded to 32 bits first, as trec_eval 9 does. keep: number of
+    first items of each query, judged or not, to return as well (0: none). comments: lines that
+    begin with `#` are skipped, as in trec_eval 10.
+    trailing: fields behind the last one of the layout are skipped, as in trec_eval; else they are
+    an error.
     """
 
     ties: TieRule = "id-desc"
@@ -61,7 +70,9 @@ class ReadOptions(NamedTuple):
 
 
 class RunRows(NamedTuple):
-    """A run row by row, in the order of its file. ranks: (rows,) NaN where the file has no number. lines: (rows,) from 1."""
+    """A run row by row, in the order of its file. ranks: (rows,) NaN where the file has no number.
+    lines: (rows,) from 1.
+    """
 
     queries: list[str]
     items: list[str]
@@ -75,7 +86,8 @@ class Unreadable(Exception):
 
 
 class Fields(NamedTuple):
-    """The rows of a block: lines with content. pieces: the fields of one row after the other, a newline behind each row.
+    """The rows of a block: lines with content. pieces: the fields of one row after the other, a
+    newline behind each row.
 
     scores: (rows,). lines: (rows,) the numbers of the lines from 1 in the block.
     """
@@ -99,7 +111,9 @@ def read_blocks(
     size: int = BLOCK,
     progress: Progress | None = None,
 ) -> Iterator[tuple[int, Result]]:
-    """The result of `read`, which may raise Unreadable, for each block of whole lines, and the number of lines before it."""
+    """The result of `read`, which may raise Unreadable, for each block of whole lines, and the
+    number of lines before it.
+    """
     total = 0 if source.path is None else source.path.stat().st_size
     done = lines = 0
     with source.open() as stream:
@@ -123,25 +137,45 @@ def fields_of(block: bytes, layout: Layout, options: ReadOptions) -> Fields:
     if pieces is None:
         text, lines = _tidied(text, layout, options)
         pieces = _split(text, layout.fields) or [b""]
-    return Fields(pieces, layout.fields, _numbers(pieces[layout.value : -1 : layout.fields + 1], text, layout), lines)
+    return Fields(
+        pieces,
+        layout.fields,
+        _numbers(pieces[layout.value : -1 : layout.fields + 1], text, layout),
+        lines,
+    )
 
 
 def _split(text: bytes, width: int) -> list[bytes] | None:
-    """The fields of all rows, a newline behind each, and an empty one at the end; None unless single blanks or tabs separate."""
+    """The fields of all rows, a newline behind each, and an empty one at the end; None unless
+    single blanks or tabs separate.
+    """
     spaced = text.replace(b"\r\n", b"\n").replace(b"\t", b" ").replace(b"\n", b" \n ")
     pieces = spaced.split(b" ")
     ends = pieces[width :: width + 1]
-    regular = len(pieces) == len(ends) * (width + 1) + 1 and ends.count(b"\n") == len(ends) == text.count(b"\n")
-    # Two blanks are an empty field, also at the beginning or the end of a line; other white space may separate fields, too.
-    return pieces if regular and pieces[0] and not any(each in spaced for each in (b"  ", b"\r", b"\v", b"\f")) else None
+    regular = len(pieces) == len(ends) * (width + 1) + 1 and ends.count(b"\n") == len(
+        ends
+    ) == text.count(b"\n")
+    # Two blanks are an empty field, also at the beginning or the end of a line; other white space
+    # may separate fields, too.
+    return (
+        pieces
+        if regular
+        and pieces[0]
+        and not any(each in spaced for each in (b"  ", b"\r", b"\v", b"\f"))
+        else None
+    )
 
 
 def _tidied(text: bytes, layout: Layout, options: ReadOptions) -> tuple[bytes, list[int]]:
-    """The rows with one blank between their fields, and the numbers of their lines. Raises Unreadable."""
+    """The rows with one blank between their fields, and the numbers of their lines. Raises
+    Unreadable.
+    """
     rows, lines = list[bytes](), list[int]()
     for line, fields in enumerate(map(bytes.split, text.split(b"\n")), 1):
         if fields and not (options.comments and fields[0].startswith(b"#")):
-            if len(fields) < layout.fields or (len(fields) > layout.fields and not options.trailing):
+            if len(fields) < layout.fields or (
+                len(fields) > layout.fields and not options.trailing
+            ):
                 raise Unreadable
             rows.append(b" ".join(fields[: layout.fields]) + b"\n")
             lines.append(line)
@@ -149,7 +183,9 @@ def _tidied(text: bytes, layout: Layout, options: ReadOptions) -> tuple[bytes, l
 
 
 def _numbers(texts: list[bytes], text: bytes, layout: Layout) -> list[float]:
-    """The scores of rows. Raises Unreadable for what is not a finite number, underscores included."""
+    """The scores of rows. Raises Unreadable for what is not a finite number, underscores
+    included.
+    """
     try:
         numbers = list(map(float, texts))
     except ValueError:
@@ -164,7 +200,8 @@ def _numbers(texts: list[bytes], text: bytes, layout: Layout) -> list[float]:
 
 
 def bad_line(source: Source, layout: Layout, options: ReadOptions, place: int = 0) -> BadInput:
-    """The error for the first line that ends at this place of the content or behind it and cannot be read.
+    """The error for the first line that ends at this place of the content or behind it and cannot
+    be read.
 
     Where all can be read now, another program has changed the file.
     """
@@ -180,10 +217,20 @@ def _explained(where: str, line: bytes, layout: Layout, options: ReadOptions) ->
     row, shown = line.split(), shorten(line)
     width = len(row)
     if width < layout.fields if options.trailing else width != layout.fields:
-        advice = "is this a qrels file?" if not layout.by_rank and width == 4 else "correct or remove the line."
+        advice = (
+            "is this a qrels file?"
+            if not layout.by_rank and width == 4
+            else "correct or remove the line."
+        )
         found = f"{width} field{'' if width == 1 else 's'} in {shown}"
-        return BadLine(f"{where}: {found}, a {layout.name} line has {layout.fields} ({layout.form}); {advice}")
-    wanted = "rank is an integer such as 7" if layout.by_rank else "score is a finite number such as 12.5"
+        return BadLine(
+            f"{where}: {found}, a {layout.name} line has {layout.fields} ({layout.form}); {advice}"
+        )
+    wanted = (
+        "rank is an integer such as 7"
+        if layout.by_rank
+        else "score is a finite number such as 12.5"
+    )
     what = f"the {wanted.partition(' ')[0]} is {shorten(row[layout.value])} in {shown}"
     return BadScore(f"{where}: {what}; a {wanted}: correct the line ({layout.form}).")
 
@@ -194,20 +241,29 @@ def shorten(text: bytes) -> str:
     return repr(shown if len(shown) <= _SHOWN else shown[: _SHOWN - 1] + "…")
 
 
-def duplicate(source: Source, layout: Layout, options: ReadOptions, place: int) -> DuplicateItem | None:
-    """The error for the line that ends at this place of the content, if an earlier one has its query and item."""
+def duplicate(
+    source: Source, layout: Layout, options: ReadOptions, place: int
+) -> DuplicateItem | None:
+    """The error for the line that ends at this place of the content, if an earlier one has its
+    query and item.
+    """
     _, line = next(_lines_from(source, place), (0, b""))
     try:
         fields = fields_of(line, layout, options)
     except Unreadable:
         raise changed(source.name) from None
     return first_duplicate(
-        source, layout, options, set(zip(fields.column(layout.query), fields.column(layout.item), strict=True))
+        source,
+        layout,
+        options,
+        set(zip(fields.column(layout.query), fields.column(layout.item), strict=True)),
     )
 
 
 def _lines_from(source: Source, place: int) -> Iterator[tuple[int, bytes]]:
-    """The number, from 1, and the text of each line that ends at a place of the content or behind it."""
+    """The number, from 1, and the text of each line that ends at a place of the content or behind
+    it.
+    """
     end = 0
     with source.open() as stream:
         for number, line in enumerate(stream, 1):
@@ -220,7 +276,9 @@ def _lines_from(source: Source, place: int) -> Iterator[tuple[int, bytes]]:
 def first_duplicate(
     source: Source, layout: Layout, options: ReadOptions, pairs: Container[tuple[bytes, bytes]]
 ) -> DuplicateItem | None:
-    """The error for the first line that repeats one of these pairs of query and item; None where none does."""
+    """The error for the first line that repeats one of these pairs of query and item; None where
+    none does.
+    """
 
     def _keys() -> Iterator[tuple[tuple[str, ...], int]]:
         for before, fields in read_blocks(source, layout, options, fields_of):
@@ -234,11 +292,21 @@ def first_duplicate(
 
 def empty_file(source: Source, layout: Layout) -> BadInput:
     """The error for a file without lines."""
-    return BadInput(f"{source.name}: there is no line in it; a {layout.name} has lines of {layout.form}.")
+    return BadInput(
+        f"{source.name}: there is no line in it; a {layout.name} has lines of {layout.form}."
+    )
 
 
-def read_rows(source: Source, options: ReadOptions, layout: Layout = TREC_RUN, *, progress: Progress | None = None) -> RunRows:
-    """Every row of a run; of the options `comments` and `trailing` have an effect. Raises BadLine, BadScore and BadInput."""
+def read_rows(
+    source: Source,
+    options: ReadOptions,
+    layout: Layout = TREC_RUN,
+    *,
+    progress: Progress | None = None,
+) -> RunRows:
+    """Every row of a run; of the options `comments` and `trailing` have an effect. Raises BadLine,
+    BadScore and BadInput.
+    """
     import numpy as np
 
     queries, items = list[str](), list[str]()
@@ -253,21 +321,43 @@ def read_rows(source: Source, options: ReadOptions, layout: Layout = TREC_RUN, *
         numbers.append(np.frombuffer(rows[4][:size], dtype=np.int64) + before)
     if not queries:
         raise empty_file(source, layout)
-    return RunRows(queries, items, np.frombuffer(b"".join(scores)), np.frombuffer(b"".join(ranks)), np.concatenate(numbers))
+    return RunRows(
+        queries,
+        items,
+        np.frombuffer(b"".join(scores)),
+        np.frombuffer(b"".join(ranks)),
+        np.concatenate(numbers),
+    )
 
 
-def _rows(block: bytes, layout: Layout, options: ReadOptions) -> tuple[list[str], list[str], bytes, bytes, bytes]:
-    """Queries, items, and as bytes scores, ranks and numbers of lines from 1 in the block. Raises Unreadable."""
+def _rows(
+    block: bytes, layout: Layout, options: ReadOptions
+) -> tuple[list[str], list[str], bytes, bytes, bytes]:
+    """Queries, items, and as bytes scores, ranks and numbers of lines from 1 in the block. Raises
+    Unreadable.
+    """
     if native.library is not None and layout is TREC_RUN:
         text = block if block.endswith(b"\n") else block + b"\n"
-        rows = native.library.reader_rows(text + SLACK, len(text), options.comments, options.trailing)
+        rows = native.library.reader_rows(
+            text + SLACK, len(text), options.comments, options.trailing
+        )
         if rows is None:
             raise Unreadable
         return rows
     fields = fields_of(block, layout, options)
-    queries, items = (list(map(decode_id, fields.column(field))) for field in (layout.query, layout.item))
-    ranks = array("d", map(_rank, fields.column(_TREC_RANK if layout is TREC_RUN else layout.value)))
-    return queries, items, array("d", fields.scores).tobytes(), ranks.tobytes(), array("q", fields.lines).tobytes()
+    queries, items = (
+        list(map(decode_id, fields.column(field))) for field in (layout.query, layout.item)
+    )
+    ranks = array(
+        "d", map(_rank, fields.column(_TREC_RANK if layout is TREC_RUN else layout.value))
+    )
+    return (
+        queries,
+        items,
+        array("d", fields.scores).tobytes(),
+        ranks.tobytes(),
+        array("q", fields.lines).tobytes(),
+    )
 
 
 def _rank(text: bytes) -> float:
@@ -278,8 +368,12 @@ def _rank(text: bytes) -> float:
     return rank if isfinite(rank) else nan
 
 
-def repeated(name: str, verb: str, keys: Iterable[tuple[tuple[str, ...], int]]) -> DuplicateItem | None:
-    """The error for the first line with an earlier one's key, which begins with the query and ends with the item, or None."""
+def repeated(
+    name: str, verb: str, keys: Iterable[tuple[tuple[str, ...], int]]
+) -> DuplicateItem | None:
+    """The error for the first line with an earlier one's key, which begins with the query and ends
+    with the item, or None.
+    """
     seen: dict[tuple[str, ...], int] = {}
     for key, number in keys:
         if (first := seen.setdefault(key, number)) != number:

@@ -1,4 +1,6 @@
-"""Runs -> the first items of every query as numbers, some queries at a time: one pass, in memory that does not grow with it."""
+"""Runs -> the first items of every query as numbers, some queries at a time: one pass, in memory
+that does not grow with it.
+"""
 
 from __future__ import annotations
 
@@ -22,11 +24,15 @@ _TABLE = Layout("table", "", fields=3, query=0, item=1, value=2)
 
 
 class Irregular(Exception):
-    """A run that must be read another way: with a mistake, an item listed twice, or the rows of a query apart."""
+    """A run that must be read another way: with a mistake, an item listed twice, or the rows of a
+    query apart.
+    """
 
 
 class NumberedLists(NamedTuple):
-    """The first items of some queries, in the order of the run. sizes, items: int64 as bytes; new: items that had no number."""
+    """The first items of some queries, in the order of the run. sizes, items: int64 as bytes; new:
+    items that had no number.
+    """
 
     queries: list[str]
     sizes: bytes
@@ -37,8 +43,8 @@ class NumberedLists(NamedTuple):
 class ListScan:
     """One reading of a run in one file or several, each from its first row to its last.
 
-    items: those that have the numbers from 0 on; others get the next ones. layout: of lines, None for columns. options: `keep` is
-    the number of first items.
+    items: those that have the numbers from 0 on; others get the next ones. layout: of lines, None
+    for columns. options: `keep` is the number of first items.
     """
 
     def __init__(self, items: Sequence[str], layout: Layout | None, options: ReadOptions) -> None:
@@ -51,7 +57,9 @@ class ListScan:
         native.library.reader_items(self._worker, items)
 
     def read(self, source: Source, *, by_one: bool = False) -> Iterator[NumberedLists]:
-        """The lists in a file of lines. by_one: whether ranks are 1, 2, 3, … in the order of the lines. Raises Irregular."""
+        """The lists in a file of lines. by_one: whether ranks are 1, 2, 3, … in the order of the
+        lines. Raises Irregular.
+        """
         room, rest, place, last = bytearray(BLOCK + len(SLACK)), 0, 0, False
         n = 0
         with source.open() as stream:
@@ -59,7 +67,9 @@ class ListScan:
                 if source.path is None:
                     rest, place, last = feed_from_stream(self._worker, stream, room, rest, place)
                 else:
-                    rest, place, last = native.library.reader_read(self._worker, stream.fileno(), room, rest, place, -1, _TURN)
+                    rest, place, last = native.library.reader_read(
+                        self._worker, stream.fileno(), room, rest, place, -1, _TURN
+                    )
                 if rest < 0 or (rest >= len(room) - len(SLACK) and rest >= LARGEST):
                     raise Irregular
                 if rest >= len(room) - len(SLACK):

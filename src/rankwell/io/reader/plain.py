@@ -1,7 +1,9 @@
-"""The plain reader of runs: lists, sets and loops, with the results of the compiled reader to the last bit and word.
+"""The plain reader of runs: lists, sets and loops, with the results of the compiled reader to the
+last bit and word.
 
-It reads where there is no compiled kernel, and is the oracle of the tests of the compiled reader. A file is read query by query;
-where the lines of a query are not contiguous, they are first sorted into parts of few queries in a temporary file.
+It reads where there is no compiled kernel, and is the oracle of the tests of the compiled reader. A
+file is read query by query; where the lines of a query are not contiguous, they are first sorted
+into parts of few queries in a temporary file.
 """
 
 from __future__ import annotations
@@ -14,7 +16,15 @@ from operator import gt, itemgetter
 from typing import TYPE_CHECKING, BinaryIO
 
 from rankwell.core.tables.ranking import places_in_ties
-from rankwell.io.reader.lines import BLOCK, Fields, ReadOptions, empty_file, fields_of, first_duplicate, read_blocks
+from rankwell.io.reader.lines import (
+    BLOCK,
+    Fields,
+    ReadOptions,
+    empty_file,
+    fields_of,
+    first_duplicate,
+    read_blocks,
+)
 from rankwell.io.reader.rows import HitRows
 from rankwell.store import encode_id
 
@@ -53,7 +63,13 @@ def scan(
 
 class _Reader:
     def __init__(
-        self, source: Source, judged: Judgments, layout: Layout, options: ReadOptions, progress: Progress | None, block_size: int
+        self,
+        source: Source,
+        judged: Judgments,
+        layout: Layout,
+        options: ReadOptions,
+        progress: Progress | None,
+        block_size: int,
     ) -> None:
         self._source, self._layout, self._options = source, layout, options
         self._progress, self._block_size = progress, block_size
@@ -61,7 +77,10 @@ class _Reader:
         items = list(map(encode_id, judged.items))
         # Query -> its position, and the row of each of its items.
         self._judged = {
-            encode_id(query): (place, {items[row]: row for row in range(bounds[place], bounds[place + 1])})
+            encode_id(query): (
+                place,
+                {items[row]: row for row in range(bounds[place], bounds[place + 1])},
+            )
             for place, query in enumerate(judged.queries)
         }
         self._clear()
@@ -81,14 +100,24 @@ class _Reader:
         except _QueryReturns:
             self._clear()
             self._read_scattered()
-        if self._twice and (error := first_duplicate(self._source, self._layout, self._options, self._twice)) is not None:
+        if (
+            self._twice
+            and (error := first_duplicate(self._source, self._layout, self._options, self._twice))
+            is not None
+        ):
             raise error
         if not self._unknown and not any(self._retrieved):
             raise empty_file(self._source, self._layout)
         columns = zip(*self._hits, strict=True) if self._hits else ((),) * 5
-        numbers = [array(code, column).tobytes() for code, column in zip("qdqqq", columns, strict=True)]
+        numbers = [
+            array(code, column).tobytes() for code, column in zip("qdqqq", columns, strict=True)
+        ]
         items = [item for _, own, _ in self._top for item in own]
-        counts = [query for query, _, _ in self._top], [len(own) for _, own, _ in self._top], map(len, items)
+        counts = (
+            [query for query, _, _ in self._top],
+            [len(own) for _, own, _ in self._top],
+            map(len, items),
+        )
         scores = array("d", [score for _, _, own in self._top for score in own]).tobytes()
         queries, sizes, lengths = (array("q", each).tobytes() for each in counts)
         top = queries, sizes, lengths, scores, b"".join(items)
@@ -97,10 +126,15 @@ class _Reader:
     def _fields(self) -> Iterator[Fields]:
         """The fields of one block after the other. Raises BadLine or BadScore."""
         arguments = self._source, self._layout, self._options, fields_of
-        return (fields for _, fields in read_blocks(*arguments, size=self._block_size, progress=self._progress))
+        return (
+            fields
+            for _, fields in read_blocks(*arguments, size=self._block_size, progress=self._progress)
+        )
 
     def _read_queries(self) -> None:
-        """Reads a file in which the lines of each query are contiguous. Raises _QueryReturns for another."""
+        """Reads a file in which the lines of each query are contiguous. Raises _QueryReturns for
+        another.
+        """
         name, items, scores = b"", list[bytes](), list[float]()
         for fields in self._fields():
             listed, start = fields.column(self._layout.item), 0
@@ -115,14 +149,18 @@ class _Reader:
         self._finish(name, items, scores)
 
     def _read_scattered(self) -> None:
-        """Reads a file with lines in any order: those of a query keep their order within their part."""
+        """Reads a file with lines in any order: those of a query keep their order within their
+        part.
+        """
         layout = self._layout
         with tempfile.TemporaryFile() as room:
             places: list[list[tuple[int, int]]] = [[] for _ in range(_PARTS)]
             parts: list[list[bytes]] = [[] for _ in range(_PARTS)]
             waiting = 0
             for fields in self._fields():
-                for row in zip(*map(fields.column, (layout.query, layout.item, layout.value)), strict=True):
+                for row in zip(
+                    *map(fields.column, (layout.query, layout.item, layout.value)), strict=True
+                ):
                     parts[hash(row[0]) % _PARTS].append(b"\t".join(row))
                 waiting += len(fields.lines)
                 if waiting >= _AT_ONCE:
@@ -134,9 +172,13 @@ class _Reader:
 
     def _read_part(self, text: bytes) -> None:
         """The lines `query item value` of some queries."""
-        fields = fields_of(text, self._layout._replace(fields=3, query=0, item=1, value=2), ReadOptions())
+        fields = fields_of(
+            text, self._layout._replace(fields=3, query=0, item=1, value=2), ReadOptions()
+        )
         queries: dict[bytes, tuple[list[bytes], list[float]]] = {}
-        for query, item, score in zip(fields.column(0), fields.column(1), fields.scores, strict=True):
+        for query, item, score in zip(
+            fields.column(0), fields.column(1), fields.scores, strict=True
+        ):
             items, scores = queries.setdefault(query, ([], []))
             items.append(item)
             scores.append(score)
@@ -169,10 +211,20 @@ class _Reader:
             upto = {score: bisect_right(ordered, score) for score in own}
             tied = {score: upto[score] - bisect_left(ordered, score) for score in own}
             rivals = {score for score in own if tied[score] > 1}
-            places = places_in_ties(items, scores, rivals, self._options.ties, bytes) if rivals else {}
+            places = (
+                places_in_ties(items, scores, rivals, self._options.ties, bytes) if rivals else {}
+            )
             for place, item in found:
                 score = scores[place]
-                self._hits.append((rows[item], score, len(ordered) - upto[score], tied[score], places.get(item, 0)))
+                self._hits.append(
+                    (
+                        rows[item],
+                        score,
+                        len(ordered) - upto[score],
+                        tied[score],
+                        places.get(item, 0),
+                    )
+                )
         if self._options.keep:
             self._keep(position, items, scores)
 

@@ -1,4 +1,6 @@
-"""Rows of hits and of judgments as a reader gives them, without NumPy, which makes tables of them."""
+"""Rows of hits and of judgments as a reader gives them, without NumPy, which makes tables of
+them.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +15,11 @@ if TYPE_CHECKING:
 
 
 class HitRows(NamedTuple):
-    """The columns of `Hits`, in any order of rows, with numbers as bytes: float64 for the scores, int64 for all others.
+    """The columns of `Hits`, in any order of rows, with numbers as bytes: float64 for the scores,
+    int64 for all others.
 
-    top: the first items of some queries: (queries,) indices of queries and numbers of their items; (rows,) lengths of the ids and
-    scores; and the ids, one behind the other.
+    top: the first items of some queries: (queries,) indices of queries and numbers of their items;
+    (rows,) lengths of the ids and scores; and the ids, one behind the other.
     """
 
     retrieved: bytes
@@ -29,14 +32,19 @@ class HitRows(NamedTuple):
     top: tuple[bytes, bytes, bytes, bytes, bytes]
 
     def hits(self, judgments: Judgments, *, keep: int) -> Hits:
-        """The hits under the judgments whose rows these are. keep: whether the first items of each query were kept."""
+        """The hits under the judgments whose rows these are. keep: whether the first items of each
+        query were kept.
+        """
         import numpy as np
 
         from rankwell.core.tables.ranking import Hits
 
         rows = np.frombuffer(self.row, dtype=np.int64)
         order = np.argsort(rows)
-        above, tied, before = (np.frombuffer(raw, dtype=np.int64)[order] for raw in (self.above, self.tied, self.before))
+        above, tied, before = (
+            np.frombuffer(raw, dtype=np.int64)[order]
+            for raw in (self.above, self.tied, self.before)
+        )
         score = np.frombuffer(self.score)[order]
         retrieved = np.frombuffer(self.retrieved, dtype=np.int64).copy()
         unknown = {decode_id(query): self.unknown[query] for query in sorted(self.unknown)}
@@ -54,7 +62,8 @@ class HitRows(NamedTuple):
         bounds = offsets_of(lengths)
         order = np.argsort(queries)
         rows = np.argsort(np.repeat(queries, sizes), kind="stable")
-        # Only ids of tables may hold an end of a line; others are cut at ends that are put between them.
+        # Only ids of tables may hold an end of a line; others are cut at ends that are put between
+        # them.
         if b"\n" in (text := self.top[4]):
             ids = [decode_id(text[start:stop]) for start, stop in pairwise(bounds.tolist())]
         else:
@@ -69,7 +78,9 @@ class HitRows(NamedTuple):
 
 
 class JudgedRows(NamedTuple):
-    """The columns of `Judgments`, with the numbers of `offsets` (int64) and `grades` (float64) as bytes."""
+    """The columns of `Judgments`, with the numbers of `offsets` (int64) and `grades` (float64) as
+    bytes.
+    """
 
     queries: tuple[str, ...]
     offsets: bytes

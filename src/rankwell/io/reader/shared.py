@@ -1,4 +1,6 @@
-"""Queries that several files share: the compiled reader counts the rows of one file among the judged items of all."""
+"""Queries that several files share: the compiled reader counts the rows of one file among the
+judged items of all.
+"""
 
 from __future__ import annotations
 
@@ -15,21 +17,34 @@ from rankwell.store import Source
 
 
 def count_lines(
-    source: Source, judgments: Judgments, shared: SharedQueries, layout: Layout, options: ReadOptions
+    source: Source,
+    judgments: Judgments,
+    shared: SharedQueries,
+    layout: Layout,
+    options: ReadOptions,
 ) -> SharedCounts | None:
-    """The rows of shared queries in a run file, counted. None without the compiled kernel and for a file with a mistake."""
+    """The rows of shared queries in a run file, counted. None without the compiled kernel and for a
+    file with a mistake.
+    """
     if native.library is None:
         return None
     try:
-        # The order of the prints is that of the lines: a part has the same bytes whenever it is computed.
-        counted = _SharedScan(source, judgments.flat, layout, options._replace(keep=0), threads=1).count(shared)
+        # The order of the prints is that of the lines: a part has the same bytes whenever it is
+        # computed.
+        counted = _SharedScan(
+            source, judgments.flat, layout, options._replace(keep=0), threads=1
+        ).count(shared)
     except Odd:
         return None
     return _counts(counted, shared, options)
 
 
-def count_columns(stream: Any, judgments: Judgments, shared: SharedQueries, options: ReadOptions) -> SharedCounts | None:
-    """The same of columns of query and item, strings, and score, float64. stream: as for `scan_columns`."""
+def count_columns(
+    stream: Any, judgments: Judgments, shared: SharedQueries, options: ReadOptions
+) -> SharedCounts | None:
+    """The same of columns of query and item, strings, and score, float64. stream: as for
+    `scan_columns`.
+    """
     if native.library is None:
         return None
     options = options._replace(keep=0, comments=False, trailing=False)
@@ -47,14 +62,18 @@ class _SharedScan(Scan):
     def count(self, shared: SharedQueries) -> Any:
         """The worker that has counted."""
         first = _expecting(self._worker(COLLECT), shared)
-        return self._read(list(self._parts(whole_queries=False)), lambda: self._second(first), whole_queries=False)[0]
+        return self._read(
+            list(self._parts(whole_queries=False)), lambda: self._second(first), whole_queries=False
+        )[0]
 
 
 def _expecting(worker: Any, shared: SharedQueries) -> Any:
     """A new worker that has the items to count for, as if it had found them in a first pass."""
     queries = shared.queries
     columns = (queries, queries[shared.owner], shared.row, shared.score.astype(np.float64))
-    native.library.reader_expect(worker, *(np.ascontiguousarray(each).tobytes() for each in columns))
+    native.library.reader_expect(
+        worker, *(np.ascontiguousarray(each).tobytes() for each in columns)
+    )
     native.library.reader_gather(worker)
     return worker
 
@@ -65,8 +84,11 @@ def _counts(worker: Any, shared: SharedQueries, options: ReadOptions) -> SharedC
     row, _, above, tied, before = (np.frombuffer(raw, dtype=np.int64) for raw in placed)
     rows, prints = native.library.reader_prints(worker)
     counted = np.frombuffer(rows, dtype=np.int64)[shared.queries]
-    # The rows of the targets ascend; those of queries that are not in this file have nothing counted.
+    # The rows of the targets ascend; those of queries that are not in this file have nothing
+    # counted.
     order, target = np.argsort(row), np.flatnonzero(counted[shared.owner])
     above, tied, before = (each[order][target] for each in (above, tied, before))
     upto = tied - before if options.ties == "id-desc" else before + 1
-    return SharedCounts(target, above, tied, upto, SharedPrints(counted, np.frombuffer(prints, dtype=np.uint64)))
+    return SharedCounts(
+        target, above, tied, upto, SharedPrints(counted, np.frombuffer(prints, dtype=np.uint64))
+    )

@@ -1,4 +1,6 @@
-"""The content of contact sheets, from the rows of details.parquet; and a table of small pictures, for a page of one file."""
+"""The content of contact sheets, from the rows of details.parquet; and a table of small pictures,
+for a page of one file.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -21,8 +23,10 @@ _STATES: dict[str, State] = {"relevant": "right", "nonrelevant": "wrong", "unjud
 class Tile(NamedTuple):
     """One result, or the query itself.
 
-    picture: RGB, of any size; None draws a placeholder with `problem`, a few words. rank: from 1; None was not retrieved.
-    found, missing: keywords that the query asks for and the result has, or lacks. label: what it is, such as an instance.
+    picture: RGB, of any size; None draws a placeholder with `problem`, a few words. rank: from 1;
+    None was not retrieved.
+    found, missing: keywords that the query asks for and the result has, or lacks. label: what it
+    is, such as an instance.
     """
 
     item: str
@@ -38,9 +42,11 @@ class Tile(NamedTuple):
 
 
 class Sheet(NamedTuple):
-    """A query with its results in order of rank; ranks may leave some out (the first five, then the first right one).
+    """A query with its results in order of rank; ranks may leave some out (the first five, then the
+    first right one).
 
-    name: the query's id, by which the file is called. query: its tile, where it is a picture. score: what tiles' scores mean.
+    name: the query's id, by which the file is called. query: its tile, where it is a picture.
+    score: what tiles' scores mean.
     """
 
     name: str
@@ -77,10 +83,14 @@ class _Row(NamedTuple):
         return [label for each in holders for kind in kinds for label in each.get(kind, ())]
 
     def tile(self, pictures: Thumbnails) -> Tile:
-        """The result as it is drawn: what is relevant but below the least score is drawn as wrong."""
+        """The result as it is drawn: what is relevant but below the least score is drawn as
+        wrong.
+        """
         shown = pictures[self.item]
         notes = [str(self.detail[name]) for name in ("match", "note") if self.detail.get(name)]
-        notes += ["below the threshold"] * self.is_below + ["not annotated"] * (self.state == "unjudged")
+        notes += ["below the threshold"] * self.is_below + ["not annotated"] * (
+            self.state == "unjudged"
+        )
         state = _STATES.get(self.state, "unjudged")
         return Tile(
             item=self.item,
@@ -108,33 +118,52 @@ def sheets_of(
 ) -> Iterator[Sheet]:
     """A sheet for each run and query: its first results, then the first right one at any rank.
 
-    details: the columns of details.parquet. Of `detail`, a JSON object, `found` and `missing` (lists of keywords) or `groups`
-    (group -> both), `label`, `match`, `note`, `reasons` and `ranks` (the first and last rank that a tie leaves open) are shown.
-    titles: query -> its text. lines: (run, query) -> lines below the title. queries: the (run, query) to draw, None for all.
+    details: the columns of details.parquet. Of `detail`, a JSON object, `found` and `missing`
+    (lists of keywords) or `groups` (group -> both), `label`, `match`, `note`, `reasons` and `ranks`
+    (the first and last rank that a tie leaves open) are shown. titles: query -> its text. lines:
+    (run, query) -> lines below the title. queries: the (run, query) to draw, None for all.
     """
     rows = _rows(details)
     several, items = len({run for run, _ in rows}) > 1, set(details["item"])
     for run, query in rows if queries is None else queries:
-        listed = sorted(rows.get((run, query), ()), key=lambda row: (row.rank is None, row.rank or 0))
+        listed = sorted(
+            rows.get((run, query), ()), key=lambda row: (row.rank is None, row.rank or 0)
+        )
         shown = [row for row in listed if row.rank is not None and row.state != "junk"][:first]
         tiles = [row.tile(pictures) for row in shown]
-        right, best = sum(row.is_right for row in shown), next((row for row in listed if row.is_right and row.rank), None)
+        right, best = (
+            sum(row.is_right for row in shown),
+            next((row for row in listed if row.is_right and row.rank), None),
+        )
         place = where = ""
         if best is not None:
             tied: Sequence[int] = best.detail.get("ranks") or ()
             place = f", tied for {tied[0]}–{tied[1]}" if tied else ""
-            where = f" · the first right one at rank {f'{tied[0]}–{tied[1]}, tied' if tied else best.rank}"
+            where = (
+                " · the first right one at rank "
+                f"{f'{tied[0]}–{tied[1]}, tied' if tied else best.rank}"
+            )
             if not right:
                 tiles.append(best.tile(pictures)._replace(note=f"the first right one{place}"))
         # A row that has all keywords, or none, has them in their own order.
-        whole = sorted(listed, key=lambda row: bool(row.keywords("found")) and bool(row.keywords("missing")))
-        required = dict.fromkeys(label for row in whole for label in row.keywords("found", "missing"))
+        whole = sorted(
+            listed, key=lambda row: bool(row.keywords("found")) and bool(row.keywords("missing"))
+        )
+        required = dict.fromkeys(
+            label for row in whole for label in row.keywords("found", "missing")
+        )
         counted = f"{right} of the first {len(shown)} right" if shown else "nothing retrieved"
         texts = [*([run] if several else []), *(lines or {}).get((run, query), ())]
         texts += [f"asks for {', '.join(required)}"] if required else []
-        texts.append(f"{counted} · {sum(row.state == 'relevant' for row in listed)} relevant{where}")
+        texts.append(
+            f"{counted} · {sum(row.state == 'relevant' for row in listed)} relevant{where}"
+        )
         is_picture = query in pictures or query in items
-        tile = Tile(query, "query", pictures[query].image, pictures[query].problem) if is_picture else None
+        tile = (
+            Tile(query, "query", pictures[query].image, pictures[query].problem)
+            if is_picture
+            else None
+        )
         name = f"{run} {query}" if several else query
         yield Sheet(name, (titles or {}).get(query, query), tuple(tiles), tuple(texts), tile, score)
 
@@ -142,15 +171,19 @@ def sheets_of(
 def picture_columns(
     details: Columns, pictures: Thumbnails, *, queries: Iterable[str] = (), first: int = 20
 ) -> dict[str, list[Any]]:
-    """The columns of items.parquet: the pictures of queries, of their first results and of the first right one, each item once.
+    """The columns of items.parquet: the pictures of queries, of their first results and of the
+    first right one, each item once.
 
-    `thumbnail` is a JPEG in a `data:` address of `width` x `height` pixels, else `problem` says why not in a few words.
+    `thumbnail` is a JPEG in a `data:` address of `width` x `height` pixels, else `problem` says why
+    not in a few words.
     """
     shown = {query for query in queries if query in pictures}
     for found in _rows(details).values():
         ranked = [(row.rank, row) for row in found if row.rank is not None]
         shown |= {row.item for rank, row in ranked if rank <= first}
-        shown |= {item for _, item in sorted((rank, row.item) for rank, row in ranked if row.is_right)[:1]}
+        shown |= {
+            item for _, item in sorted((rank, row.item) for rank, row in ranked if row.is_right)[:1]
+        }
     rows: list[tuple[str, str | None, int | None, int | None, str | None]] = []
     for item in sort_ids(shown):
         image, problem = pictures[item]
@@ -165,9 +198,18 @@ def picture_columns(
 
 
 def pictured(queries: Columns, pictures: Mapping[str, Any]) -> dict[str, Any]:
-    """The columns of queries.parquet with `picture_item`, the row of `picture_columns` whose picture is the query's."""
-    known = {item for item, source in zip(pictures["item"], pictures["thumbnail"], strict=True) if source is not None}
-    return {**queries, "picture_item": [query if query in known else None for query in queries["query"]]}
+    """The columns of queries.parquet with `picture_item`, the row of `picture_columns` whose
+    picture is the query's.
+    """
+    known = {
+        item
+        for item, source in zip(pictures["item"], pictures["thumbnail"], strict=True)
+        if source is not None
+    }
+    return {
+        **queries,
+        "picture_item": [query if query in known else None for query in queries["query"]],
+    }
 
 
 def _rows(details: Columns) -> dict[tuple[str, str], list[_Row]]:
@@ -175,7 +217,9 @@ def _rows(details: Columns) -> dict[tuple[str, str], list[_Row]]:
     found: dict[tuple[str, str], list[_Row]] = {}
     items = details["item"]
     columns = [details[name] for name in ("run", "query", "item", "rank", "score", "state")]
-    for run, query, item, rank, score, state, detail in zip(*columns, details.get("detail", [None] * len(items)), strict=True):
+    for run, query, item, rank, score, state, detail in zip(
+        *columns, details.get("detail", [None] * len(items)), strict=True
+    ):
         known: Mapping[str, Any] = parse_json(detail, "the detail of a result") if detail else {}
         number = None if rank is None or np.isnan(rank) else int(rank)
         value = None if score is None or np.isnan(score) else float(score)

@@ -1,4 +1,6 @@
-"""Text on pictures with the font that Pillow carries: the same on every machine, wrapped, no boxes for letters it lacks."""
+"""Text on pictures with the font that Pillow carries: the same on every machine, wrapped, no boxes
+for letters it lacks.
+"""
 
 import unicodedata
 from collections.abc import Callable
@@ -8,10 +10,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from PIL.ImageDraw import ImageDraw
 
-_INSTEAD = dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-") | {"\u00a0": " ", "×": "x", "ß": "ss", "æ": "ae", "œ": "oe"}
+_INSTEAD = dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-") | {
+    "\u00a0": " ",
+    "×": "x",
+    "ß": "ss",
+    "æ": "ae",
+    "œ": "oe",
+}
 _BELOW = "\u0327"
 _MARKS = {
-    **{"\u0300": ("`", 1.0), "\u0301": ("´", 1.0), "\u0302": ("^", 0.55), "\u0303": ("~", 0.65), "\u0304": ("-", 0.9)},
+    **{
+        "\u0300": ("`", 1.0),
+        "\u0301": ("´", 1.0),
+        "\u0302": ("^", 0.55),
+        "\u0303": ("~", 0.65),
+        "\u0304": ("-", 0.9),
+    },
     **{"\u0307": (".", 1.0), "\u0308": ("..", 0.85), "\u030a": ("°", 0.8), _BELOW: (",", 0.7)},
 }
 """Accent -> the sign of the font that it is made of, and its size beside that of the letter."""
@@ -28,7 +42,9 @@ def _font(size: int) -> Any:
 
 @cache
 def _ink(sign: str, size: int) -> tuple[int, int, int, int]:
-    """Left, top, right and bottom of what is drawn for a sign, from its place on the base line; `getbbox` reaches to the line."""
+    """Left, top, right and bottom of what is drawn for a sign, from its place on the base line;
+    `getbbox` reaches to the line.
+    """
     mask, offset = _font(size).getmask2(sign, mode="L", anchor="ls")
     left, top, right, bottom = mask.getbbox() or (0, 0, 0, 0)
     return left + offset[0], top + offset[1], right + offset[0], bottom + offset[1]
@@ -42,7 +58,9 @@ def _is_known(letter: str) -> bool:
 
 @cache
 def _cluster(letter: str) -> tuple[str, str]:
-    """The signs that stand for one letter, and the accents on the last of them; an escape where the font has nothing like it."""
+    """The signs that stand for one letter, and the accents on the last of them; an escape where the
+    font has nothing like it.
+    """
     instead = _INSTEAD.get(letter, letter)
     if instead.isprintable() and all(map(_is_known, instead)):
         return instead, ""
@@ -53,21 +71,27 @@ def _cluster(letter: str) -> tuple[str, str]:
 
 
 class TextLine(NamedTuple):
-    """One line of text as it is drawn: signs of the font, and the accents by the place of their sign."""
+    """One line of text as it is drawn: signs of the font, and the accents by the place of their
+    sign.
+    """
 
     signs: str
     accents: tuple[tuple[int, str], ...] = ()
 
 
 class Letters:
-    """Text of one size in pixels. `height` is that from line to line, `ascent` from a line's top to its base line."""
+    """Text of one size in pixels. `height` is that from line to line, `ascent` from a line's top to
+    its base line.
+    """
 
     def __init__(self, size: int) -> None:
         self._size, self._font = size, _font(size)
         self.height, self.ascent = round(size * 1.36), round(size * 1.02)
 
     def line(self, text: str) -> TextLine:
-        """The text as one line: letters with accents are put together, what the font cannot show is written as an escape."""
+        """The text as one line: letters with accents are put together, what the font cannot show is
+        written as an escape.
+        """
         signs, accents = "", list[tuple[int, str]]()
         for letter in unicodedata.normalize("NFC", text):
             shown, marks = _cluster(letter)
@@ -81,7 +105,9 @@ class Letters:
         return self._font.getlength(self.line(text).signs)
 
     def wrap(self, text: str, width: float, *, lines: int = 3) -> list[str]:
-        """The text in at most so many lines of that width; a longer one loses its middle: ids differ at their ends."""
+        """The text in at most so many lines of that width; a longer one loses its middle: ids
+        differ at their ends.
+        """
         broken = self._broken(text, width)
         if len(broken) <= lines:
             return broken
@@ -94,7 +120,12 @@ class Letters:
     def _broken(self, text: str, width: float) -> list[str]:
         lines, rest = list[str](), " ".join(text.split(" ")).strip()
         while rest and self.width(rest) > width:
-            cut = self._break(rest, _most(1, len(rest), lambda size, rest=rest: self.width(rest[:size].rstrip()) <= width))
+            cut = self._break(
+                rest,
+                _most(
+                    1, len(rest), lambda size, rest=rest: self.width(rest[:size].rstrip()) <= width
+                ),
+            )
             lines.append(rest[:cut].rstrip())
             rest = rest[cut:].lstrip()
         return [*lines, rest] if rest or not lines else lines
@@ -109,8 +140,18 @@ class Letters:
                 return place
         return most
 
-    def draw(self, canvas: "ImageDraw", place: tuple[float, float], text: str, colour: str, *, bold: bool = False) -> None:
-        """Writes one line with its upper left corner at a place. bold: the font has one weight, so the line is drawn twice."""
+    def draw(
+        self,
+        canvas: "ImageDraw",
+        place: tuple[float, float],
+        text: str,
+        colour: str,
+        *,
+        bold: bool = False,
+    ) -> None:
+        """Writes one line with its upper left corner at a place. bold: the font has one weight, so
+        the line is drawn twice.
+        """
         x, y = place[0], place[1] + self.ascent
         line = self.line(text)
         for shift in (0, max(1, self._size // 24)) if bold else (0,):
@@ -118,7 +159,9 @@ class Letters:
             for position, marks in line.accents:
                 self._accent(canvas, (x + shift, y), line.signs[: position + 1], marks, colour)
 
-    def _accent(self, canvas: "ImageDraw", origin: tuple[float, float], signs: str, marks: str, colour: str) -> None:
+    def _accent(
+        self, canvas: "ImageDraw", origin: tuple[float, float], signs: str, marks: str, colour: str
+    ) -> None:
         """Draws accents on the last of the signs."""
         left, top, right, bottom = _ink(signs[-1], self._size)
         middle = origin[0] + self._font.getlength(signs[:-1]) + (left + right) / 2
@@ -128,7 +171,13 @@ class Letters:
             size = max(4, round(self._size * share))
             ink = _ink(sign, size)
             y = bottom + 1 - ink[1] if mark == _BELOW else top - gap - ink[3]
-            canvas.text((middle - (ink[0] + ink[2]) / 2, origin[1] + y), sign, fill=colour, font=_font(size), anchor="ls")
+            canvas.text(
+                (middle - (ink[0] + ink[2]) / 2, origin[1] + y),
+                sign,
+                fill=colour,
+                font=_font(size),
+                anchor="ls",
+            )
             top -= 0 if mark == _BELOW else gap + ink[3] - ink[1]
 
 

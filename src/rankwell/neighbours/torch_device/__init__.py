@@ -1,4 +1,6 @@
-"""Search with torch, on a GPU where there is one: half-precision products, shortlists and exact scores stay on the device."""
+"""Search with torch, on a GPU where there is one: half-precision products, shortlists and exact
+scores stay on the device.
+"""
 
 from typing import Any
 
@@ -25,7 +27,8 @@ def _open(task: SearchTask, device: str | None) -> DeviceSearch:
         torch.empty(1, device=device, dtype=torch.float64)
     except (RuntimeError, AssertionError, NotImplementedError, TypeError) as error:
         raise BadUsage(
-            f"torch cannot use the device {device!r} ({str(error).splitlines()[0]}); leave it out, or name cpu."
+            f"torch cannot use the device {device!r} ({str(error).splitlines()[0]}); leave it "
+            "out, or name cpu."
         ) from error
     from rankwell.neighbours.torch_device.sweep import TorchSearch
 

@@ -1,6 +1,8 @@
-"""Kernels in Triton: half-precision products are compared in registers and appended to lists, lists are pruned, sums are exact.
+"""Kernels in Triton: half-precision products are compared in registers and appended to lists, lists
+are pruned, sums are exact.
 
-CUDA builds of torch bring Triton, which is imported when a kernel is first used. With TRITON_INTERPRET=1 they run on the CPU.
+CUDA builds of torch bring Triton, which is imported when a kernel is first used. With
+TRITON_INTERPRET=1 they run on the CPU.
 """
 
 # Triton reads the annotations of a kernel, and knows its own only.
@@ -45,10 +47,11 @@ INNER = 64
 
 
 class KernelTile(NamedTuple):
-    """Sizes of the tiles of `append`; `group` tiles of queries are multiplied with the same items side by side.
+    """Sizes of the tiles of `append`; `group` tiles of queries are multiplied with the same items
+    side by side.
 
-    is_described: whether tiles are fetched by the copy engine of Hopper, for which Triton has descriptors of tensors. Other sizes
-    were slower on an H200 (ADR 22).
+    is_described: whether tiles are fetched by the copy engine of Hopper, for which Triton has
+    descriptors of tensors. Other sizes were slower on an H200 (ADR 22).
     """
 
     queries: int = 128
@@ -78,7 +81,9 @@ def _descriptor() -> Callable[[Tensor, list[int]], Any] | None:
 
 
 class Lists(NamedTuple):
-    """Lists of candidates that the kernel appends to. counts: (queries,) int32, beyond the width where there was no room."""
+    """Lists of candidates that the kernel appends to. counts: (queries,) int32, beyond the width
+    where there was no room.
+    """
 
     counts: Tensor
     positions: Tensor
@@ -87,13 +92,36 @@ class Lists(NamedTuple):
 
 
 def _append(
-    queries, items, scale, query_factor, item_factor, unit, cut, slack,
-    count, position, upper, lower,
-    n_queries, n_items, d, width, first,
-    has_scale: tl.constexpr, has_factors: tl.constexpr, is_described: tl.constexpr,
-    block_q: tl.constexpr, block_x: tl.constexpr, block_d: tl.constexpr, group: tl.constexpr,
-) -> None:  # fmt: skip
-    tile, query_tiles, across = tl.program_id(0), tl.cdiv(n_queries, block_q), tl.cdiv(n_items, block_x)
+    queries,
+    items,
+    scale,
+    query_factor,
+    item_factor,
+    unit,
+    cut,
+    slack,
+    count,
+    position,
+    upper,
+    lower,
+    n_queries,
+    n_items,
+    d,
+    width,
+    first,
+    has_scale: tl.constexpr,
+    has_factors: tl.constexpr,
+    is_described: tl.constexpr,
+    block_q: tl.constexpr,
+    block_x: tl.constexpr,
+    block_d: tl.constexpr,
+    group: tl.constexpr,
+) -> None:
+    tile, query_tiles, across = (
+        tl.program_id(0),
+        tl.cdiv(n_queries, block_q),
+        tl.cdiv(n_items, block_x),
+    )
     # Tiles of the same items run side by side, so that these are read from the cache.
     top = tile // (group * across) * group
     high = tl.minimum(query_tiles - top, group)
@@ -105,7 +133,8 @@ def _append(
         for start in range(0, d, block_d):
             value = tl.dot(queries.load([above, start]), items.load([begin, start]).T, value)
     else:
-        # Rows beyond the end are those of the beginning, and are left out below, so that loads need no mask.
+        # Rows beyond the end are those of the beginning, and are left out below, so that loads need
+        # no mask.
         inner = tl.arange(0, block_d)
         left = queries + (row % n_queries).to(tl.int64)[:, None] * d + inner[None, :]
         right = items + (column % n_items).to(tl.int64)[None, :] * d + inner[:, None]
@@ -121,7 +150,8 @@ def _append(
     reach = tl.load(cut + row, mask=is_row, other=float("inf"))
     if begin + block_x > n_items:
         value = tl.where(is_column[None, :], value, float("-inf"))
-    # Few reach the cut: taking the best of every row, as long as there is one, moves no tile through shared memory.
+    # Few reach the cut: taking the best of every row, as long as there is one, moves no tile
+    # through shared memory.
     best = tl.max(value, axis=1)
     while tl.max((best >= reach).to(tl.int32), axis=0) > 0:
         has = best >= reach
@@ -139,14 +169,20 @@ def _append(
 
 
 def append(
-    lists: Lists, queries: Tensor, items: Tensor, scale: Tensor | None, factors: tuple[Tensor, Tensor] | None,
-    bounds: tuple[Tensor, Tensor, Tensor], first: int, tile: KernelTile,
-) -> None:  # fmt: skip
+    lists: Lists,
+    queries: Tensor,
+    items: Tensor,
+    scale: Tensor | None,
+    factors: tuple[Tensor, Tensor] | None,
+    bounds: tuple[Tensor, Tensor, Tensor],
+    first: int,
+    tile: KernelTile,
+) -> None:
     """Appends all pairs whose product reaches the cut of its query.
 
-    queries, items: (n, d) float16, contiguous, d a multiple of `INNER`. scale: (items,) float32, None for ones. factors: those of
-    `Vectors.offsets`. bounds: (queries,) the cut, float32 in units of the query; the unit and the slack, float64. first: the
-    position of the first item.
+    queries, items: (n, d) float16, contiguous, d a multiple of `INNER`. scale: (items,) float32,
+    None for ones. factors: those of `Vectors.offsets`. bounds: (queries,) the cut, float32 in units
+    of the query; the unit and the slack, float64. first: the position of the first item.
     """
     cut, unit, slack = bounds
     describe = _descriptor() if tile.is_described else None
@@ -155,16 +191,44 @@ def append(
     rows, columns = (-(-len(table) // block[0]) for table, block in sides)
     compiled(_append)[(rows * columns,)](
         *(table if describe is None else describe(table, block) for table, block in sides),
-        cut if scale is None else scale, query_factor, item_factor, unit, cut, slack, *lists,
-        len(queries), len(items), queries.shape[1], lists.positions.shape[1], first,
-        has_scale=scale is not None, has_factors=factors is not None, is_described=describe is not None,
-        block_q=tile.queries, block_x=tile.items, block_d=INNER, group=tile.group,
-        num_warps=tile.warps, num_stages=tile.stages, enable_fp_fusion=False,
-    )  # fmt: skip
+        cut if scale is None else scale,
+        query_factor,
+        item_factor,
+        unit,
+        cut,
+        slack,
+        *lists,
+        len(queries),
+        len(items),
+        queries.shape[1],
+        lists.positions.shape[1],
+        first,
+        has_scale=scale is not None,
+        has_factors=factors is not None,
+        is_described=describe is not None,
+        block_q=tile.queries,
+        block_x=tile.items,
+        block_d=INNER,
+        group=tile.group,
+        num_warps=tile.warps,
+        num_stages=tile.stages,
+        enable_fp_fusion=False,
+    )
 
 
 def _prune(
-    rows, count, position, upper, lower, floor, entry, excluded, k, width, has_excluded: tl.constexpr, block: tl.constexpr
+    rows,
+    count,
+    position,
+    upper,
+    lower,
+    floor,
+    entry,
+    excluded,
+    k,
+    width,
+    has_excluded: tl.constexpr,
+    block: tl.constexpr,
 ) -> None:
     row, slot = tl.load(rows + tl.program_id(0)), tl.arange(0, block)
     at = row.to(tl.int64) * width + slot
@@ -175,14 +239,17 @@ def _prune(
     low = tl.load(lower + at, mask=lives, other=float("-inf"))
     high = tl.load(upper + at, mask=lives, other=float("-inf"))
     where = tl.load(position + at, mask=lives, other=0)
-    # As integers, floats have their order once the bits of negative ones are turned; of every `least`, k are at or above it.
+    # As integers, floats have their order once the bits of negative ones are turned; of every
+    # `least`, k are at or above it.
     bits = low.to(tl.int64, bitcast=True)
     keys = bits ^ ((bits >> 63) & 0x7FFFFFFFFFFFFFFF)
     least = tl.full((), -0x8000000000000000, tl.int64)
     step = tl.full((), 1 << 62, tl.int64)
     least = tl.where(tl.sum((keys >= 0).to(tl.int32), axis=0) >= k, least * 0, least)
     for _ in range(40):
-        least = tl.where(tl.sum((keys >= least + step).to(tl.int32), axis=0) >= k, least + step, least)
+        least = tl.where(
+            tl.sum((keys >= least + step).to(tl.int32), axis=0) >= k, least + step, least
+        )
         step = step >> 1
     kth = (least ^ ((least >> 63) & 0x7FFFFFFFFFFFFFFF)).to(tl.float64, bitcast=True)
     kth = tl.where(tl.sum(lives.to(tl.int32), axis=0) >= k, kth, float("-inf"))
@@ -203,20 +270,41 @@ def _prune(
     tl.store(lower + at, nothing, mask=is_beyond)
 
 
-def prune(rows: Tensor, lists: Lists, floor: Tensor, entry: Tensor, excluded: Tensor | None, k: int) -> None:
-    """`DeviceShortlist.drop` for some rows of the lists. excluded: (rows, width) pairs that are, None for none."""
+def prune(
+    rows: Tensor, lists: Lists, floor: Tensor, entry: Tensor, excluded: Tensor | None, k: int
+) -> None:
+    """`DeviceShortlist.drop` for some rows of the lists. excluded: (rows, width) pairs that are,
+    None for none.
+    """
     import torch
 
     width = lists.positions.shape[1]
     block = 1 << (width - 1).bit_length()
     compiled(_prune)[(len(rows),)](
-        rows, *lists, floor, entry, rows if excluded is None else excluded.view(torch.uint8), k, width,
-        has_excluded=excluded is not None, block=block, num_warps=max(1, min(block // 256, 8)),
-    )  # fmt: skip
+        rows,
+        *lists,
+        floor,
+        entry,
+        rows if excluded is None else excluded.view(torch.uint8),
+        k,
+        width,
+        has_excluded=excluded is not None,
+        block=block,
+        num_warps=max(1, min(block // 256, 8)),
+    )
 
 
 def _fold(
-    left, left_row, right, right_row, out, d, odd, is_distance: tl.constexpr, folds: tl.constexpr, block: tl.constexpr
+    left,
+    left_row,
+    right,
+    right_row,
+    out,
+    d,
+    odd,
+    is_distance: tl.constexpr,
+    folds: tl.constexpr,
+    block: tl.constexpr,
 ) -> None:
     pair, column = tl.program_id(0), tl.arange(0, block)[None, :]
     at = tl.arange(0, 1 << folds)[:, None] * odd + column
@@ -228,13 +316,16 @@ def _fold(
         other = one
     terms = one * other
     for _ in tl.static_range(folds):
-        low, high = tl.split(tl.permute(tl.reshape(terms, (2, terms.shape[0] // 2, block)), (1, 2, 0)))
+        low, high = tl.split(
+            tl.permute(tl.reshape(terms, (2, terms.shape[0] // 2, block)), (1, 2, 0))
+        )
         terms = low + high
     tl.store(out + pair.to(tl.int64) * odd + column, terms, mask=column < odd)
 
 
 def fold(left: tuple[Tensor, Tensor], right: tuple[Tensor, Tensor], *, is_distance: bool) -> Tensor:
-    """(pairs, odd) float64 sums of products, or of squared differences, halved as long as their number is even.
+    """(pairs, odd) float64 sums of products, or of squared differences, halved as long as their
+    number is even.
 
     left, right: a table, (n, odd * 2**folds), contiguous, and the row of each pair in it.
     """
@@ -246,7 +337,15 @@ def fold(left: tuple[Tensor, Tensor], right: tuple[Tensor, Tensor], *, is_distan
     block = 1 << (odd - 1).bit_length()
     out = torch.empty((n, odd), dtype=torch.float64, device=left[0].device)
     compiled(_fold)[(n,)](
-        *left, *right, out, d, odd, is_distance=is_distance, folds=folds, block=block,
-        num_warps=max(1, min((block << folds) // 512, 8)), enable_fp_fusion=False,
-    )  # fmt: skip
+        *left,
+        *right,
+        out,
+        d,
+        odd,
+        is_distance=is_distance,
+        folds=folds,
+        block=block,
+        num_warps=max(1, min((block << folds) // 512, 8)),
+        enable_fp_fusion=False,
+    )
     return out

@@ -1,4 +1,6 @@
-"""The items on a device, as stored: all where they fit its memory, else block by block, copied while others are multiplied."""
+"""The items on a device, as stored: all where they fit its memory, else block by block, copied
+while others are multiplied.
+"""
 
 # Its types are unknown where the package of an extra is not installed.
 # pyright: reportUnknownParameterType=false
@@ -24,7 +26,9 @@ else:
 Array = NDArray[Any]
 _SHARE = 2  # the gallery may take this part of the free memory
 _COPIED, _RESIDENT = 1 << 30, 1 << 40
-"""Bytes of items that are scored at once, where they are copied to the device, and where they are there."""
+"""Bytes of items that are scored at once, where they are copied to the device, and where they are
+there.
+"""
 
 
 def free_memory(device: torch.device) -> int:
@@ -34,16 +38,22 @@ def free_memory(device: torch.device) -> int:
 
 def on_device(array: Any, device: torch.device) -> Tensor:
     """A copy of an array on the device, in the machine's order of bytes."""
-    return torch.from_numpy(np.array(array, dtype=array.dtype.newbyteorder("="), order="C")).to(device)
+    return torch.from_numpy(np.array(array, dtype=array.dtype.newbyteorder("="), order="C")).to(
+        device
+    )
 
 
 def copied(vectors: Vectors, rows: range, step: int, device: torch.device) -> Iterator[Tensor]:
-    """Some rows on the device, `step` at a time, each block read and copied while the one before it is worked on.
+    """Some rows on the device, `step` at a time, each block read and copied while the one before it
+    is worked on.
 
     A block may be written over once the next but one is taken.
     """
     is_gpu, dtype = device.type == "cuda", _dtype_of(vectors)
-    buffers = [torch.empty((min(step, len(rows)), vectors.shape[1]), dtype=dtype, pin_memory=is_gpu) for _ in range(2)]
+    buffers = [
+        torch.empty((min(step, len(rows)), vectors.shape[1]), dtype=dtype, pin_memory=is_gpu)
+        for _ in range(2)
+    ]
     stream: Any = torch.cuda.Stream(device) if is_gpu else None
     copies: list[Any] = [None, None]
 
@@ -76,7 +86,9 @@ def copied(vectors: Vectors, rows: range, step: int, device: torch.device) -> It
 def moved(vectors: Vectors, rows: range, step: int, device: torch.device) -> Tensor:
     """Some rows on the device, as stored."""
     found = torch.empty((len(rows), vectors.shape[1]), dtype=_dtype_of(vectors), device=device)
-    for start, block in zip(range(0, len(rows), step), copied(vectors, rows, step, device), strict=True):
+    for start, block in zip(
+        range(0, len(rows), step), copied(vectors, rows, step, device), strict=True
+    ):
         found[start : start + len(block)] = block
     return found
 
@@ -86,16 +98,22 @@ def _dtype_of(vectors: Vectors) -> torch.dtype:
 
 
 class Outbox:
-    """Results on their way to arrays of the host: each is copied while the next is made, through memory that is not paged."""
+    """Results on their way to arrays of the host: each is copied while the next is made, through
+    memory that is not paged.
+    """
 
     def __init__(self) -> None:
         self._sent: list[tuple[Array, Tensor, Any]] = []
 
     def send(self, out: Array, found: Tensor) -> None:
-        """Copies a tensor to an array of its shape, which has it after the next but one is sent, or after `close`."""
+        """Copies a tensor to an array of its shape, which has it after the next but one is sent, or
+        after `close`.
+        """
         buffer, done = found, None
         if found.device.type == "cuda":
-            buffer = torch.empty(found.shape, dtype=found.dtype, pin_memory=True).copy_(found, non_blocking=True)
+            buffer = torch.empty(found.shape, dtype=found.dtype, pin_memory=True).copy_(
+                found, non_blocking=True
+            )
             done = torch.cuda.current_stream(found.device).record_event()
         self._sent.append((out, buffer, done))
         self._empty(2)
@@ -117,17 +135,26 @@ class Gallery:
 
     def __init__(self, items: Embeddings, device: torch.device, step: int) -> None:
         self._items, self._device, self._step = items, device, min(step, max(items.n, 1))
-        self._is_kept = items.n * items.dimensions * items.vectors.dtype.itemsize <= free_memory(device) // _SHARE
+        self._is_kept = (
+            items.n * items.dimensions * items.vectors.dtype.itemsize
+            <= free_memory(device) // _SHARE
+        )
         self._all: Tensor | None = None
 
     def blocks(self) -> Iterator[tuple[int, Tensor]]:
-        """All blocks with the position of their first item; a block may be written over once the next but one is taken."""
+        """All blocks with the position of their first item; a block may be written over once the
+        next but one is taken.
+        """
         starts = range(0, self._items.n, self._step)
         if self._all is not None:
             yield from ((start, self._all[start : start + self._step]) for start in starts)
             return
         vectors = self._items.vectors
-        every = torch.empty(vectors.shape, dtype=_dtype_of(vectors), device=self._device) if self._is_kept else None
+        every = (
+            torch.empty(vectors.shape, dtype=_dtype_of(vectors), device=self._device)
+            if self._is_kept
+            else None
+        )
         for start, block in zip(starts, self._copied(), strict=True):
             if every is not None:
                 every[start : start + len(block)] = block
@@ -144,7 +171,9 @@ class Gallery:
         return max(1, (_COPIED if self._all is None else _RESIDENT) // width)
 
     def rows(self, positions: Tensor) -> tuple[Tensor, Tensor]:
-        """A table with the items of some positions, as stored, and their rows in it; each is copied once unless it is there."""
+        """A table with the items of some positions, as stored, and their rows in it; each is copied
+        once unless it is there.
+        """
         if self._all is not None:
             return self._all, positions
         some, inverse = torch.unique(positions, return_inverse=True)

@@ -1,4 +1,6 @@
-"""Shortlists on a device: the candidates of each query with bounds of their places; `products.Shortlist` in torch."""
+"""Shortlists on a device: the candidates of each query with bounds of their places;
+`products.Shortlist` in torch.
+"""
 
 # Its types are unknown where the package of an extra is not installed.
 # pyright: reportUnknownParameterType=false
@@ -27,10 +29,11 @@ _PATIENCE = 8
 
 
 class DeviceShortlist:
-    """Up to `width` candidates per query, in any order; those that cannot be among the best k any more are dropped.
+    """Up to `width` candidates per query, in any order; those that cannot be among the best k any
+    more are dropped.
 
-    score: exact scores of (rows, positions). is_excluded: whether the pairs of (rows, positions) are excluded, None for none.
-    fuses: whether a kernel drops them.
+    score: exact scores of (rows, positions). is_excluded: whether the pairs of (rows, positions)
+    are excluded, None for none. fuses: whether a kernel drops them.
     """
 
     def __init__(
@@ -44,20 +47,33 @@ class DeviceShortlist:
         fuses: bool,
     ) -> None:
         n, device = len(squares), squares.device
-        self._k, self._space, self._squares, self._score, self._is_excluded = k, space, squares, score, is_excluded
+        self._k, self._space, self._squares, self._score, self._is_excluded = (
+            k,
+            space,
+            squares,
+            score,
+            is_excluded,
+        )
         self._fuses = fuses
         self.width = width(k)
         self._most = k + (self.width - k) // 2
         self.count = torch.zeros(n, dtype=torch.int32, device=device)
         self.position = torch.zeros((n, self.width), dtype=torch.int64, device=device)
-        self.upper, self.lower = (torch.full((n, self.width), -np.inf, dtype=torch.float64, device=device) for _ in range(2))
-        self._floor, self.entry = (torch.full((n,), -np.inf, dtype=torch.float64, device=device) for _ in range(2))
+        self.upper, self.lower = (
+            torch.full((n, self.width), -np.inf, dtype=torch.float64, device=device)
+            for _ in range(2)
+        )
+        self._floor, self.entry = (
+            torch.full((n,), -np.inf, dtype=torch.float64, device=device) for _ in range(2)
+        )
         self._slots = torch.arange(self.width, device=device)
         self.lists = fused.Lists(self.count, self.position, self.upper, self.lower)
         self._settled, self._limit = 0, _PATIENCE * n * self.width
 
     def loses_patience(self) -> bool:
-        """Whether products distinguish so little that many times the room was scored exactly; the count begins anew then."""
+        """Whether products distinguish so little that many times the room was scored exactly; the
+        count begins anew then.
+        """
         loses = self._settled > self._limit
         self._settled = 0 if loses else self._settled
         return loses
@@ -65,12 +81,20 @@ class DeviceShortlist:
     def offer(self, rows: Tensor, positions: Tensor, upper: Tensor, lower: Tensor) -> None:
         """Adds candidates, ascending by query; upper, lower: bounds of their places."""
         while len(rows):
-            slot = self.count[rows] + torch.arange(len(rows), device=rows.device) - torch.searchsorted(rows, rows)
+            slot = (
+                self.count[rows]
+                + torch.arange(len(rows), device=rows.device)
+                - torch.searchsorted(rows, rows)
+            )
             fits = slot < self.width
             fit_all = bool(fits.all())
             inside = slice(None) if fit_all else fits
             at = rows[inside], slot[inside]
-            self.position[at], self.upper[at], self.lower[at] = positions[inside], upper[inside], lower[inside]
+            self.position[at], self.upper[at], self.lower[at] = (
+                positions[inside],
+                upper[inside],
+                lower[inside],
+            )
             self.count.index_add_(0, at[0], torch.ones_like(at[0], dtype=torch.int32))
             if fit_all:
                 return
@@ -80,7 +104,9 @@ class DeviceShortlist:
             rows, positions, upper, lower = rows[left], positions[left], upper[left], lower[left]
 
     def make_room(self, rows: Tensor) -> None:
-        """Drops candidates that are clearly below the k-th best; where that leaves little room, scores the others exactly."""
+        """Drops candidates that are clearly below the k-th best; where that leaves little room,
+        scores the others exactly.
+        """
         self.drop(rows)
         crowded = rows[self.count[rows] > self._most]
         for part in self._parts(crowded):
@@ -95,11 +121,17 @@ class DeviceShortlist:
         return rows.split(max(1, cells // (self.width * 64))) if len(rows) else ()
 
     def drop(self, rows: Tensor) -> None:
-        """Raises `entry` to what the candidates of some queries show, and drops those below it and those that are excluded."""
+        """Raises `entry` to what the candidates of some queries show, and drops those below it and
+        those that are excluded.
+        """
         for part in self._parts(rows):
             position = self.position[part]
             if self._fuses:
-                excluded = None if self._is_excluded is None else self._is_excluded(part[:, None].expand_as(position), position)
+                excluded = (
+                    None
+                    if self._is_excluded is None
+                    else self._is_excluded(part[:, None].expand_as(position), position)
+                )
                 fused.prune(part, self.lists, self._floor, self.entry, excluded, self._k)
                 continue
             stays = self._slots < self.count[part][:, None]
@@ -119,12 +151,16 @@ class DeviceShortlist:
             self.count[part] = count.to(torch.int32)
 
     def _settle(self, rows: Tensor) -> None:
-        """Keeps the exact best k: from here on an item must score higher than the k-th, not the same."""
+        """Keeps the exact best k: from here on an item must score higher than the k-th, not the
+        same.
+        """
         self._settled += int(self.count[rows].sum())
         positions, scores = self._exact(rows)
         found = positions >= 0
         squares = self._squares[rows]
-        place = torch.where(found, self._space.place(torch.nan_to_num(scores), squares[:, None]), -np.inf)
+        place = torch.where(
+            found, self._space.place(torch.nan_to_num(scores), squares[:, None]), -np.inf
+        )
         self.position[rows, : self._k] = positions.clamp(min=0)
         for bounds in (self.upper, self.lower):
             bounds[rows] = -np.inf
@@ -133,12 +169,18 @@ class DeviceShortlist:
         sure = found[:, -1]
         rows, last, squares = rows[sure], scores[sure, -1], squares[sure]
         place = self._space.place(last, squares)
-        after = place if self._space.metric == "l2" else torch.nextafter(last, torch.full_like(last, np.inf))
+        after = (
+            place
+            if self._space.metric == "l2"
+            else torch.nextafter(last, torch.full_like(last, np.inf))
+        )
         self._floor[rows] = torch.maximum(self._floor[rows], place)
         self.entry[rows] = torch.maximum(self.entry[rows], after)
 
     def _exact(self, rows: Tensor) -> tuple[Tensor, Tensor]:
-        """The best k of some queries' candidates by exact score, then by position; -1 and NaN where there are fewer."""
+        """The best k of some queries' candidates by exact score, then by position; -1 and NaN where
+        there are fewer.
+        """
         here = self._slots < self.count[rows][:, None]
         owner, slot = torch.nonzero(here, as_tuple=True)
         position = torch.where(here, self.position[rows], torch.iinfo(torch.int64).max)
@@ -151,7 +193,9 @@ class DeviceShortlist:
         return torch.where(found, position, -1), torch.where(found, scores, np.nan)
 
     def best(self, positions: Ints, scores: Floats) -> None:
-        """Writes the positions and exact scores of the best items of every query, (queries, k) of each."""
+        """Writes the positions and exact scores of the best items of every query, (queries, k) of
+        each.
+        """
         every = torch.arange(len(self.count), device=self.count.device)
         self.drop(every)
         outbox, done = Outbox(), 0

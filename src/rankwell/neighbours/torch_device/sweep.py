@@ -1,4 +1,6 @@
-"""Search and counting with torch: all queries of a pass stay on the device, and the items pass by in blocks."""
+"""Search and counting with torch: all queries of a pass stay on the device, and the items pass by
+in blocks.
+"""
 
 # Its types are unknown where the package of an extra is not installed.
 # pyright: reportUnknownParameterType=false
@@ -21,7 +23,15 @@ from rankwell.neighbours import SearchTask
 from rankwell.neighbours.torch_device import fused
 from rankwell.neighbours.torch_device.gallery import Gallery, free_memory, moved, on_device
 from rankwell.neighbours.torch_device.shortlists import DeviceShortlist
-from rankwell.neighbours.torch_device.vectors import DOUBLE, HALF, Rows, Vectors, full_accumulation, has_tensor_cores, score_rows
+from rankwell.neighbours.torch_device.vectors import (
+    DOUBLE,
+    HALF,
+    Rows,
+    Vectors,
+    full_accumulation,
+    has_tensor_cores,
+    score_rows,
+)
 
 if TYPE_CHECKING:
     import torch
@@ -31,14 +41,16 @@ else:
 
 _LOWEST = -3e38  # above minus infinity, which marks excluded pairs
 _CELLS, _SHARE = {"cuda": 1 << 30, "cpu": 1 << 22}, 32
-"""Products that are made at a time, where they are written to memory: on a GPU one for some bytes of its free memory at most."""
+"""Products that are made at a time, where they are written to memory: on a GPU one for some bytes
+of its free memory at most.
+"""
 _BLOCK = 1 << 14
 """Items of a block at most where a processor multiplies, so that its caches are of use."""
 _GROUP = 64
 """Products of which the best is compared first, which reads all once and writes little."""
 _GROWTH = 1.5
-# An exact score on a GPU takes as long as about 2,000 products in float32; one product in a thousand is in doubt before a tile of
-# queries goes on with the next precision.
+# An exact score on a GPU takes as long as about 2,000 products in float32; one product in a
+# thousand is in doubt before a tile of queries goes on with the next precision.
 _DOUBTFUL, _FREE = 1024, 32
 
 
@@ -49,48 +61,68 @@ class TorchSearch:
         self.task, self.device = task, device
         self.space = Space(task.queries, task.items, task.metric)
         self.append = fused_kernel(device)
-        self.vectors = Vectors(self.space, device, multiple=1 if self.append is None else fused.INNER)
+        self.vectors = Vectors(
+            self.space, device, multiple=1 if self.append is None else fused.INNER
+        )
         self.item_block = task.item_block if device.type == "cuda" else min(task.item_block, _BLOCK)
         self.gallery = Gallery(task.items, device, self.item_block)
         cells = _CELLS.get(device.type, _CELLS["cuda"])
         self.cells = min(cells, free_memory(device) // _SHARE) if device.type == "cuda" else cells
         exclusion = task.exclusion
         self._same = None if exclusion.same_name is None else on_device(exclusion.same_name, device)
-        self._labels = None if exclusion.labels is None else tuple(on_device(side, device) for side in exclusion.labels)
+        self._labels = (
+            None
+            if exclusion.labels is None
+            else tuple(on_device(side, device) for side in exclusion.labels)
+        )
 
     def best(self, k: int) -> tuple[Ints, Floats]:
-        """(queries, k) positions and exact scores of the best items; k is not above the number of items."""
+        """(queries, k) positions and exact scores of the best items; k is not above the number of
+        items.
+        """
         shape = self.task.queries.n, k
         with ThreadPoolExecutor(1) as other:
             # The first touch of so much memory takes time, in which the device is at work.
-            made = other.submit(lambda: (np.full(shape, -1, dtype=np.int64), np.full(shape, np.nan)))
+            made = other.submit(
+                lambda: (np.full(shape, -1, dtype=np.int64), np.full(shape, np.nan))
+            )
 
             def _finish(found: _DeviceLists) -> None:
                 positions, scores = made.result()
                 found.shortlist.best(positions[found.span], scores[found.span])
 
-            self._run(lambda first, rows: _DeviceLists(self, first, rows, k), _finish, 24 * (2 * k + 48))
+            self._run(
+                lambda first, rows: _DeviceLists(self, first, rows, k), _finish, 24 * (2 * k + 48)
+            )
             return made.result()
 
     def counts(self, m: int, wanted: TargetsOf, places: Ints | None) -> RankCounts:
         """(queries, m) the rank counts of targets. places: of all items, as in `ranks_of`."""
         shape = self.task.queries.n, m
-        found = RankCounts(np.full(shape, np.nan), *(np.full(shape, -1, dtype=np.int64) for _ in range(3)))
+        found = RankCounts(
+            np.full(shape, np.nan), *(np.full(shape, -1, dtype=np.int64) for _ in range(3))
+        )
         order = None if places is None else on_device(places, self.device)
 
         def _finish(part: _DeviceCounts) -> None:
             for whole, some in zip(found, part.found(), strict=True):
                 whole[part.span] = some
 
-        self._run(lambda first, rows: _DeviceCounts(self, first, rows, wanted, order), _finish, 64 * m)
+        self._run(
+            lambda first, rows: _DeviceCounts(self, first, rows, wanted, order), _finish, 64 * m
+        )
         return found
 
-    def _run(self, begin: Callable[[int, Rows], Any], finish: Callable[[Any], None], bytes_each: int) -> None:
+    def _run(
+        self, begin: Callable[[int, Rows], Any], finish: Callable[[Any], None], bytes_each: int
+    ) -> None:
         n, table = self.task.queries.n, self.task.queries
         if not n:
             return
         state = (10 + table.vectors.dtype.itemsize) * self.vectors.dimensions + bytes_each + 64
-        memory = self.task.memory or (free_memory(self.device) // 2 if self.device.type == "cuda" else spare_memory())
+        memory = self.task.memory or (
+            free_memory(self.device) // 2 if self.device.type == "cuda" else spare_memory()
+        )
         passes = plan_passes(n, state, memory).passes
         on_gpu = torch.cuda.device(self.device) if self.device.type == "cuda" else nullcontext()
         with torch.inference_mode(), full_accumulation(), on_gpu:
@@ -98,14 +130,22 @@ class TorchSearch:
                 first, stop = n * number // passes, n * (number + 1) // passes
                 self._pass(first, stop, begin, finish)
 
-    def _pass(self, first: int, stop: int, begin: Callable[[int, Rows], Any], finish: Callable[[Any], None]) -> None:
+    def _pass(
+        self,
+        first: int,
+        stop: int,
+        begin: Callable[[int, Rows], Any],
+        finish: Callable[[Any], None],
+    ) -> None:
         found = None
         for start, raw in self.gallery.blocks():
             items = self.vectors.ready(raw)
             if self._is_odd(items):
                 self.space.items(start, start + len(raw))
             if found is None:
-                raw = moved(self.task.queries.vectors, range(first, stop), self.item_block, self.device)
+                raw = moved(
+                    self.task.queries.vectors, range(first, stop), self.item_block, self.device
+                )
                 queries = self.vectors.ready(raw, each=True)
                 if self._is_odd(queries):
                     self.space.queries(first, stop)
@@ -116,18 +156,26 @@ class TorchSearch:
             finish(found)
 
     def _is_odd(self, rows: Rows) -> bool:
-        """Whether some norms are not plainly usable; the space then raises for vectors that cannot be compared."""
+        """Whether some norms are not plainly usable; the space then raises for vectors that cannot
+        be compared.
+        """
         low, high = (2.0**-249, 2.0**249) if self.vectors.metric == "cosine" else (-1.0, 9.9e8)
         return not bool(((rows.size > low) & (rows.size < high)).all())
 
     def is_excluded(self, first: int) -> Callable[[Tensor, Tensor], Tensor] | None:
-        """Whether pairs of a query, counted from `first`, and a position are excluded; None where none is."""
+        """Whether pairs of a query, counted from `first`, and a position are excluded; None where
+        none is.
+        """
         if self._same is None and self._labels is None:
             return None
 
         def _excluded(rows: Tensor, positions: Tensor) -> Tensor:
             rows = rows + first
-            found = torch.zeros(torch.broadcast_shapes(rows.shape, positions.shape), dtype=torch.bool, device=self.device)
+            found = torch.zeros(
+                torch.broadcast_shapes(rows.shape, positions.shape),
+                dtype=torch.bool,
+                device=self.device,
+            )
             if self._same is not None:
                 found |= self._same[rows] == positions
             if self._labels is not None:
@@ -173,7 +221,9 @@ class _DeviceLists(_DeviceFindings):
         super().__init__(search, first, queries)
         self._k, self._level, self._dropped = k, HALF, 0
         fuses = search.append is not None
-        self.shortlist = DeviceShortlist(k, search.space, self._squares, self._score_positions, self._is_excluded, fuses=fuses)
+        self.shortlist = DeviceShortlist(
+            k, search.space, self._squares, self._score_positions, self._is_excluded, fuses=fuses
+        )
 
     def _score_positions(self, rows: Tensor, positions: Tensor) -> Tensor:
         gallery = self._search.gallery
@@ -181,7 +231,9 @@ class _DeviceLists(_DeviceFindings):
         return torch.cat([self._score(row, gallery.rows(part)) for row, part in parts])
 
     def take(self, start: int, items: Rows) -> None:
-        """Takes in a block: the first items by and by, so that few of each part reach the bounds that those before it set."""
+        """Takes in a block: the first items by and by, so that few of each part reach the bounds
+        that those before it set.
+        """
         done, n = 0, len(items.low)
         while done < n:
             seen = start + done
@@ -203,10 +255,14 @@ class _DeviceLists(_DeviceFindings):
         unit, slack = vectors.units(queries, HALF), vectors.slack(queries, items, HALF)
         before = shortlist.count.clone()
         self._search.append(
-            shortlist.lists, queries.low, items.low, vectors.item_scale(items),
+            shortlist.lists,
+            queries.low,
+            items.low,
+            vectors.item_scale(items),
             vectors.offsets(queries, items) if vectors.metric == "l2" else None,
-            (_cut(shortlist.entry - slack, unit, torch.float32), unit, slack), start,
-        )  # fmt: skip
+            (_cut(shortlist.entry - slack, unit, torch.float32), unit, slack),
+            start,
+        )
         crowded = shortlist.crowded()
         overflown = crowded[shortlist.count[crowded] > shortlist.width]
         if len(overflown):
@@ -226,7 +282,12 @@ class _DeviceLists(_DeviceFindings):
             groups = products.view(len(mine), _GROUP if products.shape[1] % _GROUP == 0 else 1, -1)
             reaches = groups.amax(dim=1) >= cut[:, None]
             if int(reaches.sum()) > 4 * self._k * len(mine):
-                kth = torch.topk(products, min(self._k, products.shape[1]), dim=1).values[:, -1].double() * ours
+                kth = (
+                    torch.topk(products, min(self._k, products.shape[1]), dim=1)
+                    .values[:, -1]
+                    .double()
+                    * ours
+                )
                 cut = torch.maximum(cut, _cut(kth - 2 * theirs, ours, products.dtype))
                 reaches = groups.amax(dim=1) >= cut[:, None]
             row, column = _reaching(groups, reaches, cut)
@@ -235,19 +296,31 @@ class _DeviceLists(_DeviceFindings):
 
 
 class _DeviceCounts(_DeviceFindings):
-    """The rank counts of the wanted items of a range of queries, each tile of queries at a precision of its own.
+    """The rank counts of the wanted items of a range of queries, each tile of queries at a
+    precision of its own.
 
     order: the places of all items among items of equal score; None for their positions.
     """
 
-    def __init__(self, search: TorchSearch, first: int, queries: Rows, wanted: TargetsOf, order: Tensor | None) -> None:
+    def __init__(
+        self,
+        search: TorchSearch,
+        first: int,
+        queries: Rows,
+        wanted: TargetsOf,
+        order: Tensor | None,
+    ) -> None:
         super().__init__(search, first, queries)
         targets = wanted(self.span)
         self._order, self._places = order, on_device(targets.places, search.device)
         self._scores = on_device(targets.scores, search.device)
         self._missing = torch.isnan(self._scores)
-        self._place = search.space.place(torch.where(self._missing, 0.0, self._scores), self._squares[:, None])
-        self._above, self._tied, self._before = (torch.zeros_like(self._place, dtype=torch.int64) for _ in range(3))
+        self._place = search.space.place(
+            torch.where(self._missing, 0.0, self._scores), self._squares[:, None]
+        )
+        self._above, self._tied, self._before = (
+            torch.zeros_like(self._place, dtype=torch.int64) for _ in range(3)
+        )
         self._levels = dict[int, int]()
 
     def take(self, start: int, items: Rows) -> None:
@@ -259,13 +332,21 @@ class _DeviceCounts(_DeviceFindings):
             self._levels[number] = level
 
     def _count(self, tile: slice, start: int, items: Rows, level: int) -> bool:
-        """Counts the items for some queries; false, and nothing is counted, where too many products are in doubt."""
+        """Counts the items for some queries; false, and nothing is counted, where too many products
+        are in doubt.
+        """
         queries = self._queries.part(tile)
         products = self._products(self._every[tile], queries, start, items, level)
-        unit, slack = self._vectors.units(queries, level), self._vectors.slack(queries, items, level)
+        unit, slack = (
+            self._vectors.units(queries, level),
+            self._vectors.slack(queries, items, level),
+        )
         place, m = self._place[tile], self._place.shape[1]
         unit, slack = unit[:, None], slack[:, None]
-        low, high = _cut(place - slack, unit, products.dtype), -_cut(-(place + slack), unit, products.dtype)
+        low, high = (
+            _cut(place - slack, unit, products.dtype),
+            -_cut(-(place + slack), unit, products.dtype),
+        )
         above = torch.zeros_like(place, dtype=torch.int64)
         doubtful: list[tuple[Tensor, Tensor, Tensor]] = []
         for which in range(m):
@@ -273,7 +354,11 @@ class _DeviceCounts(_DeviceFindings):
             above[:, which] = greater.sum(dim=1)
             row, column = torch.nonzero((products >= low[:, which, None]) & ~greater, as_tuple=True)
             doubtful.append((row, column, torch.full_like(row, which)))
-        row, column, which = (torch.cat(each) for each in zip(*doubtful, strict=True)) if m else (self._every[:0],) * 3
+        row, column, which = (
+            (torch.cat(each) for each in zip(*doubtful, strict=True))
+            if m
+            else (self._every[:0],) * 3
+        )
         if level != DOUBLE and len(row) > products.numel() * m // _DOUBTFUL + _FREE * len(products):
             return False
         self._above[tile] += above
@@ -289,25 +374,34 @@ class _DeviceCounts(_DeviceFindings):
 
     def found(self) -> RankCounts:
         """The counts, -1 without an item."""
-        counts = (torch.where(self._missing, -1, each).cpu().numpy() for each in (self._above, self._tied, self._before))
+        counts = (
+            torch.where(self._missing, -1, each).cpu().numpy()
+            for each in (self._above, self._tied, self._before)
+        )
         return RankCounts(self._scores.cpu().numpy(), *counts)
 
 
 def _cut(places: Tensor, unit: Tensor, dtype: torch.dtype) -> Tensor:
-    """Places in units of their queries, rounded down in the type of the products, above minus infinity."""
+    """Places in units of their queries, rounded down in the type of the products, above minus
+    infinity.
+    """
     found = (places / unit).clamp(min=_LOWEST).to(dtype)
     return torch.nextafter(found, torch.full_like(found, -np.inf))
 
 
 def _reaching(groups: Tensor, reaches: Tensor, cut: Tensor) -> tuple[Tensor, Tensor]:
-    """The rows, ascending, and columns of products, (rows, size, groups), that reach the cut of their row in groups that do."""
+    """The rows, ascending, and columns of products, (rows, size, groups), that reach the cut of
+    their row in groups that do.
+    """
     row, group = torch.nonzero(reaches, as_tuple=True)
     which, place = torch.nonzero(groups[row, :, group] >= cut[row, None], as_tuple=True)
     return row[which], place * groups.shape[2] + group[which]
 
 
 def fused_kernel(device: torch.device) -> Callable[..., None] | None:
-    """The kernel that multiplies, compares and appends; None where Triton or tensor cores are missing."""
+    """The kernel that multiplies, compares and appends; None where Triton or tensor cores are
+    missing.
+    """
     if not has_tensor_cores(device) and os.environ.get("TRITON_INTERPRET") != "1":
         return None
     if not fused.is_available():

@@ -1,4 +1,6 @@
-"""Charts as Vega-Lite specs, one file per chart. Here is what they share: data, drawing, the theme, panels, names that fit."""
+"""Charts as Vega-Lite specs, one file per chart. Here is what they share: data, drawing, the theme,
+panels, names that fit.
+"""
 
 import json
 import math
@@ -17,8 +19,8 @@ from rankwell.store import write_bytes, write_text
 class ChartData(NamedTuple):
     """The data of a chart: the summary rows, the values behind them, and the rules that made them.
 
-    row_attributes: further columns of the rows of single queries (`direction`), for each element of `values`, or none at all.
-    noun: the task's name for a query, and for several.
+    row_attributes: further columns of the rows of single queries (`direction`), for each element of
+    `values`, or none at all. noun: the task's name for a query, and for several.
     """
 
     rows: Sequence[Row]
@@ -28,9 +30,13 @@ class ChartData(NamedTuple):
     noun: tuple[str, str] = ("query", "queries")
 
 
-CHARTS: Catalogue[Callable[[ChartData], dict[str, Any] | None]] = Catalogue("report.charts", "chart")
+CHARTS: Catalogue[Callable[[ChartData], dict[str, Any] | None]] = Catalogue(
+    "report.charts", "chart"
+)
 chart = CHARTS.register
-"""Registers a function `(data) -> Vega-Lite spec`, or None where there is nothing to draw; the name is that of its files."""
+"""Registers a function `(data) -> Vega-Lite spec`, or None where there is nothing to draw; the name
+is that of its files.
+"""
 
 
 class Picture(NamedTuple):
@@ -41,20 +47,31 @@ class Picture(NamedTuple):
 
 
 def draw(spec: dict[str, Any]) -> Picture:
-    """A Vega-Lite spec as a picture, without a browser or a network; the same spec gives the same bytes. See `draw_all`."""
+    """A Vega-Lite spec as a picture, without a browser or a network; the same spec gives the same
+    bytes. See `draw_all`.
+    """
     return draw_all([spec])[0]
 
 
 def draw_all(specs: Iterable[dict[str, Any]]) -> list[Picture]:
-    """Several specs as pictures. Raises NotDrawn where they need more memory than this process may have."""
-    calls = [(DrawingCall("vegalite_to_png", (spec,), {"scale": 2}), DrawingCall("vegalite_to_svg", (spec,))) for spec in specs]
+    """Several specs as pictures. Raises NotDrawn where they need more memory than this process may
+    have.
+    """
+    calls = [
+        (
+            DrawingCall("vegalite_to_png", (spec,), {"scale": 2}),
+            DrawingCall("vegalite_to_svg", (spec,)),
+        )
+        for spec in specs
+    ]
     drawn: list[Any] = call_all([call for pair in calls for call in pair])
     return [Picture(png, svg) for png, svg in zip(drawn[::2], drawn[1::2], strict=True)]
 
 
 def write_charts(folder: Path, specs: Mapping[str, dict[str, Any]]) -> list[Path]:
-    """Draws charts into a folder, each as PNG and as SVG, and returns the paths; none, and a warning, where they need more memory
-    than this process may have."""
+    """Draws charts into a folder, each as PNG and as SVG, and returns the paths; none, and a
+    warning, where they need more memory than this process may have.
+    """
     try:
         pictures = draw_all(specs.values())
     except NotDrawn as error:
@@ -71,16 +88,23 @@ def write_charts(folder: Path, specs: Mapping[str, dict[str, Any]]) -> list[Path
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 INK, QUIET, FAINT, ACCENT = "#1c2733", "#5b6773", "#e6eaee", "#1f6fb2"
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
-THEME: Mapping[str, Any] = json.loads((files("rankwell.report.charts") / "theme.json").read_text(encoding="utf-8"))
-"""The configuration of every chart, and the legend of a page of panels: above them, without a title."""
+THEME: Mapping[str, Any] = json.loads(
+    (files("rankwell.report.charts") / "theme.json").read_text(encoding="utf-8")
+)
+"""The configuration of every chart, and the legend of a page of panels: above them, without a
+title.
+"""
 SCALES_DIFFER = "scales differ between panels"
 _LONGEST = 34
 STEP = 26
 """Height of a line of an interval panel."""
 
 
-def page(title: str, subtitle: str, panels: Sequence[dict[str, Any]], *, columns: int) -> dict[str, Any]:
-    """A whole chart: panels in rows of `columns`, under one title. Every text in it is made visible here.
+def page(
+    title: str, subtitle: str, panels: Sequence[dict[str, Any]], *, columns: int
+) -> dict[str, Any]:
+    """A whole chart: panels in rows of `columns`, under one title. Every text in it is made visible
+    here.
 
     A second line below the title says where panels have scales of their own.
     """
@@ -89,7 +113,13 @@ def page(title: str, subtitle: str, panels: Sequence[dict[str, Any]], *, columns
         "$schema": SCHEMA,
         "background": "white",
         "padding": 20,
-        "title": {"text": visible(title), "subtitle": lines, "fontSize": 16, "offset": 22, "frame": "bounds"},
+        "title": {
+            "text": visible(title),
+            "subtitle": lines,
+            "fontSize": 16,
+            "offset": 22,
+            "frame": "bounds",
+        },
         "concat": _visible(list(panels)),
         "columns": columns,
         "spacing": {"row": 30, "column": 36},
@@ -98,7 +128,9 @@ def page(title: str, subtitle: str, panels: Sequence[dict[str, Any]], *, columns
 
 
 def _differ(panels: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether axes of numbers in the same direction differ in range, or a panel leaves that to each of its rows."""
+    """Whether axes of numbers in the same direction differ in range, or a panel leaves that to each
+    of its rows.
+    """
     found: dict[str, set[tuple[float, ...]]] = {}
     waiting: list[Any] = list(panels)
     while waiting:
@@ -118,7 +150,11 @@ def _differ(panels: Sequence[Mapping[str, Any]]) -> bool:
 
 def _is_scale(channel: Mapping[str, Any]) -> bool:
     """Whether numbers are read from it: what has no axis is placed by pixels."""
-    return channel.get("type") == "quantitative" and "domain" in channel.get("scale", ()) and channel.get("axis", ...) is not None
+    return (
+        channel.get("type") == "quantitative"
+        and "domain" in channel.get("scale", ())
+        and channel.get("axis", ...) is not None
+    )
 
 
 def _visible(part: Any) -> Any:
@@ -130,33 +166,50 @@ def _visible(part: Any) -> Any:
 
 
 def columns_for(panels: int) -> int:
-    """Number of panels side by side: up to three, and no last row with a single one where two columns would fill it."""
+    """Number of panels side by side: up to three, and no last row with a single one where two
+    columns would fill it.
+    """
     return panels if panels <= 3 else 2 if panels == 4 else 3
 
 
 def panel_title(label: str, measure: str, unit: str) -> str:
-    """The convention's word, the exact name where it is another, the unit where it is not a share."""
+    """The convention's word, the exact name where it is another, the unit where it is not a
+    share.
+    """
     name = label if label == measure else f"{label} = {measure}"
     return name if unit == "share" else f"{name}, {unit}"
 
 
 def short_names(names: Sequence[str]) -> dict[str, str]:
-    """Names that fit beside a panel: long ones lose their middle, as runs differ at their ends; all stay different."""
+    """Names that fit beside a panel: long ones lose their middle, as runs differ at their ends; all
+    stay different.
+    """
     half = (_LONGEST - 1) // 2
     whole = {name: visible(name) for name in names}
-    short = {name: text if len(text) <= _LONGEST else f"{text[:half]}…{text[-half:]}" for name, text in whole.items()}
+    short = {
+        name: text if len(text) <= _LONGEST else f"{text[:half]}…{text[-half:]}"
+        for name, text in whole.items()
+    }
     return short if len(set(short.values())) == len(short) else whole
 
 
 def distinct_parts(names: Sequence[str]) -> list[str]:
     """The names without the words that all of them begin with; whole where one would be empty."""
     words = [name.split(" ") for name in names]
-    common = next((place for place, each in enumerate(zip(*words, strict=False)) if len(set(each)) > 1), 0)
-    return [" ".join(each[common:]) for each in words] if all(len(each) > common for each in words) else list(names)
+    common = next(
+        (place for place, each in enumerate(zip(*words, strict=False)) if len(set(each)) > 1), 0
+    )
+    return (
+        [" ".join(each[common:]) for each in words]
+        if all(len(each) > common for each in words)
+        else list(names)
+    )
 
 
 def part_of(row: Row, keys: Iterable[str]) -> str:
-    """The part of a result that a row covers, from a protocol's columns (`t2v`); empty where they are."""
+    """The part of a result that a row covers, from a protocol's columns (`t2v`); empty where they
+    are.
+    """
     return ", ".join(visible(row[key]) for key in keys if row.get(key) not in (None, ""))
 
 
@@ -167,15 +220,26 @@ def written(value: float | None, unit: str, *, signed: bool = False) -> str:
 
 def bounds(row: Row) -> tuple[float, float]:
     """The ends of a row's interval, its mean where there is none."""
-    return row["mean"] if row["ci_low"] is None else row["ci_low"], row["mean"] if row["ci_high"] is None else row["ci_high"]
+    return row["mean"] if row["ci_low"] is None else row["ci_low"], row["mean"] if row[
+        "ci_high"
+    ] is None else row["ci_high"]
 
 
-def quantity(field: str, domain: Sequence[float], axis: Mapping[str, Any] | None, **scale: Any) -> dict[str, Any]:
+def quantity(
+    field: str, domain: Sequence[float], axis: Mapping[str, Any] | None, **scale: Any
+) -> dict[str, Any]:
     """The encoding of a number over a fixed range."""
-    return {"field": field, "type": "quantitative", "scale": {"domain": domain, "nice": False, **scale}, "axis": axis}
+    return {
+        "field": field,
+        "type": "quantitative",
+        "scale": {"domain": domain, "nice": False, **scale},
+        "axis": axis,
+    }
 
 
-def layer(mark: str, encoding: Mapping[str, Any], *, where: str = "", **look: Any) -> dict[str, Any]:
+def layer(
+    mark: str, encoding: Mapping[str, Any], *, where: str = "", **look: Any
+) -> dict[str, Any]:
     """Marks of one kind. where: the field that must have a value, "" for all data."""
     drawn = {"transform": [{"filter": f"isValid(datum.{where})"}]} if where else {}
     return {"mark": {"type": mark, **look}, **drawn, "encoding": encoding}
@@ -199,9 +263,11 @@ def interval_panel(
     width: int = 250,
     below: Sequence[Any] = (),
 ) -> dict[str, Any]:
-    """A line per name: a rule from `low` to `high`, a point at the mean, the text `shown` to the right of the panel.
+    """A line per name: a rule from `low` to `high`, a point at the mean, the text `shown` to the
+    right of the panel.
 
-    axis, point: further properties of both. fill: the points' fill, by datum. below: layers that lie under these.
+    axis, point: further properties of both. fill: the points' fill, by datum. below: layers that
+    lie under these.
     """
     own = {"title": None, "grid": True, **axis}
     x = quantity("mean", domain, {"title": None, "tickCount": 5}, zero=False)
@@ -211,7 +277,9 @@ def interval_panel(
         "width": width,
         "height": {"step": STEP},
         "data": {"values": marks},
-        "encoding": {"y": {"field": "name", "type": "nominal", "scale": {"domain": names}, "axis": own}},
+        "encoding": {
+            "y": {"field": "name", "type": "nominal", "scale": {"domain": names}, "axis": own}
+        },
         "layer": [
             *below,
             layer("rule", ends, strokeWidth=3, color=ACCENT, opacity=0.4, strokeCap="round"),
@@ -222,13 +290,20 @@ def interval_panel(
 
 
 def is_difference(measure: str) -> bool:
-    """Whether the name is that of a paired difference, which is drawn about 0 and against another run."""
+    """Whether the name is that of a paired difference, which is drawn about 0 and against another
+    run.
+    """
     return measure.startswith("Difference(")
 
 
 def difference_label(row: Row) -> str:
     """The word for the measure that a difference is of."""
-    return row["label"].removesuffix(f" against {row['against']}").removeprefix("Difference(").removesuffix(")")
+    return (
+        row["label"]
+        .removesuffix(f" against {row['against']}")
+        .removeprefix("Difference(")
+        .removesuffix(")")
+    )
 
 
 def difference_title(row: Row) -> str:
@@ -246,7 +321,9 @@ def nice_edges(low: float, high: float, bins: int) -> list[float]:
     """Edges of about so many equal bins at round numbers, which cover the range."""
     raw = (high - low) / bins or 1.0
     power = 10.0 ** math.floor(math.log10(raw))
-    step = next(power * factor for factor in (1, 2, 2.5, 5, 10) if power * factor >= raw * (1 - 1e-9))
+    step = next(
+        power * factor for factor in (1, 2, 2.5, 5, 10) if power * factor >= raw * (1 - 1e-9)
+    )
     first = math.floor(low / step + 1e-9)
     last = max(math.ceil(high / step - 1e-9), first + 1)
     return [place * step for place in range(first, last + 1)]

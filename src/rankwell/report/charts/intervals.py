@@ -11,11 +11,12 @@ _WIDTH = 250
 
 @charts.chart("intervals")
 def intervals(data: ChartData) -> dict[str, Any] | None:
-    """A dot for each mean and a line for its interval: runs compared measure by measure, or a single run's measures by unit.
+    """A dot for each mean and a line for its interval: runs compared measure by measure, or a
+    single run's measures by unit.
 
-    Every panel has a scale of its own, which need not begin at 0: dots and lines are read by place. The parts of a result
-    (directions) stand side by side on one scale, and figures of several parts together below them. Differences have charts of
-    their own. None where no row has a mean.
+    Every panel has a scale of its own, which need not begin at 0: dots and lines are read by place.
+    The parts of a result (directions) stand side by side on one scale, and figures of several parts
+    together below them. Differences have charts of their own. None where no row has a mean.
     """
     whole = [row for row in data.rows if not charts.is_difference(row["measure"])]
     rows = [row for row in whole if row["mean"] is not None]
@@ -26,22 +27,38 @@ def intervals(data: ChartData) -> dict[str, Any] | None:
     names = charts.short_names(runs) if len(runs) > 1 else None
     if len(parts) > 1:
         columns, panels = _in_columns(parts, names)
-        panels += _by_title([(f"{part}: {_title(row)}", row) for part, mine in joined.items() for row in mine], names, columns)
+        panels += _by_title(
+            [(f"{part}: {_title(row)}", row) for part, mine in joined.items() for row in mine],
+            names,
+            columns,
+        )
     elif names is None:
         # Measures under each other, a panel per unit.
         units = list(dict.fromkeys(row["unit"] for row in rows))
         room = 0 if len(units) == 1 else max(len(_title(row)) for row in rows) * 6
-        columns, panels = 1, [_panel([row for row in rows if row["unit"] == unit], None, room=room) for unit in units]
+        columns, panels = (
+            1,
+            [
+                _panel([row for row in rows if row["unit"] == unit], None, room=room)
+                for unit in units
+            ],
+        )
     else:
         titled = [(_title(row), row) for row in rows]
         columns = charts.columns_for(len(dict(titled)))
         panels = _by_title(titled, names, columns)
     alone = [row for mine in parts.values() for row in mine] or rows
-    return charts.page(_heading(rows, data.rules), _subtitle(alone, runs, data.noun), panels, columns=columns)
+    return charts.page(
+        _heading(rows, data.rules), _subtitle(alone, runs, data.noun), panels, columns=columns
+    )
 
 
-def _parts(rows: Sequence[Row], row_attributes: Sequence[Row]) -> tuple[dict[str, list[Row]], dict[str, list[Row]]]:
-    """The rows of each part of a result, and those of each group of parts together, such as a sum over both directions."""
+def _parts(
+    rows: Sequence[Row], row_attributes: Sequence[Row]
+) -> tuple[dict[str, list[Row]], dict[str, list[Row]]]:
+    """The rows of each part of a result, and those of each group of parts together, such as a sum
+    over both directions.
+    """
     keys = dict.fromkeys(key for own in row_attributes for key in own)
     known = {charts.part_of(own, keys) for own in row_attributes}
     parts, joined = dict[str, list[Row]](), dict[str, list[Row]]()
@@ -51,15 +68,21 @@ def _parts(rows: Sequence[Row], row_attributes: Sequence[Row]) -> tuple[dict[str
     return parts, joined
 
 
-def _in_columns(parts: Mapping[str, Sequence[Row]], runs: dict[str, str] | None) -> tuple[int, list[dict[str, Any]]]:
-    """A column per part: of several runs a panel per measure, of a single one a panel per unit; and how many columns."""
+def _in_columns(
+    parts: Mapping[str, Sequence[Row]], runs: dict[str, str] | None
+) -> tuple[int, list[dict[str, Any]]]:
+    """A column per part: of several runs a panel per measure, of a single one a panel per unit; and
+    how many columns.
+    """
     every = [row for mine in parts.values() for row in mine]
     room = 0 if runs else max(len(_name(row)) for row in every) * 6
     # The rows on one scale: runs by one word, or a single run's measures in one unit.
     kinds: dict[tuple[str, str], dict[str, list[Row]]] = {}
     for part, mine in parts.items():
         for row in mine:
-            kinds.setdefault((row["label"] if runs else "", row["unit"]), {each: [] for each in parts})[part].append(row)
+            kinds.setdefault(
+                (row["label"] if runs else "", row["unit"]), {each: [] for each in parts}
+            )[part].append(row)
     # Without a scale that parts share, there is nothing to stand beside.
     alone = all(sum(map(bool, sets.values())) == 1 for sets in kinds.values())
     panels: list[dict[str, Any]] = []
@@ -68,19 +91,46 @@ def _in_columns(parts: Mapping[str, Sequence[Row]], runs: dict[str, str] | None)
         before: list[str] = []
         for part, some in sets.items():
             if not some:
-                panels += [] if alone else [{"data": {"values": []}, "mark": "point", "width": _WIDTH, "height": STEP}]
+                panels += (
+                    []
+                    if alone
+                    else [
+                        {"data": {"values": []}, "mark": "point", "width": _WIDTH, "height": STEP}
+                    ]
+                )
                 continue
-            title = f"{part}: {_title(some[0])}" if runs else part + ("" if kind[1] == "share" else f", {kind[1]}")
+            title = (
+                f"{part}: {_title(some[0])}"
+                if runs
+                else part + ("" if kind[1] == "share" else f", {kind[1]}")
+            )
             beside = [row["run"] if runs else _name(row) for row in some]
-            panels.append(_panel(some, runs, title=title, named=beside != before, room=room, width=_WIDTH, domain=domain))
+            panels.append(
+                _panel(
+                    some,
+                    runs,
+                    title=title,
+                    named=beside != before,
+                    room=room,
+                    width=_WIDTH,
+                    domain=domain,
+                )
+            )
             before = beside
     return charts.columns_for(len(panels)) if alone else len(parts), panels
 
 
-def _by_title(titled: Sequence[tuple[str, Row]], runs: dict[str, str] | None, columns: int) -> list[dict[str, Any]]:
+def _by_title(
+    titled: Sequence[tuple[str, Row]], runs: dict[str, str] | None, columns: int
+) -> list[dict[str, Any]]:
     """A panel per title: a sum and a mean of the same recalls share no scale."""
     return [
-        _panel([row for name, row in titled if name == title], runs, title=title, named=runs is None or place % columns == 0)
+        _panel(
+            [row for name, row in titled if name == title],
+            runs,
+            title=title,
+            named=runs is None or place % columns == 0,
+        )
         for place, title in enumerate(dict(titled))
     ]
 
@@ -88,10 +138,18 @@ def _by_title(titled: Sequence[tuple[str, Row]], runs: dict[str, str] | None, co
 def _heading(rows: Sequence[Row], rules: Mapping[str, Any]) -> str:
     measures: Mapping[str, Any] = rules.get("measures", {})
     definitions = [measures.get(row["measure"], {}) for row in rows]
-    means = all(each.get("summary", "mean") == "mean" for each in definitions if isinstance(each, Mapping))
-    word = "Means" if means and not any(row["sd"] is None and (row["n"] or 0) > 1 for row in rows) else "Figures"
+    means = all(
+        each.get("summary", "mean") == "mean" for each in definitions if isinstance(each, Mapping)
+    )
+    word = (
+        "Means"
+        if means and not any(row["sd"] is None and (row["n"] or 0) > 1 for row in rows)
+        else "Figures"
+    )
     level = f"{100 * rules.get('level', 0.95):g} %"
-    return f"{word} with {level} intervals" if any(row["ci_low"] is not None for row in rows) else word
+    return (
+        f"{word} with {level} intervals" if any(row["ci_low"] is not None for row in rows) else word
+    )
 
 
 def _name(row: Row) -> str:
@@ -126,7 +184,9 @@ def _panel(
     width: int | None = None,
     domain: tuple[float, float] | None = None,
 ) -> dict[str, Any]:
-    """Runs under each other where there are several, else measures. named: whether names stand beside, in that much room."""
+    """Runs under each other where there are several, else measures. named: whether names stand
+    beside, in that much room.
+    """
     name = _name if title else _title
     marks = [charts.interval_mark(row, runs[row["run"]] if runs else name(row)) for row in rows]
     panel = charts.interval_panel(

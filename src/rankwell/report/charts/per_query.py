@@ -16,10 +16,12 @@ _WIDTH, _BINS = 250, 20
 
 @charts.chart("per_query")
 def per_query(data: ChartData) -> dict[str, Any] | None:
-    """Histograms of the values per query, a panel per measure, a row per run and part of the result, with a mark at the mean.
+    """Histograms of the values per query, a panel per measure, a row per run and part of the
+    result, with a mark at the mean.
 
-    Parts are what the rows say besides, such as a direction. Shares run from 0 to 1 and percentages from 0 to 100 where the
-    values do; ranks stand on a logarithmic scale. Queries that are not counted are left out. None where no query is counted.
+    Parts are what the rows say besides, such as a direction. Shares run from 0 to 1 and percentages
+    from 0 to 100 where the values do; ranks stand on a logarithmic scale. Queries that are not
+    counted are left out. None where no query is counted.
     """
     attributes = data.row_attributes or ({},) * len(data.values)
     drawn = [
@@ -35,7 +37,9 @@ def per_query(data: ChartData) -> dict[str, Any] | None:
     # The label of a row: the part of the result, the run, or both, as far as there are several.
     shown = {part: part if len(parts) > 1 else "" for part in parts}
     rows = {
-        (part, run): ", ".join(filter(None, (shown[part], name if len(runs) > 1 or not shown[part] else "")))
+        (part, run): ", ".join(
+            filter(None, (shown[part], name if len(runs) > 1 or not shown[part] else ""))
+        )
         for part in parts
         for run, name in runs.items()
     }
@@ -58,8 +62,12 @@ def _title(values: Values) -> str:
     return charts.panel_title(values.label, values.measure, values.unit)
 
 
-def _panel(drawn: Sequence[tuple[Values, str]], names: Sequence[str], *, named: bool) -> dict[str, Any]:
-    """A row for every name, so that the rows of neighbouring panels line up. named: whether the names stand beside it."""
+def _panel(
+    drawn: Sequence[tuple[Values, str]], names: Sequence[str], *, named: bool
+) -> dict[str, Any]:
+    """A row for every name, so that the rows of neighbouring panels line up. named: whether the
+    names stand beside it.
+    """
     first = drawn[0][0]
     columns = [each.values[each.counted] for each, _ in drawn]
     logarithmic = first.unit == "rank" and min(float(column.min()) for column in columns) >= 1
@@ -71,18 +79,29 @@ def _panel(drawn: Sequence[tuple[Values, str]], names: Sequence[str], *, named: 
             {"run": name, "from": low, "to": high, "share": share}
             for low, high, share in zip(edges, edges[1:], _shares(column, edges), strict=False)
         ]
-        bars.append({"run": name, "centre": centre, "shown": f"{word} {figure(centre, first.unit)}"})
+        bars.append(
+            {"run": name, "centre": centre, "shown": f"{word} {figure(centre, first.unit)}"}
+        )
     bars += [{"run": name} for name in sorted(set(names) - {bar["run"] for bar in bars})]
     axis: dict[str, Any] = {"title": None, "tickCount": 5, "grid": False}
     axis |= {"labelFlush": False, "domain": True, "domainColor": FAINT}
     if logarithmic:
-        axis |= {"format": ",.0f", "values": [10**power for power in range(math.ceil(math.log10(edges[-1])) + 1)]}
-    x = charts.quantity("from", [edges[0], edges[-1]], axis, zero=False, **({"type": "log"} if logarithmic else {}))
-    header = {"labelAngle": 0, "labelAlign": "left", "labelPadding": 14} if named else {"labels": False}
+        axis |= {
+            "format": ",.0f",
+            "values": [10**power for power in range(math.ceil(math.log10(edges[-1])) + 1)],
+        }
+    x = charts.quantity(
+        "from", [edges[0], edges[-1]], axis, zero=False, **({"type": "log"} if logarithmic else {})
+    )
+    header = (
+        {"labelAngle": 0, "labelAlign": "left", "labelPadding": 14} if named else {"labels": False}
+    )
     return {
         "title": _title(first),
         "data": {"values": bars},
-        "facet": {"row": {"field": "run", "type": "nominal", "sort": list(names), "header": header}},
+        "facet": {
+            "row": {"field": "run", "type": "nominal", "sort": list(names), "header": header}
+        },
         "spacing": 20,
         "spec": {
             "width": _WIDTH,
@@ -93,7 +112,9 @@ def _panel(drawn: Sequence[tuple[Values, str]], names: Sequence[str], *, named: 
 
 
 def _centre(values: Values, column: Floats) -> tuple[str, float]:
-    """The position of the line, and its name: the summary where it lies among the values, the mean where it is a sum."""
+    """The position of the line, and its name: the summary where it lies among the values, the mean
+    where it is a sum.
+    """
     if values.summary in ("median", "median_low", "median_floor"):
         return "median", float(np.median(column))
     if values.summary == "geometric":
@@ -104,20 +125,45 @@ def _centre(values: Values, column: Floats) -> tuple[str, float]:
 
 
 def _layers(x: dict[str, Any], highest: float) -> list[dict[str, Any]]:
-    axis = {"title": None, "format": ".0%", "values": [highest], "grid": False, "labelFontSize": 10, "labelColor": QUIET}
+    axis = {
+        "title": None,
+        "format": ".0%",
+        "values": [highest],
+        "grid": False,
+        "labelFontSize": 10,
+        "labelColor": QUIET,
+    }
     # Vega would round a half away from zero.
     axis |= {"labelExpr": f"'{100 * highest:.0f}%'"} if 100 * highest % 1 == 0.5 else {}
-    bars = {"x": x, "x2": {"field": "to"}, "y": charts.quantity("share", [0, highest], axis), "y2": {"datum": 0}}
-    text = {"x": {"value": _WIDTH}, "y": {"value": -2}, "text": {"field": "shown", "type": "nominal"}}
+    bars = {
+        "x": x,
+        "x2": {"field": "to"},
+        "y": charts.quantity("share", [0, highest], axis),
+        "y2": {"datum": 0},
+    }
+    text = {
+        "x": {"value": _WIDTH},
+        "y": {"value": -2},
+        "text": {"field": "shown", "type": "nominal"},
+    }
     return [
-        charts.layer("rect", bars, where="share", color=ACCENT, opacity=0.75, stroke="white", strokeWidth=0.5),
-        charts.layer("rule", {"x": {**x, "field": "centre"}}, where="centre", color=INK, strokeWidth=1.5),
-        charts.layer("text", text, where="centre", align="right", fontSize=10, color=QUIET, baseline="bottom"),
+        charts.layer(
+            "rect", bars, where="share", color=ACCENT, opacity=0.75, stroke="white", strokeWidth=0.5
+        ),
+        charts.layer(
+            "rule", {"x": {**x, "field": "centre"}}, where="centre", color=INK, strokeWidth=1.5
+        ),
+        charts.layer(
+            "text", text, where="centre", align="right", fontSize=10, color=QUIET, baseline="bottom"
+        ),
     ]
 
 
 def _edges(columns: Sequence[Floats], unit: str, *, logarithmic: bool) -> list[float]:
-    low, high = min(float(column.min()) for column in columns), max(float(column.max()) for column in columns)
+    low, high = (
+        min(float(column.min()) for column in columns),
+        max(float(column.max()) for column in columns),
+    )
     if logarithmic:
         steps = max(math.ceil(math.log10(max(high, 10)) * 6), 1)
         return [10 ** (step / 6) for step in range(steps + 1)]
@@ -128,8 +174,12 @@ def _edges(columns: Sequence[Floats], unit: str, *, logarithmic: bool) -> list[f
 
 
 def _shares(column: Floats, edges: Sequence[float]) -> list[float]:
-    """The share of values in each bin; a value on an edge belongs to the bin above, on the last edge to the last bin."""
+    """The share of values in each bin; a value on an edge belongs to the bin above, on the last
+    edge to the last bin.
+    """
     # A value such as 0.6 may lie a rounding error below its edge.
-    places = np.searchsorted(np.array(edges), column + 1e-9 * (edges[-1] - edges[0]), side="right") - 1
+    places = (
+        np.searchsorted(np.array(edges), column + 1e-9 * (edges[-1] - edges[0]), side="right") - 1
+    )
     counts = np.bincount(np.clip(places, 0, len(edges) - 2), minlength=len(edges) - 1)
     return (counts / len(column)).tolist()

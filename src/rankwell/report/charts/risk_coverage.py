@@ -1,4 +1,6 @@
-"""Risk-coverage curves: the mean loss of the queries that are answered at each share of them, by a confidence."""
+"""Risk-coverage curves: the mean loss of the queries that are answered at each share of them, by a
+confidence.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,21 +14,30 @@ _WIDTH, _HEIGHT, _MOST_PANELS = 300, 190, 6
 
 @charts.chart("risk_coverage")
 def risk_coverage(data: ChartData) -> dict[str, Any] | None:
-    """A panel for each measure and confidence with a line per run, coverage to the right and risk upwards.
+    """A panel for each measure and confidence with a line per run, coverage to the right and risk
+    upwards.
 
-    rules: `risk_coverage` has the curves, {"run", "of" (the measure's label), "confidence", "points" (coverage and risk)}. The
-    first 6 panels and 8 runs are drawn. None without curves.
+    rules: `risk_coverage` has the curves, {"run", "of" (the measure's label), "confidence",
+    "points" (coverage and risk)}. The first 6 panels and 8 runs are drawn. None without curves.
     """
     stored: Any = data.rules.get("risk_coverage")
-    curves: list[Row] = [each for each in stored if each["points"]] if isinstance(stored, Sequence) else []
+    curves: list[Row] = (
+        [each for each in stored if each["points"]] if isinstance(stored, Sequence) else []
+    )
     if not curves:
         return None
     runs = short_names(list(dict.fromkeys(each["run"] for each in curves))[:MOST_LINES])
     named = [each for each in curves if each["run"] in runs]
     titles = list(dict.fromkeys(map(_title, named)))
     shown = titles[:_MOST_PANELS]
-    panels = [_panel([each for each in named if _title(each) == title], runs) | {"title": title} for title in shown]
-    subtitle = "mean loss of the answered queries, the most confident first; lower is better; all are answered at the right end"
+    panels = [
+        _panel([each for each in named if _title(each) == title], runs) | {"title": title}
+        for title in shown
+    ]
+    subtitle = (
+        "mean loss of the answered queries, the most confident first; lower is better; all are "
+        "answered at the right end"
+    )
     if len(shown) < len(titles):
         subtitle += f"; the first {len(shown)} of {len(titles)} panels"
     spec = page("Risk and coverage", subtitle, panels, columns=charts.columns_for(len(panels)))
@@ -40,11 +51,23 @@ def _title(curve: Row) -> str:
 
 def _panel(curves: Sequence[Row], runs: Mapping[str, str]) -> dict[str, Any]:
     points = [
-        {"run": runs[each["run"]], "coverage": coverage, "risk": risk} for each in curves for coverage, risk in each["points"]
+        {"run": runs[each["run"]], "coverage": coverage, "risk": risk}
+        for each in curves
+        for coverage, risk in each["points"]
     ]
     edges = nice_edges(0.0, max(risk for each in curves for _, risk in each["points"]), 5)
-    x = quantity("coverage", [0, 1], {"title": "coverage", "format": ".0%", "tickCount": 5, "grid": True}, zero=False)
-    ticks = {"title": None, "values": [round(edge, 12) for edge in edges], "format": ".12~g", "labelFlush": False}
+    x = quantity(
+        "coverage",
+        [0, 1],
+        {"title": "coverage", "format": ".0%", "tickCount": 5, "grid": True},
+        zero=False,
+    )
+    ticks = {
+        "title": None,
+        "values": [round(edge, 12) for edge in edges],
+        "format": ".12~g",
+        "labelFlush": False,
+    }
     y = quantity("risk", [edges[0], edges[-1]], ticks, zero=False)
     names = list(runs.values())
     legend = {"columns": 2, "symbolType": "stroke", "symbolOpacity": 1} if len(names) > 1 else None

@@ -12,28 +12,46 @@ _INTERVAL = re.compile(r"\\\[([-+\d., ]+)\\\](?![(\[:])")
 
 @output("md")
 def render_markdown(document: Document) -> str:
-    """Pipe tables with the rules below, a title above, a legend at the end; what Markdown would read as markup is escaped."""
+    """Pipe tables with the rules below, a title above, a legend at the end; what Markdown would
+    read as markup is escaped.
+    """
     parts = [f"**{markdown_text(document.title)}**"] if document.title else []
     parts += ["\n".join(_pipes(grid)) for grid in grids(document)]
     rules = rules_line(document.rules)
     lines = [markdown_text(line) for line in document.legend]
-    return "\n\n".join([*parts, *([f"rules: {markdown_text(rules)}"] if rules else []), *lines]) + "\n"
+    return (
+        "\n\n".join([*parts, *([f"rules: {markdown_text(rules)}"] if rules else []), *lines]) + "\n"
+    )
 
 
 def _pipes(grid: Grid) -> list[str]:
-    rows = [[cell if number else _markdown(cell) for cell, number in zip(row, grid.numeric, strict=True)] for row in grid.rows]
+    rows = [
+        [
+            cell if number else _markdown(cell)
+            for cell, number in zip(row, grid.numeric, strict=True)
+        ]
+        for row in grid.rows
+    ]
     headers = [_escape(cell) for cell in grid.headers]
     widths = [max(3, *map(len, column)) for column in zip(headers, *rows, strict=True)]
-    marks = ["-" * (width - 1) + ":" if number else "-" * width for width, number in zip(widths, grid.numeric, strict=True)]
+    marks = [
+        "-" * (width - 1) + ":" if number else "-" * width
+        for width, number in zip(widths, grid.numeric, strict=True)
+    ]
     lines = [headers, marks, *rows]
     pads = [str.rjust if number else str.ljust for number in grid.numeric]
-    padded = [[pad(cell, width) for pad, cell, width in zip(pads, line, widths, strict=True)] for line in lines]
+    padded = [
+        [pad(cell, width) for pad, cell, width in zip(pads, line, widths, strict=True)]
+        for line in lines
+    ]
     return [f"| {' | '.join(line)} |" for line in padded]
 
 
 def _markdown(cell: str) -> str:
     first, blank, rest = cell.partition(" ")
-    return f"**{_escape(first)}**{blank}{_escape(rest)}" if isinstance(cell, Strong) else _escape(cell)
+    return (
+        f"**{_escape(first)}**{blank}{_escape(rest)}" if isinstance(cell, Strong) else _escape(cell)
+    )
 
 
 def markdown_text(text: str) -> str:
@@ -45,9 +63,26 @@ def _escape(text: str) -> str:
     return _SPECIAL.sub(r"\\\g<0>", text)
 
 
-_NAMES = {"\\": "backslash", "^": "asciicircum", "~": "asciitilde", "<": "less", ">": "greater", "|": "bar", '"': "quotedbl"}
+_NAMES = {
+    "\\": "backslash",
+    "^": "asciicircum",
+    "~": "asciitilde",
+    "<": "less",
+    ">": "greater",
+    "|": "bar",
+    '"': "quotedbl",
+}
 _FORMULAS = {
-    **{"α": r"\alpha", "β": r"\beta", "κ": r"\kappa", "ρ": r"\rho", "τ": r"\tau", "φ": r"\phi", "Δ": r"\Delta", "Ω": r"\Omega"},
+    **{
+        "α": r"\alpha",
+        "β": r"\beta",
+        "κ": r"\kappa",
+        "ρ": r"\rho",
+        "τ": r"\tau",
+        "φ": r"\phi",
+        "Δ": r"\Delta",
+        "Ω": r"\Omega",
+    },
     **{"−": "-", "≤": r"\le", "≥": r"\ge", "·": r"\cdot", "×": r"\times"},
 }
 _ESCAPES = str.maketrans(
@@ -62,9 +97,11 @@ _ESCAPES = str.maketrans(
 
 @output("latex")
 def render_latex(document: Document) -> str:
-    """A `tabular` (it needs the package booktabs), a rule between runs, the rules of evaluation in a comment above.
+    """A `tabular` (it needs the package booktabs), a rule between runs, the rules of evaluation in
+    a comment above.
 
-    With a title it is a whole `table`: the title is its caption, the legend stands below in small print.
+    With a title it is a whole `table`: the title is its caption, the legend stands below in small
+    print.
     """
     rules = rules_line(document.rules)
     parts = [f"% rules: {rules}"] if rules else []
@@ -98,4 +135,6 @@ def _line(cells: list[str]) -> str:
 
 def _cell(cell: str) -> str:
     first, blank, rest = cell.translate(_ESCAPES).partition(" ")
-    return rf"\textbf{{{first}}}{blank}{rest}" if isinstance(cell, Strong) else f"{first}{blank}{rest}"
+    return (
+        rf"\textbf{{{first}}}{blank}{rest}" if isinstance(cell, Strong) else f"{first}{blank}{rest}"
+    )

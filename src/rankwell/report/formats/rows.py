@@ -10,11 +10,24 @@ from typing import Any
 
 from rankwell.core.tables import ValueRows, Values
 from rankwell.evaluation.results import SCHEMA_VERSION
-from rankwell.report import PER_QUERY_COLUMNS, SUMMARY_COLUMNS, Document, Row, columns_of, output, plain
+from rankwell.report import (
+    PER_QUERY_COLUMNS,
+    SUMMARY_COLUMNS,
+    Document,
+    Row,
+    columns_of,
+    output,
+    plain,
+)
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
-_CONTROLS = {",": re.compile(r"[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]"), "\t": re.compile(r"[\0-\x1f\x7f-\x9f]")}
-"""Characters that are written as escapes, by the delimiter: fields between tabs have no quotation marks to hold their own."""
+_CONTROLS = {
+    ",": re.compile(r"[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]"),
+    "\t": re.compile(r"[\0-\x1f\x7f-\x9f]"),
+}
+"""Characters that are written as escapes, by the delimiter: fields between tabs have no quotation
+marks to hold their own.
+"""
 # JSON escapes the others by itself.
 _UNSEEN = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 _IDS = ("run", "query", "item", "clip", "id")
@@ -22,18 +35,21 @@ _IDS = ("run", "query", "item", "clip", "id")
 
 @output("csv")
 def render_csv(document: Document) -> str:
-    """One table with a header, floats in full, undefined figures empty; with values of single queries, these and not the summary.
+    """One table with a header, floats in full, undefined figures empty; with values of single
+    queries, these and not the summary.
 
-    A text that a spreadsheet would run as a formula (it begins with = + - @ or a control character) gets a leading apostrophe;
-    numbers never do, nor do names of runs, queries and items, by which tables are joined: ids of videos begin with - at times.
-    Lists and mappings are written as JSON, control characters but tabs and ends of lines as escapes.
+    A text that a spreadsheet would run as a formula (it begins with = + - @ or a control character)
+    gets a leading apostrophe; numbers never do, nor do names of runs, queries and items, by which
+    tables are joined: ids of videos begin with - at times. Lists and mappings are written as JSON,
+    control characters but tabs and ends of lines as escapes.
     """
     return _delimited(document, ",", guarded=True)
 
 
 @output("tsv")
 def render_tsv(document: Document) -> str:
-    """As `csv`, but separated by tabs, without apostrophes and quotation marks: this one is for scripts.
+    """As `csv`, but separated by tabs, without apostrophes and quotation marks: this one is for
+    scripts.
 
     Tabs and ends of lines in a text are written as escapes.
     """
@@ -45,8 +61,12 @@ def _delimited(document: Document, delimiter: str, *, guarded: bool) -> str:
     head = _table_lines([[_harmless(name, delimiter) for name in names]], delimiter)
     columns = [(name, guarded and name not in _IDS and not name.endswith("_id")) for name in names]
     if isinstance(rows, ValueRows) and names == [*rows.columns]:
-        return head + "".join(_value_lines(group, delimiter, guarded=guarded) for group in rows.groups)
-    cells = ([_cell(row.get(name), delimiter, guarded=guard) for name, guard in columns] for row in rows)
+        return head + "".join(
+            _value_lines(group, delimiter, guarded=guarded) for group in rows.groups
+        )
+    cells = (
+        [_cell(row.get(name), delimiter, guarded=guard) for name, guard in columns] for row in rows
+    )
     return head + _table_lines(cells, delimiter)
 
 
@@ -68,11 +88,17 @@ def _table_lines(rows: Iterable[Sequence[str]], delimiter: str) -> str:
 
 def _harmless(text: str, delimiter: str) -> str:
     """Text with control characters as escapes, those excepted that quotation marks hold."""
-    return text if text.isprintable() else _CONTROLS[delimiter].sub(lambda found: ascii(found[0])[1:-1], text)
+    return (
+        text
+        if text.isprintable()
+        else _CONTROLS[delimiter].sub(lambda found: ascii(found[0])[1:-1], text)
+    )
 
 
 def _value_lines(group: Sequence[Values], delimiter: str, *, guarded: bool) -> str:
-    """The lines of one run's values; the cells of a measure other than query and value are joined once."""
+    """The lines of one run's values; the cells of a measure other than query and value are joined
+    once.
+    """
     run = _quoted(group[0].run, delimiter) + delimiter
     # Most tables have no id that needs quotes or escapes.
     every = "".join(group[0].queries)
@@ -80,9 +106,17 @@ def _value_lines(group: Sequence[Values], delimiter: str, *, guarded: bool) -> s
     begins = [run + (_quoted(query, delimiter) if odd else query) for query in group[0].queries]
     pieces: list[Iterable[str]] = []
     for each in group:
-        words = [_quoted(_cell(word, delimiter, guarded=guarded), delimiter) for word in (each.measure, each.label, each.unit)]
+        words = [
+            _quoted(_cell(word, delimiter, guarded=guarded), delimiter)
+            for word in (each.measure, each.label, each.unit)
+        ]
         numbers = ["" if isnan(value) else repr(value) for value in each.values.tolist()]
-        pieces += [begins, repeat(delimiter.join(("", *words[:2], ""))), numbers, repeat(f"{delimiter}{words[2]}\n")]
+        pieces += [
+            begins,
+            repeat(delimiter.join(("", *words[:2], ""))),
+            numbers,
+            repeat(f"{delimiter}{words[2]}\n"),
+        ]
     return "".join(chain.from_iterable(zip(*pieces, strict=False)))
 
 
@@ -97,25 +131,35 @@ def _needs_quotes(text: str, delimiter: str) -> bool:
 
 def _cell(value: Any, delimiter: str, *, guarded: bool) -> str:
     # A table may have hundreds of thousands of cells, nearly all of them of these two types.
-    simple = value if type(value) is str or (type(value) is float and isfinite(value)) else plain(value)
+    simple = (
+        value if type(value) is str or (type(value) is float and isfinite(value)) else plain(value)
+    )
     if simple is None:
         return ""
     if isinstance(simple, str):
         return "'" * (guarded and simple.startswith(_FORMULA)) + _harmless(simple, delimiter)
-    return json.dumps(simple, ensure_ascii=False) if isinstance(simple, (list, dict)) else repr(simple)
+    return (
+        json.dumps(simple, ensure_ascii=False) if isinstance(simple, (list, dict)) else repr(simple)
+    )
 
 
 @output("json")
 def render_json(document: Document) -> str:
-    """`{"schema_version": 2, "rows": [...], "rules": {...}, "notes": [...]}`, and `per_query` after `rows` on request.
+    """`{"schema_version": 2, "rows": [...], "rules": {...}, "notes": [...]}`, and `per_query` after
+    `rows` on request.
 
-    One row to a line; undefined is null; floats in full. A text with bytes that are not UTF-8 is written in ASCII escapes.
+    One row to a line; undefined is null; floats in full. A text with bytes that are not UTF-8 is
+    written in ASCII escapes.
     """
     names = columns_of(document.rows, SUMMARY_COLUMNS if document.summary else ())
     parts = {"schema_version": str(SCHEMA_VERSION), "rows": _array(_full(document.rows, names))}
     if document.per_query is not None:
-        parts["per_query"] = _array(_full(document.per_query, columns_of(document.per_query, PER_QUERY_COLUMNS)))
-    parts |= {name: _array(_full(rows, columns_of(rows, ()))) for name, rows in document.tables.items()}
+        parts["per_query"] = _array(
+            _full(document.per_query, columns_of(document.per_query, PER_QUERY_COLUMNS))
+        )
+    parts |= {
+        name: _array(_full(rows, columns_of(rows, ()))) for name, rows in document.tables.items()
+    }
     parts |= {"rules": _json(document.rules), "notes": _array(document.notes)}
     return "{" + ",\n ".join(f'"{name}": {text}' for name, text in parts.items()) + "}\n"
 
@@ -127,7 +171,9 @@ def render_jsonl(document: Document) -> str:
 
 
 def _single(document: Document) -> tuple[Sequence[Row], list[str]]:
-    """The rows of the one table, and their columns: those of single queries where there are any, else the others."""
+    """The rows of the one table, and their columns: those of single queries where there are any,
+    else the others.
+    """
     if document.per_query is not None:
         return document.per_query, columns_of(document.per_query, PER_QUERY_COLUMNS)
     return document.rows, columns_of(document.rows, SUMMARY_COLUMNS if document.summary else ())

@@ -1,7 +1,9 @@
-"""The table on a terminal, and the same text in a pipe. What does not fit a terminal is wrapped or goes on in further panels.
+"""The table on a terminal, and the same text in a pipe. What does not fit a terminal is wrapped or
+goes on in further panels.
 
-What leaves the table of a summary before that: exact names and units, names of runs, then `sd`, `chance` and `ceiling`, which is
-said. A panel repeats the columns that name the rows, and no heading is ever cut. Decimal points are one below the other.
+What leaves the table of a summary before that: exact names and units, names of runs, then `sd`,
+`chance` and `ceiling`, which is said. A panel repeats the columns that name the rows, and no
+heading is ever cut. Decimal points are one below the other.
 """
 
 import re
@@ -9,7 +11,18 @@ from collections.abc import Sequence
 from itertools import compress, zip_longest
 
 from rankwell.core.tables import MISSING
-from rankwell.report import Document, Grid, PrintedFigure, Terminal, folded, grids, output, styled, visible, width_of
+from rankwell.report import (
+    Document,
+    Grid,
+    PrintedFigure,
+    Terminal,
+    folded,
+    grids,
+    output,
+    styled,
+    visible,
+    width_of,
+)
 from rankwell.report.rules import rules_line
 
 _NARROW = 60
@@ -31,7 +44,9 @@ _BEFORE_POINT = re.compile(r"[^\d.]*\d*(?:[/,]\d+)*")
 def text_table(document: Document) -> str:
     """Aligned columns with the rules below."""
     terminal, rules = document.terminal, rules_line(document.rules)
-    parts = [styled(folded(visible(document.title), terminal), "1", terminal)] if document.title else []
+    parts = (
+        [styled(folded(visible(document.title), terminal), "1", terminal)] if document.title else []
+    )
     parts += [_fitted(grid, terminal) for grid in grids(document)]
     if rules:
         lines = folded(f"rules: {rules}", terminal).split("\n")
@@ -40,7 +55,9 @@ def text_table(document: Document) -> str:
 
 
 def _fitted(grid: Grid, terminal: Terminal) -> str:
-    """The table with no more taken out of it than must be; panels where it does not fit without its last figures."""
+    """The table with no more taken out of it than must be; panels where it does not fit without its
+    last figures.
+    """
     if not grid.headers:
         return ""
     room, cells, grid = terminal.width, grid, _aligned(grid)
@@ -48,7 +65,12 @@ def _fitted(grid: Grid, terminal: Terminal) -> str:
         return "\n".join(_lines(grid, range(len(grid.headers)), _widths(grid), terminal))
     if not {"measure", "mean"} <= set(grid.headers):
         return _panels(grid, terminal, room) or _stack(cells, terminal, room)
-    table, below, names, left = _without(grid, "exact name", "unit"), _legend(grid), list[str](), list[str]()
+    table, below, names, left = (
+        _without(grid, "exact name", "unit"),
+        _legend(grid),
+        list[str](),
+        list[str](),
+    )
     if _total(_widths(table)) > room and table.grouped:
         table, names = _without(table, "run"), [row[0] for row in table.rows]
     fewer = table
@@ -59,11 +81,20 @@ def _fitted(grid: Grid, terminal: Terminal) -> str:
         return _panels(table, terminal, room, names, below) or _stack(cells, terminal, room)
     if left:
         below.append(f"left out for want of width: {', '.join(left)}")
-    return "\n".join([*_lines(fewer, range(len(fewer.headers)), _widths(fewer), terminal, names), *_faint(below, terminal)])
+    return "\n".join(
+        [
+            *_lines(fewer, range(len(fewer.headers)), _widths(fewer), terminal, names),
+            *_faint(below, terminal),
+        ]
+    )
 
 
 def _faint(texts: Sequence[str], terminal: Terminal) -> list[str]:
-    return [styled(line, "2", terminal) for text in texts for line in folded(text, terminal, "    ").split("\n")]
+    return [
+        styled(line, "2", terminal)
+        for text in texts
+        for line in folded(text, terminal, "    ").split("\n")
+    ]
 
 
 def _legend(grid: Grid) -> list[str]:
@@ -78,13 +109,22 @@ def _legend(grid: Grid) -> list[str]:
     line = "; ".join(f"{unit}: {', '.join(named)}" for unit, named in said.items())
     if len(line) <= _LEGEND:
         return [line] if line else []
-    return [each for unit, named in said.items() for each in (f"{unit}:", *(f"  {name}" for name in named))]
+    return [
+        each
+        for unit, named in said.items()
+        for each in (f"{unit}:", *(f"  {name}" for name in named))
+    ]
 
 
 def _without(grid: Grid, *names: str) -> Grid:
     kept = [name not in names for name in grid.headers]
     rows = [[*compress(row, kept)] for row in grid.rows]
-    return Grid([*compress(grid.headers, kept)], [*compress(grid.numeric, kept)], rows, grid.grouped and "run" not in names)
+    return Grid(
+        [*compress(grid.headers, kept)],
+        [*compress(grid.numeric, kept)],
+        rows,
+        grid.grouped and "run" not in names,
+    )
 
 
 def _aligned(grid: Grid) -> Grid:
@@ -92,11 +132,13 @@ def _aligned(grid: Grid) -> Grid:
     columns = [[row[place] for row in grid.rows] for place in range(len(grid.headers))]
     cells = [[cell for cell in column if any(map(str.isdigit, cell))] for column in columns]
     numeric = [
-        number or (all(isinstance(cell, PrintedFigure) for cell in own) if own else {*column} == {MISSING})
+        number
+        or (all(isinstance(cell, PrintedFigure) for cell in own) if own else {*column} == {MISSING})
         for number, own, column in zip(grid.numeric, cells, columns, strict=True)
     ]
     columns = [
-        _at_the_point(column) if number else _with_figures(column) for column, number in zip(columns, numeric, strict=True)
+        _at_the_point(column) if number else _with_figures(column)
+        for column, number in zip(columns, numeric, strict=True)
     ]
     return grid._replace(numeric=numeric, rows=[[*row] for row in zip(*columns, strict=True)])
 
@@ -108,13 +150,21 @@ def _with_figures(cells: Sequence[str]) -> Sequence[str]:
 
 
 def _at_the_point(cells: Sequence[str]) -> list[str]:
-    """Figures padded so that their decimal points stand at one place, and those of either end of an interval at another."""
+    """Figures padded so that their decimal points stand at one place, and those of either end of an
+    interval at another.
+    """
     parts = {
-        place: _ENDS.split(cell, maxsplit=_WITH_INTERVAL - 1) for place, cell in enumerate(cells) if any(map(str.isdigit, cell))
+        place: _ENDS.split(cell, maxsplit=_WITH_INTERVAL - 1)
+        for place, cell in enumerate(cells)
+        if any(map(str.isdigit, cell))
     }
     ends = max(map(len, parts.values()), default=0)
     # A figure without an interval stands below those that have one.
-    parts = {place: each for place, each in parts.items() if len(each) == ends or (len(each) == 1 and ends == _WITH_INTERVAL)}
+    parts = {
+        place: each
+        for place, each in parts.items()
+        if len(each) == ends or (len(each) == 1 and ends == _WITH_INTERVAL)
+    }
     for end in range(ends):
         sides: dict[int, tuple[str, str]] = {}
         for place, each in parts.items():
@@ -124,7 +174,9 @@ def _at_the_point(cells: Sequence[str]) -> list[str]:
             sides[place] = before, text[len(before) :]
         left, right = (max(width_of(side[at]) for side in sides.values()) for at in (0, 1))
         for place, (before, after) in sides.items():
-            padded = " " * (left - width_of(before)) + before + after + " " * (right - width_of(after))
+            padded = (
+                " " * (left - width_of(before)) + before + after + " " * (right - width_of(after))
+            )
             parts[place][end:] = [padded, *parts[place][end + 1 :]]
     return [" ".join(parts[place]) if place in parts else cell for place, cell in enumerate(cells)]
 
@@ -138,21 +190,35 @@ def _total(widths: Sequence[int]) -> int:
     return sum(widths) + 2 * max(len(widths) - 1, 0)
 
 
-def _panels(grid: Grid, terminal: Terminal, room: int, names: Sequence[str] = (), below: Sequence[str] = ()) -> str:
-    """The columns in as many tables as needed, each with those that name the rows; long texts are wrapped. "" without room."""
+def _panels(
+    grid: Grid, terminal: Terminal, room: int, names: Sequence[str] = (), below: Sequence[str] = ()
+) -> str:
+    """The columns in as many tables as needed, each with those that name the rows; long texts are
+    wrapped. "" without room.
+    """
     natural = _widths(grid)
     least = [
         width
         if number
-        else max(width_of(grid.headers[place]), min(width, _WRAPPED), *(_longest(row[place]) for row in grid.rows))
+        else max(
+            width_of(grid.headers[place]),
+            min(width, _WRAPPED),
+            *(_longest(row[place]) for row in grid.rows),
+        )
         for place, (width, number) in enumerate(zip(natural, grid.numeric, strict=True))
     ]
     first = max([*grid.numeric, True].index(True), 1)
     rest = range(1 if first == len(natural) else first, len(natural))
     # What is the same in all rows is said once, above them.
-    same = [place for place in range(rest.start - 1) if len({row[place] for row in grid.rows}) == 1 < len(grid.rows)]
+    same = [
+        place
+        for place in range(rest.start - 1)
+        if len({row[place] for row in grid.rows}) == 1 < len(grid.rows)
+    ]
     keys = [place for place in range(rest.start) if place not in same]
-    above = folded(" · ".join(f"{grid.headers[place]}: {grid.rows[0][place]}" for place in same), terminal)
+    above = folded(
+        " · ".join(f"{grid.headers[place]}: {grid.rows[0][place]}" for place in same), terminal
+    )
 
     def _needs(columns: Sequence[int]) -> int:
         return _total([least[place] for place in columns])
@@ -172,7 +238,10 @@ def _panels(grid: Grid, terminal: Terminal, room: int, names: Sequence[str] = ()
     tables: list[str] = []
     for columns in panels:
         cap = max(natural)
-        while _total(widths := [max(least[place], min(natural[place], cap)) for place in columns]) > room:
+        while (
+            _total(widths := [max(least[place], min(natural[place], cap)) for place in columns])
+            > room
+        ):
             cap -= 1
         tables.append("\n".join(_lines(grid, columns, widths, terminal, names)))
     return "\n".join(["\n\n".join([above] * bool(same) + tables), *_faint(below, terminal)])
@@ -183,7 +252,9 @@ def _longest(text: str) -> int:
 
 
 def _wrapped(text: str, width: int) -> list[str]:
-    """The text on lines of at most this width, broken after blanks and commas, and words where they are longer."""
+    """The text on lines of at most this width, broken after blanks and commas, and words where they
+    are longer.
+    """
     if width_of(text) <= width:
         return [text]
     lines = [""]
@@ -198,17 +269,29 @@ def _wrapped(text: str, width: int) -> list[str]:
     return [line.rstrip() for line in lines if line]
 
 
-def _lines(grid: Grid, columns: Sequence[int], widths: Sequence[int], terminal: Terminal, names: Sequence[str] = ()) -> list[str]:
-    """The lines of these columns. names: that of each row's run, which stands above the first of its rows."""
+def _lines(
+    grid: Grid,
+    columns: Sequence[int],
+    widths: Sequence[int],
+    terminal: Terminal,
+    names: Sequence[str] = (),
+) -> list[str]:
+    """The lines of these columns. names: that of each row's run, which stands above the first of
+    its rows.
+    """
     numeric, last, run = [grid.numeric[place] for place in columns], "", None
-    lines = [styled(_line([grid.headers[place] for place in columns], widths, numeric), "1", terminal)]
+    lines = [
+        styled(_line([grid.headers[place] for place in columns], widths, numeric), "1", terminal)
+    ]
     lines.append(styled("─" * _total(widths), "2", terminal))
     for number, row in enumerate(grid.rows):
         if names and names[number] != run:
             run = names[number]
             lines.append(styled(run, "1", terminal))
         shown = ["", *row[1:]] if grid.grouped and row[0] == last else row
-        cells = [_wrapped(shown[place], width) for place, width in zip(columns, widths, strict=True)]
+        cells = [
+            _wrapped(shown[place], width) for place, width in zip(columns, widths, strict=True)
+        ]
         lines += [_line(line, widths, numeric) for line in zip_longest(*cells, fillvalue="")]
         last = row[0]
     return lines
@@ -216,7 +299,10 @@ def _lines(grid: Grid, columns: Sequence[int], widths: Sequence[int], terminal: 
 
 def _line(cells: Sequence[str], widths: Sequence[int], numeric: Sequence[bool]) -> str:
     gaps = [" " * (width - width_of(cell)) for cell, width in zip(cells, widths, strict=True)]
-    return "  ".join(gap + cell if right else cell + gap for cell, gap, right in zip(cells, gaps, numeric, strict=True)).rstrip()
+    return "  ".join(
+        gap + cell if right else cell + gap
+        for cell, gap, right in zip(cells, gaps, numeric, strict=True)
+    ).rstrip()
 
 
 def _stack(grid: Grid, terminal: Terminal, room: int) -> str:

@@ -1,4 +1,6 @@
-"""The page: one HTML file that opens from disk; here are its source and what its files share. docs/page.md describes its data."""
+"""The page: one HTML file that opens from disk; here are its source and what its files share.
+docs/page.md describes its data.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,7 +27,9 @@ _DIGITS, _DECIMALS = 7, 5
 
 
 class PlacedFolder(NamedTuple):
-    """A folder of results, the names of its runs on the page, and those of the attributes of queries that have another one."""
+    """A folder of results, the names of its runs on the page, and those of the attributes of
+    queries that have another one.
+    """
 
     folder: Path
     names: Mapping[str, str]
@@ -36,12 +40,14 @@ class PlacedFolder(NamedTuple):
 class PageSource:
     """The source of a page.
 
-    values: of single queries, without differences; row_attributes: their further columns (`direction`). rows: the summary,
-    differences included. verdicts: sentences, the first is the headline. pair: the two runs that it is about, the second less
-    the first. failures: rows of the number of queries that each stage failed, and why. groups: rows of differences. settings:
-    rows of the parameters of runs that are settings of an engine, and of the choices among them. unanswered: rows of queries
-    without an answer. inputs: name -> content hash. texts: item -> its text. query_texts: columns of further attributes of
-    queries, as in queries.parquet. pictures: ids of items -> the `data:` addresses of those that have one.
+    values: of single queries, without differences; row_attributes: their further columns
+    (`direction`). rows: the summary, differences included. verdicts: sentences, the first is the
+    headline. pair: the two runs that it is about, the second less the first. failures: rows of the
+    number of queries that each stage failed, and why. groups: rows of differences. settings: rows
+    of the parameters of runs that are settings of an engine, and of the choices among them.
+    unanswered: rows of queries without an answer. inputs: name -> content hash. texts: item -> its
+    text. query_texts: columns of further attributes of queries, as in queries.parquet. pictures:
+    ids of items -> the `data:` addresses of those that have one.
     """
 
     title: str
@@ -87,14 +93,19 @@ class PageSource:
 
 
 def rounded(values: Floats) -> Floats:
-    """The numbers to 7 significant digits, and to 5 decimals at least, as a page holds them; NaN stays, as do those from 1e9 on.
+    """The numbers to 7 significant digits, and to 5 decimals at least, as a page holds them; NaN
+    stays, as do those from 1e9 on.
 
-    Those that have become a tie of the 2 or 4 decimals that are printed stay in full, so that nothing is rounded twice.
+    Those that have become a tie of the 2 or 4 decimals that are printed stay in full, so that
+    nothing is rounded twice.
     """
     size = np.abs(values)
     known = np.isfinite(values) & (size > 1e-15) & (size < 1e9)
-    powers = np.maximum(_DIGITS - 1 - np.floor(np.log10(np.where(known, size, 1.0))).astype(np.int64), _DECIMALS)
-    # A power of ten is exact up to 22, so that dividing an integer by it gives the nearest number to the short decimal.
+    powers = np.maximum(
+        _DIGITS - 1 - np.floor(np.log10(np.where(known, size, 1.0))).astype(np.int64), _DECIMALS
+    )
+    # A power of ten is exact up to 22, so that dividing an integer by it gives the nearest number
+    # to the short decimal.
     power = 10.0**powers
     short = np.where(known, np.rint(values * power) / power, values)
     ties = np.abs(np.abs(short[..., None] * [200.0, 20_000.0]) % 2 - 1) < 1e-6
@@ -102,7 +113,9 @@ def rounded(values: Floats) -> Floats:
 
 
 def cells(values: Floats) -> list[Any]:
-    """The numbers for JSON, integers without a point; NaN is null. Lists of lists for arrays of more dimensions."""
+    """The numbers for JSON, integers without a point; NaN is null. Lists of lists for arrays of
+    more dimensions.
+    """
     short = rounded(values)
     whole = (short == np.rint(short)) & (np.abs(short) < 2**53)
     ready = short.astype(object)

@@ -1,4 +1,6 @@
-"""The data of a page, whole: queries with their values, the lists of the chosen ones, the items in them."""
+"""The data of a page, whole: queries with their values, the lists of the chosen ones, the items in
+them.
+"""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +16,15 @@ from rankwell.io import connected
 from rankwell.io.result_folder import ITEMS, QUERIES
 from rankwell.report import figure, plain
 from rankwell.report.charts import part_of
-from rankwell.report.page import MOST_QUERIES, MOST_RELEVANT, MOST_RESULTS, SNIPPET, PageSource, cells, summaries
+from rankwell.report.page import (
+    MOST_QUERIES,
+    MOST_RELEVANT,
+    MOST_RESULTS,
+    SNIPPET,
+    PageSource,
+    cells,
+    summaries,
+)
 from rankwell.report.page.scripts import query_noun, view_marks
 from rankwell.report.page.summaries import Key
 from rankwell.report.page.tables import NEAR, PART, Overview, Tables
@@ -27,19 +37,27 @@ Rows = list[list[list[Any]]]
 
 @dataclass(eq=False)
 class Items:
-    """The items of all lists, by number in the order of first sight. texts: snippets. thumbnails: `data:` addresses."""
+    """The items of all lists, by number in the order of first sight. texts: snippets. thumbnails:
+    `data:` addresses.
+    """
 
     known: Mapping[tuple[str, str | None], Mapping[str, Any]]
     words: Mapping[str, str]
     ids: list[str] = field(default_factory=list[str])
     texts: list[str | None] = field(default_factory=list[str | None])
     thumbnails: list[str | None] = field(default_factory=list[str | None])
-    _numbers: dict[tuple[str, str | None], int] = field(default_factory=dict[tuple[str, str | None], int])
+    _numbers: dict[tuple[str, str | None], int] = field(
+        default_factory=dict[tuple[str, str | None], int]
+    )
 
-    def number(self, item: str, *, run: str = "", part: str = "", thumbnail: str | None = None) -> int:
-        """The number of an item. run, part: in whose list it is; the items of a part are its own, and so are those of runs.
+    def number(
+        self, item: str, *, run: str = "", part: str = "", thumbnail: str | None = None
+    ) -> int:
+        """The number of an item. run, part: in whose list it is; the items of a part are its own,
+        and so are those of runs.
 
-        An item of two runs is the same item; one without a run, such as the text of an answer, may have its id and is another.
+        An item of two runs is the same item; one without a run, such as the text of an answer, may
+        have its id and is another.
         """
         own = next((each for each in (run, part) if (item, each) in self.known), None)
         key = (item, part if own == part else None if own is None else "")
@@ -48,7 +66,9 @@ class Items:
             at = self._numbers[key] = len(self.ids)
             known = self.known.get((item, own), {})
             self.ids.append(item)
-            self.texts.append(_snippet(known.get("text") or (self.words.get(item) if own is None else None)))
+            self.texts.append(
+                _snippet(known.get("text") or (self.words.get(item) if own is None else None))
+            )
             self.thumbnails.append(known.get("thumbnail"))
         if self.thumbnails[at] is None:
             self.thumbnails[at] = thumbnail
@@ -64,7 +84,9 @@ class Items:
 
 @dataclass(frozen=True, eq=False)
 class PageData:
-    """The data in parts. always: all but lists and what items say. lists: query -> per run its rows. pictures: query -> item."""
+    """The data in parts. always: all but lists and what items say. lists: query -> per run its
+    rows. pictures: query -> item.
+    """
 
     always: Mapping[str, Any]
     lists: Mapping[int, Rows]
@@ -74,7 +96,11 @@ class PageData:
     def whole(self) -> dict[str, Any]:
         """Everything in one object, by the contract of docs/page.md."""
         items = {"id": self.items.ids, "text": self.items.texts, "thumbnail": self.items.thumbnails}
-        return {**self.always, "items": items, "lists": {str(query): rows for query, rows in self.lists.items()}}
+        return {
+            **self.always,
+            "items": items,
+            "lists": {str(query): rows for query, rows in self.lists.items()},
+        }
 
     def head(self) -> dict[str, Any]:
         """The same without lists, texts and pictures, which lie in files beside the page."""
@@ -87,7 +113,10 @@ class PageData:
 
     def weight(self, query: int) -> int:
         """Number of characters of the texts and pictures of a query's lists."""
-        return sum(len(self.items.texts[at] or "") + len(self.items.thumbnails[at] or "") for at in self.shown_in(query))
+        return sum(
+            len(self.items.texts[at] or "") + len(self.items.thumbnails[at] or "")
+            for at in self.shown_in(query)
+        )
 
 
 def page_data(source: PageSource) -> PageData:
@@ -98,11 +127,18 @@ def page_data(source: PageSource) -> PageData:
         questions = questions_of(source, measures, [source.query_texts, *tables.columns(QUERIES)])
         parts = [part for _, part in questions.keys]
         # The first cut-off of a measure that lists are deep enough for.
-        cuts = (cut for cut in (summaries.cutoff_of(key.measure) for key in measures) if cut and cut < MOST_RESULTS)
+        cuts = (
+            cut
+            for cut in (summaries.cutoff_of(key.measure) for key in measures)
+            if cut and cut < MOST_RESULTS
+        )
         overview = tables.overview(next(cuts, None)) if tables.join(questions.keys) else None
         items = items_of(source, tables)
         lists, shown = dict[int, Rows](), list[int]()
-        rule = f"No lists: the results have none; evaluate with {flag('-o', True, name='details').removeprefix('pass ')}."
+        rule = (
+            "No lists: the results have none; evaluate with "
+            f"{flag('-o', True, name='details').removeprefix('pass ')}."
+        )
         if overview is not None and not (overview.retrieved.any() or overview.relevant.any()):
             # Pairs, say, are not ranked.
             overview, rule = None, ""
@@ -152,8 +188,9 @@ _TAKEN = ("query", "text", "picture_item")
 class PageQueries:
     """The queries in the order of their parts and ids, and every value.
 
-    keys: id and part (`t2v`; the empty text where ids distinguish queries). values: (measures, runs, queries), NaN where a query
-    is not counted. has_values: (runs, queries) whether the run has a row of values for it. columns: their attributes.
+    keys: id and part (`t2v`; the empty text where ids distinguish queries). values: (measures,
+    runs, queries), NaN where a query is not counted. has_values: (runs, queries) whether the run
+    has a row of values for it. columns: their attributes.
     """
 
     keys: tuple[tuple[str, str], ...]
@@ -162,8 +199,12 @@ class PageQueries:
     columns: Mapping[str, Sequence[Any]]
 
 
-def questions_of(source: PageSource, measures: Mapping[Key, Any], tables: Sequence[Mapping[str, list[Any]]]) -> PageQueries:
-    """The queries of all values, with what the tables say of them; of each query the first table holds that knows it."""
+def questions_of(
+    source: PageSource, measures: Mapping[Key, Any], tables: Sequence[Mapping[str, list[Any]]]
+) -> PageQueries:
+    """The queries of all values, with what the tables say of them; of each query the first table
+    holds that knows it.
+    """
     parted = any(PART in table for table in tables)
     parts = [str(own.get(PART) or "") if parted else "" for own in source.row_attributes]
     by_part: dict[str, set[str]] = {}
@@ -184,13 +225,20 @@ def questions_of(source: PageSource, measures: Mapping[Key, Any], tables: Sequen
         at = known[mine]
         values[rows[Key(each.measure, part_of(own, own))], runs[each.run], at] = each.values
         has_values[runs[each.run], at] = True
-    return PageQueries(keys=keys, values=values, has_values=has_values, columns=_columns(keys, tables, parted=parted))
+    return PageQueries(
+        keys=keys,
+        values=values,
+        has_values=has_values,
+        columns=_columns(keys, tables, parted=parted),
+    )
 
 
 def _columns(
     keys: Sequence[tuple[str, str]], tables: Sequence[Mapping[str, list[Any]]], *, parted: bool
 ) -> dict[str, Sequence[Any]]:
-    """The columns of queries.parquet in the order of the keys, without the empty ones; tables without parts hold for all."""
+    """The columns of queries.parquet in the order of the keys, without the empty ones; tables
+    without parts hold for all.
+    """
     place = {key: [at] for at, key in enumerate(keys)}
     if parted:
         for at, (query, _) in enumerate(keys):
@@ -198,21 +246,36 @@ def _columns(
     found: dict[str, list[Any]] = {}
     for table in tables:
         queries = table.get("query", [])
-        parts = [str(part or "") for part in table[PART]] if parted and PART in table else [""] * len(queries)
+        parts = (
+            [str(part or "") for part in table[PART]]
+            if parted and PART in table
+            else [""] * len(queries)
+        )
         rows = [place.get(key, ()) for key in zip(queries, parts, strict=True)]
         for name, column in table.items():
             mine = found.setdefault(name, [None] * len(keys))
-            for row, cell in ((row, cell) for found, cell in zip(rows, column, strict=True) for row in found):
+            for row, cell in (
+                (row, cell) for found, cell in zip(rows, column, strict=True) for row in found
+            ):
                 if mine[row] is None:
                     mine[row] = cell
-    return {name: column for name, column in found.items() if name != "query" and any(cell is not None for cell in column)}
+    return {
+        name: column
+        for name, column in found.items()
+        if name != "query" and any(cell is not None for cell in column)
+    }
 
 
 def query_data(
-    source: PageSource, questions: PageQueries, overview: Overview | None, flags: Mapping[str, list[list[int]]]
+    source: PageSource,
+    questions: PageQueries,
+    overview: Overview | None,
+    flags: Mapping[str, list[list[int]]],
 ) -> dict[str, Any]:
     """The data of the queries on the page; see docs/page.md."""
-    attributes = {name: _attribute(column) for name, column in questions.columns.items() if name not in _TAKEN}
+    attributes = {
+        name: _attribute(column) for name, column in questions.columns.items() if name not in _TAKEN
+    }
     here = {run: at for at, run in enumerate(source.runs)}
     of_runs = {
         name: sorted(here[run] for run in place.names.values() if run in here)
@@ -232,15 +295,22 @@ def query_data(
 
 
 def _ranked(overview: Overview, *, is_keyed: bool) -> dict[str, Any]:
-    """In each run's list the number of relevant items and the rank of the first; how many are unjudged, none with a key."""
-    found = {"relevant": cells(np.where(overview.listed, overview.relevant, np.nan)), "first": cells(overview.first)}
+    """In each run's list the number of relevant items and the rank of the first; how many are
+    unjudged, none with a key.
+    """
+    found = {
+        "relevant": cells(np.where(overview.listed, overview.relevant, np.nan)),
+        "first": cells(overview.first),
+    }
     return found if is_keyed else found | {"unjudged": overview.unjudged.tolist()}
 
 
 def flags_of(
     source: PageSource, questions: PageQueries, overview: Overview | None
 ) -> tuple[dict[str, list[list[int]]], list[str]]:
-    """Flags of queries: name -> of each run the positions of the queries with it; and in words those of all queries."""
+    """Flags of queries: name -> of each run the positions of the queries with it; and in words
+    those of all queries.
+    """
     if overview is None:
         return {}, []
     marks = view_marks(source.protocol)
@@ -263,17 +333,33 @@ def flags_of(
             named = [run for run, its in zip(source.runs, whole, strict=True) if its]
             # The name of a missing run is in its flag.
             every = name.startswith("missing") or whole[overview.listed.any(axis=1)].all()
-            of = "" if every else f" of {', '.join(named) if len(named) <= _MOST_NAMED else f'{len(named)} runs'}"
+            of = (
+                ""
+                if every
+                else " of "
+                f"{', '.join(named) if len(named) <= _MOST_NAMED else f'{len(named)} runs'}"
+            )
             everywhere.append(f"{name}: all {len(questions.keys):,} queries{of}")
     return flags, everywhere
 
 
 def warnings_of(source: PageSource, overview: Overview | None) -> list[dict[str, str]]:
-    """Cautions about the figures, each with the order of the queries that shows it: results without a judgment."""
+    """Cautions about the figures, each with the order of the queries that shows it: results without
+    a judgment.
+    """
     if overview is None or source.is_keyed or not overview.unjudged.any():
         return []
-    counts = zip(source.runs, overview.unjudged.sum(axis=1).tolist(), overview.near.sum(axis=1).tolist(), strict=True)
-    known = [(100 * n / of, f"{run} {n:,} of {of:,} ({figure(100 * n / of, 'percent')} %)") for run, n, of in counts if n]
+    counts = zip(
+        source.runs,
+        overview.unjudged.sum(axis=1).tolist(),
+        overview.near.sum(axis=1).tolist(),
+        strict=True,
+    )
+    known = [
+        (100 * n / of, f"{run} {n:,} of {of:,} ({figure(100 * n / of, 'percent')} %)")
+        for run, n, of in counts
+        if n
+    ]
     shares = [text for _, text in known]
     if len(known) > _MOST_NAMED:
         shares = [f"{len(known)} runs, from {min(known)[1]} to {max(known)[1]}"]
@@ -287,33 +373,53 @@ _MOST_NAMED = 4
 
 
 def unanswered(source: PageSource, questions: PageQueries) -> list[dict[str, Any]]:
-    """The requests without an answer, by run and query; query: its place, None where it has no value either."""
+    """The requests without an answer, by run and query; query: its place, None where it has no
+    value either.
+    """
     place = {query: at for at, (query, _) in enumerate(questions.keys)}
     return [
-        {"run": source.runs.index(row["run"]), "query": place.get(str(row["query"])), "id": str(row["query"])}
+        {
+            "run": source.runs.index(row["run"]),
+            "query": place.get(str(row["query"])),
+            "id": str(row["query"]),
+        }
         | {name: plain(row[name]) for name in ("round", "status", "error")}
         for row in source.unanswered
         if row["run"] in source.runs
     ]
 
 
-def choose(questions: PageQueries, overview: Overview, measures: Sequence[Mapping[str, Any]], seed: int) -> tuple[list[int], str]:
-    """The queries that have lists, at most 500, in order, and the sentence that says which they are.
+def choose(
+    questions: PageQueries, overview: Overview, measures: Sequence[Mapping[str, Any]], seed: int
+) -> tuple[list[int], str]:
+    """The queries that have lists, at most 500, in order, and the sentence that says which they
+    are.
 
-    They are chosen by the first measure with values of single queries. A query without a value by it comes last everywhere; of
-    equally bad ones that with the later relevant result comes first, as on the page.
+    They are chosen by the first measure with values of single queries. A query without a value by
+    it comes last everywhere; of equally bad ones that with the later relevant result comes first,
+    as on the page.
     """
     able = np.flatnonzero(overview.listed.any(axis=0))
-    depth = f"each shows the first {MOST_RESULTS} results of a run and all relevant items (at most {MOST_RELEVANT} beyond them)"
+    depth = (
+        f"each shows the first {MOST_RESULTS} results of a run and all relevant items (at most "
+        f"{MOST_RELEVANT} beyond them)"
+    )
     if len(able) <= MOST_QUERIES:
         whole = len(able) == len(questions.keys)
-        who = "All queries have lists" if whole else f"The {len(able):,} queries with results have lists"
+        who = (
+            "All queries have lists"
+            if whole
+            else f"The {len(able):,} queries with results have lists"
+        )
         return able.tolist(), f"{who}; {depth}."
     place = int(np.argmax(~np.isnan(questions.values).all(axis=(1, 2))))
     measure = measures[place]
     own = questions.values[place][:, able] * (-1.0 if measure["better"] == "lower" else 1.0)
     counted = ~np.isnan(own)
-    high, low = np.where(counted, own, -np.inf).max(axis=0), np.where(counted, own, np.inf).min(axis=0)
+    high, low = (
+        np.where(counted, own, -np.inf).max(axis=0),
+        np.where(counted, own, np.inf).min(axis=0),
+    )
     mean = np.where(counted, own, 0.0).sum(axis=0) / np.maximum(counted.sum(axis=0), 1)
     known = counted.any(axis=0)
     spread = np.subtract(high, low, out=np.zeros(len(able)), where=counted.sum(axis=0) > 1)
@@ -323,23 +429,33 @@ def choose(questions: PageQueries, overview: Overview, measures: Sequence[Mappin
     worst = _take(chosen, np.where(known, mean, np.inf), _WORST, -late)
     best = _take(chosen, np.where(known, -mean, np.inf), _BEST)
     rest = np.flatnonzero(~chosen)
-    drawn = np.random.default_rng(seed).choice(rest, MOST_QUERIES - int(chosen.sum()), replace=False)
+    drawn = np.random.default_rng(seed).choice(
+        rest, MOST_QUERIES - int(chosen.sum()), replace=False
+    )
     chosen[drawn] = True
     by = measure["label"] + (f" ({measure['of']})" if measure["of"] else "")
     kinds = [
         f"the {apart} about which the runs differ most by {by}" if apart else "",
-        f"{'of the others ' if apart else ''}the {worst} worst and the {best} best{'' if apart else f' by {by}'}",
+        f"{'of the others ' if apart else ''}the {worst} worst and the {best} "
+        f"best{'' if apart else f' by {by}'}",
         f"{len(drawn)} drawn at random (seed {seed})",
     ]
-    sentence = f"{MOST_QUERIES} of {len(questions.keys):,} queries have lists: {', '.join(filter(None, kinds))}; {depth}."
+    sentence = (
+        f"{MOST_QUERIES} of {len(questions.keys):,} queries have lists: "
+        f"{', '.join(filter(None, kinds))}; {depth}."
+    )
     return able[chosen].tolist(), sentence
 
 
 def _take(chosen: Bools, key: Floats, most: int, further: Floats | None = None) -> int:
-    """Marks the first by the key, then by the further one, then by place, those of an infinite key never; returns how many."""
+    """Marks the first by the key, then by the further one, then by place, those of an infinite key
+    never; returns how many.
+    """
     keys = np.where(chosen, np.inf, np.round(key, 12))
     order = np.lexsort((np.zeros(len(key)) if further is None else further, keys))
-    mine = [place for place in order[:most].tolist() if np.isfinite(key[place]) and not chosen[place]]
+    mine = [
+        place for place in order[:most].tolist() if np.isfinite(key[place]) and not chosen[place]
+    ]
     chosen[mine] = True
     return len(mine)
 
@@ -348,7 +464,9 @@ def _attribute(column: Sequence[Any]) -> list[Any]:
     """Numbers rounded for the page, anything else as text."""
     known = [cell for cell in column if cell is not None]
     if all(isinstance(cell, (int, float)) and not isinstance(cell, bool) for cell in known):
-        return cells(np.array([np.nan if cell is None else cell for cell in column], dtype=np.float64))
+        return cells(
+            np.array([np.nan if cell is None else cell for cell in column], dtype=np.float64)
+        )
     return [None if cell is None else str(cell) for cell in column]
 
 
@@ -356,19 +474,25 @@ def items_of(source: PageSource, tables: Tables) -> Items:
     """An empty table of items, with what the folders and the page's source know of any."""
     known: dict[tuple[str, str | None], Mapping[str, Any]] = {}
     for table in tables.columns(ITEMS):
-        for row in (dict(zip(table, each, strict=True)) for each in zip(*table.values(), strict=True)):
+        for row in (
+            dict(zip(table, each, strict=True)) for each in zip(*table.values(), strict=True)
+        ):
             known.setdefault((row["item"], row.get("of")), row)
     return Items(known, source.texts)
 
 
-def lists_of(source: PageSource, listed: Iterable[tuple[Any, ...]], items: Items, parts: Sequence[str]) -> dict[int, Rows]:
+def lists_of(
+    source: PageSource, listed: Iterable[tuple[Any, ...]], items: Items, parts: Sequence[str]
+) -> dict[int, Rows]:
     """The lists by query. parts: of every query the part (`t2v`) that it belongs to."""
     found: dict[int, Rows] = {}
     for query, run, item, state, detail, *numbers in listed:
         known = _known(detail) if detail else {}
         thumbnail = known.pop("thumbnail", None)
         picture = thumbnail.get("src") if isinstance(thumbnail, dict) else None
-        number = items.number(item, run=source.runs[int(run)], part=parts[int(query)], thumbnail=picture)
+        number = items.number(
+            item, run=source.runs[int(run)], part=parts[int(query)], thumbnail=picture
+        )
         if query not in found:
             found[query] = [[] for _ in source.runs]
         found[query][run].append([number, *numbers, state, known or None])
@@ -377,15 +501,25 @@ def lists_of(source: PageSource, listed: Iterable[tuple[Any, ...]], items: Items
 
 def item_data(items: Items, numbers: Iterable[int]) -> dict[str, dict[str, str | None]]:
     """Texts and pictures of some items, by number; items with neither are left out."""
-    found = {number: {"text": items.texts[number], "thumbnail": items.thumbnails[number]} for number in sorted(numbers)}
-    return {str(number): known for number, known in found.items() if known["text"] or known["thumbnail"]}
+    found = {
+        number: {"text": items.texts[number], "thumbnail": items.thumbnails[number]}
+        for number in sorted(numbers)
+    }
+    return {
+        str(number): known for number, known in found.items() if known["text"] or known["thumbnail"]
+    }
 
 
 def _known(detail: str) -> dict[str, Any]:
-    """The details of a result; a number that is not finite is None. Raises BadInput for anything but a JSON object."""
+    """The details of a result; a number that is not finite is None. Raises BadInput for anything
+    but a JSON object.
+    """
     known = parse_json(detail, "details.parquet: a detail", "a JSON object")
     if not isinstance(known, dict):
-        raise BadInput(f"details.parquet: the detail {detail[:60]!r} is not a JSON object; run the command again that wrote it.")
+        raise BadInput(
+            f"details.parquet: the detail {detail[:60]!r} is not a JSON object; run the "
+            "command again that wrote it."
+        )
     return plain(known) if "NaN" in detail or "Infinity" in detail else known
 
 

@@ -1,4 +1,6 @@
-"""The page written: data, style, charts' script and own script in one file, and lists beside it where they are many."""
+"""The page written: data, style, charts' script and own script in one file, and lists beside it
+where they are many.
+"""
 
 import hashlib
 import html
@@ -17,7 +19,13 @@ from rankwell.report import visible
 from rankwell.report.drafts import write_manifest
 from rankwell.report.page import PageSource
 from rankwell.report.page.data import PageData, item_data, page_data
-from rankwell.report.page.scripts import embeddable, join_modules, source_hash, task_views, vega_bundle
+from rankwell.report.page.scripts import (
+    embeddable,
+    join_modules,
+    source_hash,
+    task_views,
+    vega_bundle,
+)
 from rankwell.store import refuse_blocked, write_text
 
 MOST_BYTES, PART_BYTES = 10_000_000, 1_500_000
@@ -29,10 +37,12 @@ _CALL = "rankwellPart("
 
 
 def write_page(path: Path, source: PageSource, *, most_bytes: int = MOST_BYTES) -> list[Path]:
-    """Writes the page, and returns its path and those of the files of lists beside it; the same source gives the same bytes.
+    """Writes the page, and returns its path and those of the files of lists beside it; the same
+    source gives the same bytes.
 
-    most_bytes: above this size of the data the lists go to files, for report.html in report_data/, each whole or not at all. A
-    manifest in the folder lists them all. Raises BadUsage, without `--overwrite`, for another file in their place.
+    most_bytes: above this size of the data the lists go to files, for report.html in report_data/,
+    each whole or not at all. A manifest in the folder lists them all. Raises BadUsage, without
+    `--overwrite`, for another file in their place.
     """
     refuse_blocked(path)
     beside = f"{path.stem}_data"
@@ -41,17 +51,35 @@ def write_page(path: Path, source: PageSource, *, most_bytes: int = MOST_BYTES) 
     if len(text.encode()) > most_bytes and made.lists:
         parts = list(_parts(made, beside))
         text = embedded_json(made.head() | {"parts": [part[:3] for part in parts]})
-    files = {**{name: lists for name, *_, lists in parts}, path.name: render_page(text, source.title, parted=bool(parts))}
+    files = {
+        **{name: lists for name, *_, lists in parts},
+        path.name: render_page(text, source.title, parted=bool(parts)),
+    }
     folder, names = path.parent, [path.name, *(name for name, *_ in parts)]
     raw = {name: files[name].encode("utf-8", "surrogateescape") for name in names}
     own = {name: f"sha256:{hashlib.sha256(each).hexdigest()}" for name, each in raw.items()}
     manifest = read_manifest(folder) if is_result_folder(folder) else None
     for name, digest in own.items():
-        known = [digest] if manifest is None else [digest, manifest.files.get(name), manifest.written.get(name)]
-        if (folder / name).is_file() and digest_of(folder / name) not in known and not may_overwrite():
-            raise BadUsage(f"{folder / name} is there with another content; name another file, or {flag('--overwrite', True)}.")
+        known = (
+            [digest]
+            if manifest is None
+            else [digest, manifest.files.get(name), manifest.written.get(name)]
+        )
+        if (
+            (folder / name).is_file()
+            and digest_of(folder / name) not in known
+            and not may_overwrite()
+        ):
+            raise BadUsage(
+                f"{folder / name} is there with another content; name another file, or "
+                f"{flag('--overwrite', True)}."
+            )
     listed = {} if manifest is None else manifest.files
-    kept = {name: digest for name, digest in listed.items() if name not in own and not name.startswith(f"{beside}/")}
+    kept = {
+        name: digest
+        for name, digest in listed.items()
+        if name not in own and not name.startswith(f"{beside}/")
+    }
     if manifest is not None and listed:
         # They leave the manifest until they are written, so that it never lists what is not there.
         write_manifest(folder, {**manifest.content, "written": {**manifest.written, **own}}, kept)
@@ -65,7 +93,8 @@ def write_page(path: Path, source: PageSource, *, most_bytes: int = MOST_BYTES) 
 
 
 def render_page(data: str, title: str, *, parted: bool) -> str:
-    """The template with its marks filled in. data: the JSON text. parted: whether scripts beside the page may run.
+    """The template with its marks filled in. data: the JSON text. parted: whether scripts beside
+    the page may run.
 
     The policy lets run and style what stands in the page, by its hash, and nothing else.
     """
@@ -74,13 +103,24 @@ def render_page(data: str, title: str, *, parted: bool) -> str:
     names = {kind: listed or "" for kind, listed in _MARK.findall(template)}
     style = "".join((assets / name).read_text(encoding="utf-8") for name in names["style"].split())
     views = {_TASK_VIEWS: task_views()}
-    entries = [path for name in names["script"].split() for path in views.get(name, [f"report/page/assets/{name}"])]
-    script = embeddable(f'(() => {{\n"use strict";\n{join_modules(files("rankwell"), entries)}}})();\n')
+    entries = [
+        path
+        for name in names["script"].split()
+        for path in views.get(name, [f"report/page/assets/{name}"])
+    ]
+    script = embeddable(
+        f'(() => {{\n"use strict";\n{join_modules(files("rankwell"), entries)}}})();\n'
+    )
     vega = vega_bundle()
     scripts = " ".join([source_hash(vega), source_hash(script), *(["'self'"] if parted else [])])
     allowed = f"script-src {scripts}; style-src {source_hash(style)}; img-src data:"
     policy = f"default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'"
-    filled = {"title": html.escape(visible(title)), "policy": html.escape(policy, quote=False), "style": style, "script": script}
+    filled = {
+        "title": html.escape(visible(title)),
+        "policy": html.escape(policy, quote=False),
+        "style": style,
+        "script": script,
+    }
     licences = (assets / "licences.txt").read_text(encoding="utf-8")
     filled |= {"data": data, "vega": vega, "licences": html.escape(licences, quote=False)}
     return _MARK.sub(lambda mark: filled[mark[1]], template)
@@ -97,7 +137,9 @@ def embedded_json(data: Mapping[str, Any]) -> str:
 
 
 def _parts(made: PageData, folder: str) -> Iterator[tuple[str, int, int, str]]:
-    """The lists in files of some 1.5 MB, each with its items: name with a digest, first and last query, text."""
+    """The lists in files of some 1.5 MB, each with its items: name with a digest, first and last
+    query, text.
+    """
     waiting: list[tuple[int, str]] = []
     size, number = 0, 0
     for query in sorted(made.lists):
@@ -110,16 +152,22 @@ def _parts(made: PageData, folder: str) -> Iterator[tuple[str, int, int, str]]:
         yield _part(made, waiting, f"{folder}/{number:03}")
 
 
-def _part(made: PageData, waiting: Sequence[tuple[int, str]], name: str) -> tuple[str, int, int, str]:
+def _part(
+    made: PageData, waiting: Sequence[tuple[int, str]], name: str
+) -> tuple[str, int, int, str]:
     lists = ",".join(f'"{query}":{text}' for query, text in waiting)
-    items = embedded_json(item_data(made.items, {item for query, _ in waiting for item in made.shown_in(query)}))
+    items = embedded_json(
+        item_data(made.items, {item for query, _ in waiting for item in made.shown_in(query)})
+    )
     text = f'{_CALL}{{"lists":{{{lists}}},"items":{items}}});\n'
     digest = hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:8]
     return f"{name}-{digest}.js", waiting[0][0], waiting[-1][0], text
 
 
 def _remove_parts(folder: Path, kept: set[str]) -> None:
-    """Removes the files of lists that no page needs any more, and the folder where nothing is left."""
+    """Removes the files of lists that no page needs any more, and the folder where nothing is
+    left.
+    """
     for path in sorted(folder.glob("*.js")):
         if path.name not in kept and path.read_bytes().startswith(_CALL.encode()):
             path.unlink()

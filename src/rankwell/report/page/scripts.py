@@ -1,4 +1,6 @@
-"""The scripts of a page: that of Vega, and its own modules as one classic script, which the page's policy allows by its hash."""
+"""The scripts of a page: that of Vega, and its own modules as one classic script, which the page's
+policy allows by its hash.
+"""
 
 import base64
 import hashlib
@@ -20,9 +22,11 @@ from rankwell.store import Cache
 
 
 def vega_bundle() -> str:
-    """The script of Vega in a scope of its own, fit to stand in a page; kept in the user's cache, as making it takes seconds.
+    """The script of Vega in a scope of its own, fit to stand in a page; kept in the user's cache,
+    as making it takes seconds.
 
-    Where it cannot be made under the limits of this process, charts of the page say so in place of what they show.
+    Where it cannot be made under the limits of this process, charts of the page say so in place of
+    what they show.
     """
     version = metadata.version("vl-convert-python")
     digest = hashlib.sha256(version.encode()).hexdigest()
@@ -40,8 +44,15 @@ def vega_bundle() -> str:
 
 
 def embeddable(script: str) -> str:
-    """A script that no HTML parser ends early: what closes it or opens a comment can only stand in its texts and patterns."""
-    return script.replace("</script", "<\\/script").replace("<!--", "<\\!--").replace("\r\n", "\n").replace("\r", "\n")
+    """A script that no HTML parser ends early: what closes it or opens a comment can only stand in
+    its texts and patterns.
+    """
+    return (
+        script.replace("</script", "<\\/script")
+        .replace("<!--", "<\\!--")
+        .replace("\r\n", "\n")
+        .replace("\r", "\n")
+    )
 
 
 def source_hash(text: str) -> str:
@@ -56,19 +67,26 @@ def task_views() -> list[str]:
 
 
 def view_marks(protocol: str) -> frozenset[str]:
-    """The marks of a task that decide the data of its pages, from the first line of its script; none for other protocols.
+    """The marks of a task that decide the data of its pages, from the first line of its script;
+    none for other protocols.
 
-    `keyed`: results have a key of right answers, so that no other item is unjudged; `partial`: a run may leave out queries;
-    `pair/pairs`: the task's name for a query, and for several.
+    `keyed`: results have a key of right answers, so that no other item is unjudged; `partial`: a
+    run may leave out queries; `pair/pairs`: the task's name for a query, and for several.
     """
     script = files("rankwell.tasks") / protocol / "page.js"
-    found = _MARKS.match(script.read_text(encoding="utf-8")) if protocol.isidentifier() and script.is_file() else None
+    found = (
+        _MARKS.match(script.read_text(encoding="utf-8"))
+        if protocol.isidentifier() and script.is_file()
+        else None
+    )
     return frozenset(found[1].split() if found else ())
 
 
 def query_noun(protocol: str) -> tuple[str, str]:
     """The task's name for a query, and for several."""
-    one, _, other = next((mark for mark in view_marks(protocol) if "/" in mark), "query/queries").partition("/")
+    one, _, other = next(
+        (mark for mark in view_marks(protocol) if "/" in mark), "query/queries"
+    ).partition("/")
     return one, other
 
 
@@ -90,7 +108,9 @@ _NAME = re.compile(r"[A-Za-z_$][\w$]*")
 
 
 class _Import(NamedTuple):
-    """An import statement: its place as path:line, the path of the module it names, and the names it takes."""
+    """An import statement: its place as path:line, the path of the module it names, and the names
+    it takes.
+    """
 
     place: str
     path: str
@@ -98,7 +118,9 @@ class _Import(NamedTuple):
 
 
 class _Module(NamedTuple):
-    """A module: its path below the root, its imports, the names it exports, and its text without both statements' keywords."""
+    """A module: its path below the root, its imports, the names it exports, and its text without
+    both statements' keywords.
+    """
 
     path: str
     imports: tuple[_Import, ...]
@@ -107,23 +129,35 @@ class _Module(NamedTuple):
 
 
 def join_modules(root: Traversable, entries: Iterable[str]) -> str:
-    """The entries and all that they import as one script: each module once, after its imports, in a function scope of its own.
+    """The entries and all that they import as one script: each module once, after its imports, in a
+    function scope of its own.
 
-    root: a folder; entries are paths below it. Supported are `import {a, b} from "./file.js";` and `export` before a function,
-    a constant or a class, both at the start of a line. Raises ValueError with file and line for anything else.
+    root: a folder; entries are paths below it. Supported are `import {a, b} from "./file.js";` and
+    `export` before a function,
+    a constant or a class, both at the start of a line. Raises ValueError with file and line for
+    anything else.
     """
     modules: dict[str, _Module] = {}
     for entry in entries:
         _visit(root, _Import(entry, entry, ()), modules, ())
     numbers = {path: number for number, path in enumerate(modules)}
-    return "const $modules = [];\n" + "".join(_wrapped(module, numbers) for module in modules.values())
+    return "const $modules = [];\n" + "".join(
+        _wrapped(module, numbers) for module in modules.values()
+    )
 
 
-def _visit(root: Traversable, target: _Import, modules: dict[str, _Module], above: tuple[str, ...]) -> None:
-    """Adds a module below all that it imports. above: the modules whose imports lead to this one."""
+def _visit(
+    root: Traversable, target: _Import, modules: dict[str, _Module], above: tuple[str, ...]
+) -> None:
+    """Adds a module below all that it imports. above: the modules whose imports lead to this
+    one.
+    """
     if target.path in above:
         circle = " -> ".join((*above[above.index(target.path) :], target.path))
-        raise ValueError(f"{target.place}: a cycle of imports, {circle}. Move what both need into a third module.")
+        raise ValueError(
+            f"{target.place}: a cycle of imports, {circle}. Move what both need into a third "
+            "module."
+        )
     if target.path not in modules:
         module = _parsed(root, target)
         for each in module.imports:
@@ -133,7 +167,9 @@ def _visit(root: Traversable, target: _Import, modules: dict[str, _Module], abov
     for name in target.names:
         if name not in exports:
             found = ", ".join(exports) or "nothing"
-            raise ValueError(f"{target.place}: {target.path} does not export {name!r}; it exports {found}.")
+            raise ValueError(
+                f"{target.place}: {target.path} does not export {name!r}; it exports {found}."
+            )
 
 
 def _parsed(root: Traversable, target: _Import) -> _Module:
@@ -144,13 +180,17 @@ def _parsed(root: Traversable, target: _Import) -> _Module:
     text = _MARKS.sub("\n", file.read_text(encoding="utf-8"), count=1)
     imports = tuple(_imports(path, text))
     exports = tuple(match[1] for match in _EXPORT.finditer(text))
-    for verb, names in (("imports", [name for each in imports for name in each.names]), ("exports", exports)):
+    for verb, names in (
+        ("imports", [name for each in imports for name in each.names]),
+        ("exports", exports),
+    ):
         if twice := [name for name in names if names.count(name) > 1]:
             raise ValueError(f"{path}: it {verb} {twice[0]!r} twice.")
     plain = _EXPORT.sub("", _IMPORT.sub(lambda match: "\n" * match[0].count("\n"), text))
     if other := _OTHER.search(plain):
         raise ValueError(
-            f'{path}:{_line(plain, other)}: {other[0].strip()!r} cannot be joined; write `import {{name}} from "./file.js";`, '
+            f"{path}:{_line(plain, other)}: {other[0].strip()!r} cannot be joined; write "
+            f'`import {{name}} from "./file.js";`, '
             "or `export` before a function, constant or class."
         )
     return _Module(path, imports, exports, plain.strip("\n"))
@@ -163,7 +203,9 @@ def _imports(path: str, text: str) -> Iterator[_Import]:
         if wrong := [name for name in names if not _NAME.fullmatch(name)]:
             raise ValueError(f"{place}: expected a name to import, found {wrong[0]!r}.")
         if not match[2].startswith(("./", "../")):
-            raise ValueError(f"{place}: {match[2]!r} is not a relative path; it begins with ./ or ../.")
+            raise ValueError(
+                f"{place}: {match[2]!r} is not a relative path; it begins with ./ or ../."
+            )
         yield _Import(place, normpath(join(dirname(path), match[2])), names)
 
 
@@ -172,6 +214,12 @@ def _line(text: str, match: re.Match[str]) -> int:
 
 
 def _wrapped(module: _Module, numbers: dict[str, int]) -> str:
-    taken = "".join(f"const {{{', '.join(each.names)}}} = $modules[{numbers[each.path]}];\n" for each in module.imports)
+    taken = "".join(
+        f"const {{{', '.join(each.names)}}} = $modules[{numbers[each.path]}];\n"
+        for each in module.imports
+    )
     given = f"return {{{', '.join(module.exports)}}};\n"
-    return f"\n// {module.path}\n$modules[{numbers[module.path]}] = (() => {{\n{taken}{module.text}\n{given}}})();\n"
+    return (
+        f"\n// {module.path}\n$modules[{numbers[module.path]}] = (() => "
+        f"{{\n{taken}{module.text}\n{given}}})();\n"
+    )

@@ -1,4 +1,6 @@
-"""The part of the page above the table of queries: measures, means, differences, groups of queries, charts."""
+"""The part of the page above the table of queries: measures, means, differences, groups of queries,
+charts.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -18,14 +20,18 @@ _MOST_PAIRS = 3
 
 
 class Key(NamedTuple):
-    """A measure on the page: its exact name, and the part of the result (`t2v`) that it is about, or the empty text."""
+    """A measure on the page: its exact name, and the part of the result (`t2v`) that it is about,
+    or the empty text.
+    """
 
     measure: str
     of: str
 
 
 def measure_table(source: PageSource) -> dict[Key, dict[str, Any]]:
-    """The measures in the order of the summary, the primary one first, each with what people should know of it."""
+    """The measures in the order of the summary, the primary one first, each with what people should
+    know of it.
+    """
     found = {key_of(row, source): (row["label"], row["unit"]) for row in source.own_rows}
     for each, own in zip(source.values, source.row_attributes, strict=True):
         found.setdefault(Key(each.measure, part_of(own, own)), (each.label, each.unit))
@@ -46,12 +52,22 @@ def cutoff_of(measure: str) -> int | None:
 
 
 def summary(source: PageSource, measures: Mapping[Key, Any]) -> list[dict[str, Any]]:
-    """The figure of each run and measure with its interval, and with its ceiling and its chance level where they are known."""
+    """The figure of each run and measure with its interval, and with its ceiling and its chance
+    level where they are known.
+    """
     runs, places = source.runs, [*measures]
     return [
         {
-            **{"run": runs.index(row["run"]), "measure": places.index(key_of(row, source)), **_cells(row, _FIGURES)},
-            **{name: plain(row[name]) for name in ("ceiling", "chance") if row.get(name) is not None},
+            **{
+                "run": runs.index(row["run"]),
+                "measure": places.index(key_of(row, source)),
+                **_cells(row, _FIGURES),
+            },
+            **{
+                name: plain(row[name])
+                for name in ("ceiling", "chance")
+                if row.get(name) is not None
+            },
         }
         for row in source.own_rows
         if row["run"] in runs
@@ -59,7 +75,9 @@ def summary(source: PageSource, measures: Mapping[Key, Any]) -> list[dict[str, A
 
 
 def differences(source: PageSource, measures: Mapping[Key, Any]) -> list[dict[str, Any]]:
-    """Paired differences, b less a; better, worse, equal: in how many queries b is. The headline's pair is first, and its way."""
+    """Paired differences, b less a; better, worse, equal: in how many queries b is. The headline's
+    pair is first, and its way.
+    """
     runs, places, first = source.runs, [*measures], source.pair
     found: list[dict[str, Any]] = []
     for row in (each for each in source.rows if is_difference(each["measure"])):
@@ -70,14 +88,29 @@ def differences(source: PageSource, measures: Mapping[Key, Any]) -> list[dict[st
         if (b, a) == first:
             a, b = b, a
             ends = {"difference": "difference", "low": "high", "high": "low"}
-            cells |= {name: None if cells[other] is None else 0.0 - cells[other] for name, other in ends.items()}
+            cells |= {
+                name: None if cells[other] is None else 0.0 - cells[other]
+                for name, other in ends.items()
+            }
             cells |= {"better": cells["worse"], "worse": cells["better"]}
-        found.append({"a": runs.index(a), "b": runs.index(b), "measure": places.index(key), **cells, "role": row.get("role")})
-    return sorted(found, key=lambda row: first is not None and (runs[row["a"]], runs[row["b"]]) != first)
+        found.append(
+            {
+                "a": runs.index(a),
+                "b": runs.index(b),
+                "measure": places.index(key),
+                **cells,
+                "role": row.get("role"),
+            }
+        )
+    return sorted(
+        found, key=lambda row: first is not None and (runs[row["a"]], runs[row["b"]]) != first
+    )
 
 
 def verdicts(source: PageSource) -> list[str]:
-    """The sentences of the page, the headline first: who fails where stages are judged, else the comparison's."""
+    """The sentences of the page, the headline first: who fails where stages are judged, else the
+    comparison's.
+    """
     stages = dict.fromkeys((row["failed"] for row in source.failures if row["failed"] != "none"), 0)
     for row in source.failures:
         if row["failed"] in stages:
@@ -92,27 +125,46 @@ def verdicts(source: PageSource) -> list[str]:
 
 
 def failures(source: PageSource) -> list[dict[str, Any]]:
-    """The number of queries that each stage failed, and why; alone: how many of them are right from the right passage."""
+    """The number of queries that each stage failed, and why; alone: how many of them are right from
+    the right passage.
+    """
     return [
-        {**{name: row[name] for name in ("failed", "why", "share")}, "n": row["questions"], "alone": row.get("right_alone")}
+        {
+            **{name: row[name] for name in ("failed", "why", "share")},
+            "n": row["questions"],
+            "alone": row.get("right_alone"),
+        }
         for row in source.failures
     ]
 
 
 def settings(source: PageSource) -> dict[str, Any] | None:
-    """The parameters that vary between the settings of an engine, and by engine those that do not; None for other runs.
+    """The parameters that vary between the settings of an engine, and by engine those that do not;
+    None for other runs.
 
-    choices: words of the choices that a run belongs to. others: processors that other processes used.
+    choices: words of the choices that a run belongs to. others: processors that other processes
+    used.
     """
     rows = [row for row in source.settings if row["run"] in source.runs]
     if not rows:
         return None
-    names = list(dict.fromkeys(["engine", *(str(name) for row in rows for name in (*row["tried"], *row["values"]))]))
+    names = list(
+        dict.fromkeys(
+            ["engine", *(str(name) for row in rows for name in (*row["tried"], *row["values"]))]
+        )
+    )
     shown = [{name: _parameter(row["values"].get(name)) for name in names} for row in rows]
-    engines = {own["engine"]: [each for each in shown if each["engine"] == own["engine"]] for own in shown}
-    varying = [name for name in names if any(len({each[name] for each in own}) > 1 for own in engines.values())]
+    engines = {
+        own["engine"]: [each for each in shown if each["engine"] == own["engine"]] for own in shown
+    }
+    varying = [
+        name
+        for name in names
+        if any(len({each[name] for each in own}) > 1 for own in engines.values())
+    ]
     fixed = [
-        [[name, own[0][name]] for name in names if name not in varying and own[0][name] is not None] for own in engines.values()
+        [[name, own[0][name]] for name in names if name not in varying and own[0][name] is not None]
+        for own in engines.values()
     ]
     varying = ["engine", *varying] if len(engines) > 1 else varying
     return {
@@ -131,12 +183,24 @@ def settings(source: PageSource) -> dict[str, Any] | None:
 
 
 def _parameter(value: Any) -> str | None:
-    return str(value).lower() if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else value and str(value)
+    return (
+        str(value).lower()
+        if isinstance(value, bool)
+        else f"{value:g}"
+        if isinstance(value, float)
+        else value and str(value)
+    )
 
 
 _FIGURES = {"mean": "mean", "low": "ci_low", "high": "ci_high", "sd": "sd", "n": "n"}
 _DIFFERENCE = {
-    **{"difference": "mean", "low": "ci_low", "high": "ci_high", "p": "p", "adjusted_p": "p_adjusted"},
+    **{
+        "difference": "mean",
+        "low": "ci_low",
+        "high": "ci_high",
+        "p": "p",
+        "adjusted_p": "p_adjusted",
+    },
     **{"decisive": "decisive", "better": "wins", "worse": "losses", "equal": "ties"},
 }
 """Names of the page's figures, and their columns in the summary."""
@@ -147,7 +211,9 @@ def _cells(row: Row, names: Mapping[str, str]) -> dict[str, Any]:
 
 
 def groups(source: PageSource) -> list[dict[str, Any]]:
-    """The groups of queries, each with its own verdict by the first measure; of many pairs the number of differences."""
+    """The groups of queries, each with its own verdict by the first measure; of many pairs the
+    number of differences.
+    """
     if not source.groups:
         return []
     first = key_of(source.groups[0], source)
@@ -178,13 +244,26 @@ def _measure(key: Key, label: str, unit: str, source: PageSource) -> dict[str, A
 
 def _group(name: str, rows: Sequence[Row], source: PageSource) -> dict[str, Any]:
     attribute = str(source.rules.get("group", ""))
-    value = name.removeprefix(attribute).strip().removeprefix("=").strip() if name.startswith(attribute) else name
+    value = (
+        name.removeprefix(attribute).strip().removeprefix("=").strip()
+        if name.startswith(attribute)
+        else name
+    )
     n = max(row["n"] for row in rows)
     decisive = sum(bool(row["decisive"]) for row in rows)
-    sentence = f"{decisive} of {len(rows)} pairs differ significantly by {difference_label(rows[0])}."
+    sentence = (
+        f"{decisive} of {len(rows)} pairs differ significantly by {difference_label(rows[0])}."
+    )
     if len(rows) <= _MOST_PAIRS:
         sentence = " ".join(_sentence(row, source) for row in rows)
-    return {"name": attribute, "value": value, "n": n, "verdict": sentence, "decisive": bool(decisive), "small": n < FEW}
+    return {
+        "name": attribute,
+        "value": value,
+        "n": n,
+        "verdict": sentence,
+        "decisive": bool(decisive),
+        "small": n < FEW,
+    }
 
 
 def _sentence(row: Row, source: PageSource) -> str:
@@ -192,23 +271,36 @@ def _sentence(row: Row, source: PageSource) -> str:
         **{name: row[name] for name in ("run", "against", "unit", "better", "n")},
         measure=difference_label(row),
         difference=row["mean"],
-        interval=None if row["ci_low"] is None or row["ci_high"] is None else (row["ci_low"], row["ci_high"]),
+        interval=None
+        if row["ci_low"] is None or row["ci_high"] is None
+        else (row["ci_low"], row["ci_high"]),
         p=row["p_adjusted"],
         decisive=bool(row["decisive"]),
     )
-    return verdict(found, family=Family("none", 1, "", source.rules.get("level", 0.95), noun=query_noun(source.protocol)[1]))
+    return verdict(
+        found,
+        family=Family(
+            "none", 1, "", source.rules.get("level", 0.95), noun=query_noun(source.protocol)[1]
+        ),
+    )
 
 
 _MOST_MEASURES, _MOST_LINES, _MOST_CURVES, _MOST_PANELS = 6, 36, 6, 3
 
 
 def charts(source: PageSource) -> list[dict[str, Any]]:
-    """`{"id", "title", "note", "spec"}` of every chart that has something to draw, limited as its note says; see docs/page.md."""
+    """`{"id", "title", "note", "spec"}` of every chart that has something to draw, limited as its
+    note says; see docs/page.md.
+    """
     drawn = {
         **{"frontier": _frontier(source), **_parameter_curves(source)},
         # The table of settings has the interval of every mean.
         **({} if len(source.settings) > 1 else {"intervals": _intervals(source)}),
-        **{"k_curves": _curves(source), "risk_coverage": _risk_coverage(source), "critical_difference": _mean_ranks(source)},
+        **{
+            "k_curves": _curves(source),
+            "risk_coverage": _risk_coverage(source),
+            "critical_difference": _mean_ranks(source),
+        },
     }
     return [_entry(name, *found) for name, found in drawn.items() if found is not None]
 
@@ -222,11 +314,17 @@ def _intervals(source: PageSource) -> _Drawn:
     own = source.own_rows
     measures = [*dict.fromkeys(row["measure"] for row in own)]
     # Of a single run every measure is a line, of several a panel with a line for each.
-    most = _MOST_LINES if len(source.runs) == 1 else min(_MOST_MEASURES, _MOST_LINES // len(source.runs))
+    most = (
+        _MOST_LINES
+        if len(source.runs) == 1
+        else min(_MOST_MEASURES, _MOST_LINES // len(source.runs))
+    )
     shown = measures[: max(1, most)]
     rows = [row for row in own if row["measure"] in shown]
     noun = query_noun(source.protocol)
-    spec = CHARTS["intervals"](ChartData(rows, list(source.values), source.rules, list(source.row_attributes), noun))
+    spec = CHARTS["intervals"](
+        ChartData(rows, list(source.values), source.rules, list(source.row_attributes), noun)
+    )
     return None if spec is None else (spec, _first(len(shown), len(measures)))
 
 
@@ -234,49 +332,87 @@ def _frontier(source: PageSource) -> _Drawn:
     """Quality against cost of the settings of one engine or several."""
     rules: Any = source.rules.get("frontier")
     if isinstance(rules, Mapping):
-        engines = {row["run"]: row["values"]["engine"] for row in source.settings if "engine" in row["values"]}
+        engines = {
+            row["run"]: row["values"]["engine"]
+            for row in source.settings
+            if "engine" in row["values"]
+        }
         rules = {**rules, "engines": engines}
-    spec = CHARTS["frontier"](ChartData(source.own_rows, [], {**source.rules, "frontier": rules}, []))
+    spec = CHARTS["frontier"](
+        ChartData(source.own_rows, [], {**source.rules, "frontier": rules}, [])
+    )
     return None if spec is None else (spec, "")
 
 
 def _parameter_curves(source: PageSource) -> dict[str, _Drawn]:
-    """For each parameter that was tried with several values the measures over it, a line for each value of the others."""
+    """For each parameter that was tried with several values the measures over it, a line for each
+    value of the others.
+    """
     known = {row["run"]: row for row in source.settings}
     tried = list(dict.fromkeys(name for row in known.values() for name in map(str, row["tried"])))
-    measures = [*dict.fromkeys(row["measure"] for row in source.own_rows if row["run"] in known and row["mean"] is not None)]
+    measures = [
+        *dict.fromkeys(
+            row["measure"]
+            for row in source.own_rows
+            if row["run"] in known and row["mean"] is not None
+        )
+    ]
     frontier: Any = source.rules.get("frontier")
     cost = frontier.get("cost") if isinstance(frontier, Mapping) else None
     # Quality and recall come first; of the costs only that of the frontier.
     own = {each.measure for each in source.values}
-    means = {each: [(row["run"], row["mean"]) for row in source.own_rows if row["measure"] == each] for each in measures}
+    means = {
+        each: [(row["run"], row["mean"]) for row in source.own_rows if row["measure"] == each]
+        for each in measures
+    }
     # A measure that has the means of an earlier one draws nothing new.
     quality = [
-        each for each in measures if each in own and means[each] not in [means[one] for one in measures[: measures.index(each)]]
+        each
+        for each in measures
+        if each in own
+        and means[each] not in [means[one] for one in measures[: measures.index(each)]]
     ]
     shown = [*quality[:_MOST_PANELS], *[each for each in measures if each == cost]]
     found: dict[str, _Drawn] = {}
     for name in tried:
-        rows = [row for row in source.own_rows if row["measure"] in shown and name in known.get(row["run"], {}).get("values", ())]
+        rows = [
+            row
+            for row in source.own_rows
+            if row["measure"] in shown and name in known.get(row["run"], {}).get("values", ())
+        ]
         lines = [_curve_row(row, known[row["run"]]["values"], name, tried) for row in rows]
-        spec = parameter_chart(lines, name, title=f"Measures over {name}", point="setting") if lines else None
+        spec = (
+            parameter_chart(lines, name, title=f"Measures over {name}", point="setting")
+            if lines
+            else None
+        )
         found[f"over_{name}"] = None if spec is None else (spec, "")
     return found
 
 
 def _curve_row(row: Row, values: Row, name: str, tried: Sequence[str]) -> dict[str, Any]:
-    others = " ".join(f"{each}={_parameter(values[each])}" for each in tried if each != name and each in values)
+    others = " ".join(
+        f"{each}={_parameter(values[each])}" for each in tried if each != name and each in values
+    )
     series = others or str(values.get("engine", row["run"]))
     # The intervals of lines that cross would hide them; the table of settings has them.
     bare = {"ci_low": None, "ci_high": None}
-    return {**row, **bare, "system": str(values.get("engine", "")), "series": series, "value": values[name]}
+    return {
+        **row,
+        **bare,
+        "system": str(values.get("engine", "")),
+        "series": series,
+        "value": values[name],
+    }
 
 
 def _mean_ranks(source: PageSource) -> _Drawn:
     """The critical-difference diagram of the first measure that ranks three systems or more."""
     tables: Sequence[Row] = source.rules.get("mean_ranks") or ()
     ranked = [row for row in tables if len(row["mean_ranks"]) > 2]
-    spec = CHARTS["critical_difference"](ChartData([], [], {**source.rules, "mean_ranks": ranked[:1]}, []))
+    spec = CHARTS["critical_difference"](
+        ChartData([], [], {**source.rules, "mean_ranks": ranked[:1]}, [])
+    )
     return None if spec is None else (spec, _first(1, len(ranked)))
 
 
@@ -304,13 +440,17 @@ def _curves(source: PageSource) -> _Drawn:
         word, _, cut = str(row["label"]).rpartition("@")
         word = f"{part}: {word}" if part else word
         if word and cut == str(k):
-            points.setdefault(word, {}).setdefault(int(k), []).append({**row, "label": f"{word}@{cut}", "k": int(k)})
+            points.setdefault(word, {}).setdefault(int(k), []).append(
+                {**row, "label": f"{word}@{cut}", "k": int(k)}
+            )
     curves = [mine for mine in points.values() if len(mine) > 1]
     shown = curves[:_MOST_CURVES]
     rows = [row for mine in shown for k in sorted(mine) for row in mine[k]]
     if not rows:
         return None
-    spec = k_curves(rows, bands="interval" if any(row["ci_low"] is not None for row in rows) else "sd")
+    spec = k_curves(
+        rows, bands="interval" if any(row["ci_low"] is not None for row in rows) else "sd"
+    )
     return spec, _first(len(shown), len(curves))
 
 
@@ -318,7 +458,11 @@ def _entry(name: str, spec: dict[str, Any], beyond: str) -> dict[str, Any]:
     """A chart without what the page brings itself: its title, its ground, its theme."""
     title = spec["title"]
     meaning, *scales = title["subtitle"]
-    panels = {key: each for key, each in spec.items() if key not in ("title", "background", "padding", "config")}
+    panels = {
+        key: each
+        for key, each in spec.items()
+        if key not in ("title", "background", "padding", "config")
+    }
     return {
         "id": name,
         "title": title["text"],
@@ -328,7 +472,16 @@ def _entry(name: str, spec: dict[str, Any], beyond: str) -> dict[str, Any]:
 
 
 def _named(spec: Any) -> Any:
-    """The same with names beside every panel: the page puts as many beside each other as there is room for."""
+    """The same with names beside every panel: the page puts as many beside each other as there is
+    room for.
+    """
     if isinstance(spec, dict):
-        return {key: True if key == "labels" and each is False else _named(each) for key, each in spec.items()}
-    return [_named(each) for each in spec] if isinstance(spec, Sequence) and not isinstance(spec, str) else spec
+        return {
+            key: True if key == "labels" and each is False else _named(each)
+            for key, each in spec.items()
+        }
+    return (
+        [_named(each) for each in spec]
+        if isinstance(spec, Sequence) and not isinstance(spec, str)
+        else spec
+    )

@@ -1,4 +1,6 @@
-"""The tables of result folders, joined to the page's queries and runs: what is known of queries, and what lists hold."""
+"""The tables of result folders, joined to the page's queries and runs: what is known of queries,
+and what lists hold.
+"""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,7 +17,9 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 PART = "direction"
-"""The attribute that distinguishes two queries of one id: a column of queries.parquet, a word in the details of results."""
+"""The attribute that distinguishes two queries of one id: a column of queries.parquet, a word in
+the details of results.
+"""
 
 NEAR = 10
 """Number of first results that are checked for judgments."""
@@ -24,10 +28,13 @@ _DETAILS = ("query", "run", "item", "rank", "score", "grade", "state", "detail")
 
 
 class Overview(NamedTuple):
-    """Properties of the lists of each run and query, arrays of (runs, queries), and the cut of `tied`.
+    """Properties of the lists of each run and query, arrays of (runs, queries), and the cut of
+    `tied`.
 
-    listed: whether there is a row at all. retrieved: whether there is one with a rank. relevant: how many relevant items.
-    first: the rank of the first one, NaN for none. near: how many are among the first 10, unjudged: how many of those are.
+    listed: whether there is a row at all. retrieved: whether there is one with a rank. relevant:
+    how many relevant items.
+    first: the rank of the first one, NaN for none. near: how many are among the first 10, unjudged:
+    how many of those are.
     tied: whether items of different grades have the score at the cut, on both of its sides.
     """
 
@@ -42,14 +49,20 @@ class Overview(NamedTuple):
 
 
 class Tables:
-    """The tables of all places; a query is its id and its part (`t2v`), the empty text where ids distinguish queries."""
+    """The tables of all places; a query is its id and its part (`t2v`), the empty text where ids
+    distinguish queries.
+    """
 
-    def __init__(self, places: Sequence[PlacedFolder], runs: Sequence[str], session: "DuckDBPyConnection") -> None:
+    def __init__(
+        self, places: Sequence[PlacedFolder], runs: Sequence[str], session: "DuckDBPyConnection"
+    ) -> None:
         self._places, self._runs, self._session = places, runs, session
         self._shape = (len(runs), 0)
 
     def columns(self, name: str) -> list[dict[str, list[Any]]]:
-        """The columns of each place's table of this name, none where it has none, with runs and attributes called as here."""
+        """The columns of each place's table of this name, none where it has none, with runs and
+        attributes called as here.
+        """
         found: list[dict[str, list[Any]]] = []
         for place in self._places:
             path = place.folder / name
@@ -57,25 +70,40 @@ class Tables:
             if "of" in table:
                 table["of"] = [place.names.get(each, each) for each in table["of"]]
             if name == QUERIES:
-                table = {place.attributes.get(column, column): cells for column, cells in table.items()}
+                table = {
+                    place.attributes.get(column, column): cells for column, cells in table.items()
+                }
             found.append(table)
         return found
 
     def join(self, queries: Sequence[tuple[str, str]]) -> bool:
         """Joins the lists to the page's queries; False where no place has any."""
-        listed = [(at, place) for at, place in enumerate(self._places) if (place.folder / DETAILS).is_file()]
+        listed = [
+            (at, place)
+            for at, place in enumerate(self._places)
+            if (place.folder / DETAILS).is_file()
+        ]
         if not listed:
             return False
         for _, place in listed:
             column_types(place.folder / DETAILS)
         self._shape = (len(self._runs), len(queries))
         here = {run: at for at, run in enumerate(self._runs)}
-        named = [(at, old, here[new]) for at, place in enumerate(self._places) for old, new in place.names.items() if new in here]
+        named = [
+            (at, old, here[new])
+            for at, place in enumerate(self._places)
+            for old, new in place.names.items()
+            if new in here
+        ]
         placed = [(*each, at) for at, each in enumerate(queries)]
         self._register("runs_here", ("folder", "run", "place"), named, texts=("run",))
         self._register("queries_here", ("query", "part", "place"), placed, texts=("query", "part"))
         parted = any(part for _, part in queries)
-        same = f" AND q.part = coalesce(json_extract_string(d.detail, '$.{PART}'), '')" if parted else ""
+        same = (
+            f" AND q.part = coalesce(json_extract_string(d.detail, '$.{PART}'), '')"
+            if parted
+            else ""
+        )
         parts = " UNION ALL ".join(
             f"SELECT {at} AS folder, {', '.join(_DETAILS)}, file_row_number AS line "
             f"FROM {parquet(place.folder / DETAILS, numbered=True)}"
@@ -83,32 +111,45 @@ class Tables:
         )
         with undamaged(f"{self._files}: ", AGAIN):
             self._session.execute(
-                "CREATE TEMP VIEW lists AS SELECT q.place AS query, r.place AS run, d.item, CAST(d.rank AS DOUBLE) AS rank, "
+                "CREATE TEMP VIEW lists AS SELECT q.place AS query, r.place AS run, d.item, "
+                "CAST(d.rank AS DOUBLE) AS rank, "
                 f"d.score, d.grade, d.state, d.detail, d.line FROM ({parts}) d "
-                f"JOIN runs_here r ON r.folder = d.folder AND r.run = d.run JOIN queries_here q ON q.query = d.query{same}"
+                "JOIN runs_here r ON r.folder = d.folder AND r.run = d.run JOIN queries_here "
+                f"q ON q.query = d.query{same}"
             )
         return True
 
     def overview(self, cut: int | None) -> Overview:
-        """The properties of all lists; `cut` is the rank behind which ties are looked for, None for no such place."""
+        """The properties of all lists; `cut` is the rank behind which ties are looked for, None for
+        no such place.
+        """
         edge = "NULL" if cut is None else f"max(score) FILTER (rank = {cut})"
         below = "NULL" if cut is None else f"max(score) FILTER (rank = {cut + 1})"
         graded = "CASE WHEN state = 'relevant' THEN grade ELSE 0 END"
         # A tie of items of one grade decides nothing.
         ties = (
-            f"SELECT query, run, TRUE AS tied FROM lists JOIN (SELECT query, run, {edge} AS edge FROM lists GROUP BY query, run "
+            f"SELECT query, run, TRUE AS tied FROM lists JOIN (SELECT query, run, {edge} AS "
+            "edge FROM lists GROUP BY query, run "
             f"HAVING {edge} = {below}) USING (query, run) WHERE rank IS NOT NULL AND score = edge "
             f"GROUP BY query, run HAVING min({graded}) < max({graded})"
         )
         found = self._numpy(
-            f"WITH ties AS ({ties}) SELECT query, run, count(*) FILTER (state = 'relevant') AS relevant, "
+            f"WITH ties AS ({ties}) SELECT query, run, count(*) FILTER (state = 'relevant') "
+            "AS relevant, "
             "min(rank) FILTER (state = 'relevant') AS first, "
-            f"count(*) FILTER (rank <= {NEAR}) AS near, count(*) FILTER (state = 'unjudged' AND rank <= {NEAR}) AS unjudged, "
+            f"count(*) FILTER (rank <= {NEAR}) AS near, count(*) FILTER (state = 'unjudged' "
+            f"AND rank <= {NEAR}) AS unjudged, "
             "count(rank) > 0 AS retrieved, coalesce(bool_or(tied), FALSE) AS tied "
             "FROM lists LEFT JOIN ties USING (query, run) GROUP BY query, run"
         )
         at = (found["run"].astype(np.int64), found["query"].astype(np.int64))
-        whole = Overview(cut, *(np.zeros(self._shape, dtype=kind) for kind in (bool, bool, int, float, int, int, bool)))
+        whole = Overview(
+            cut,
+            *(
+                np.zeros(self._shape, dtype=kind)
+                for kind in (bool, bool, int, float, int, int, bool)
+            ),
+        )
         whole.first[:] = np.nan
         whole.listed[at] = True
         for name in ("retrieved", "relevant", "near", "unjudged", "tied"):
@@ -117,28 +158,47 @@ class Tables:
         return whole
 
     def lists_of(self, queries: Sequence[int]) -> Iterable[tuple[Any, ...]]:
-        """Rows of query, run, item, state, detail, rank, score, grade, in the order of query, run and rank.
+        """Rows of query, run, item, state, detail, rank, score, grade, in the order of query, run
+        and rank.
 
-        They are the first results of these queries, every relevant item, and junk among the first; what was not found is last.
+        They are the first results of these queries, every relevant item, and junk among the first;
+        what was not found is last.
         """
         self._register("chosen", ("query",), [(query,) for query in queries])
         found = self._numpy(
             f"SELECT {', '.join(_DETAILS)} FROM lists SEMI JOIN chosen USING (query) "
-            f"WHERE rank <= {MOST_RESULTS} OR state = 'relevant' OR (state = 'junk' AND score IS NOT NULL) "
+            f"WHERE rank <= {MOST_RESULTS} OR state = 'relevant' OR (state = 'junk' AND score "
+            "IS NOT NULL) "
             f"QUALIFY coalesce(rank, {MOST_RESULTS + 1}) <= {MOST_RESULTS} OR row_number() OVER "
-            f"(PARTITION BY query, run, state, coalesce(rank, {MOST_RESULTS + 1}) <= {MOST_RESULTS} "
+            f"(PARTITION BY query, run, state, coalesce(rank, {MOST_RESULTS + 1}) <= "
+            f"{MOST_RESULTS} "
             f"ORDER BY rank NULLS LAST, item) <= {MOST_RELEVANT} "
             "ORDER BY query, run, rank NULLS LAST, item, line"
         )
         others = [found[name].tolist() for name in ("query", "run", "item", "state", "detail")]
-        return zip(*others, *(cells(_floats(found[name])) for name in ("rank", "score", "grade")), strict=True)
+        return zip(
+            *others,
+            *(cells(_floats(found[name])) for name in ("rank", "score", "grade")),
+            strict=True,
+        )
 
-    def _register(self, name: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], texts: Sequence[str] = ()) -> None:
+    def _register(
+        self,
+        name: str,
+        columns: Sequence[str],
+        rows: Sequence[Sequence[Any]],
+        texts: Sequence[str] = (),
+    ) -> None:
         """Makes a table of rows of integers, and of texts in the columns `texts`."""
         kinds = {column: object if column in texts else np.int64 for column in columns}
-        ready = {column: np.array([row[at] for row in rows], dtype=kinds[column]) for at, column in enumerate(columns)}
+        ready = {
+            column: np.array([row[at] for row in rows], dtype=kinds[column])
+            for at, column in enumerate(columns)
+        }
         self._session.register(f"{name}_columns", ready)
-        self._session.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS SELECT * FROM {name}_columns")
+        self._session.execute(
+            f"CREATE OR REPLACE TEMP TABLE {name} AS SELECT * FROM {name}_columns"
+        )
         self._session.unregister(f"{name}_columns")
 
     def _numpy(self, sql: str) -> dict[str, Any]:
@@ -147,7 +207,9 @@ class Tables:
 
     @property
     def _files(self) -> str:
-        return ", ".join(str(path) for place in self._places if (path := place.folder / DETAILS).is_file())
+        return ", ".join(
+            str(path) for place in self._places if (path := place.folder / DETAILS).is_file()
+        )
 
 
 def _floats(column: Any) -> Floats:

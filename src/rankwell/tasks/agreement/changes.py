@@ -11,11 +11,17 @@ from rankwell.stats.paired_bootstrap import relative_changes
 def relative_changes_of(
     builder: ResultsBuilder, candidates: Sequence[str], intervals: Intervals, seed: int
 ) -> list[dict[str, Any]]:
-    """Relative changes of the means of the further candidates against the first's, over queries that count in both, as rows."""
+    """Relative changes of the means of the further candidates against the first's, over queries
+    that count in both, as rows.
+    """
     first, *others = candidates
     if not others:
         return []
-    base = {each.measure: each for each in builder.values if each.run == first and each.summary == "mean"}
+    base = {
+        each.measure: each
+        for each in builder.values
+        if each.run == first and each.summary == "mean"
+    }
     compared = [
         (base[each.measure], each, own["k"])
         for each, own in zip(builder.values, builder.row_attributes, strict=True)
@@ -23,7 +29,9 @@ def relative_changes_of(
     ]
     pairs = [(one.values, other.values) for one, other, _ in compared]
     rows: list[dict[str, Any]] = []
-    for (_, each, k), change in zip(compared, relative_changes(pairs, bootstrap=intervals != "none", seed=seed), strict=True):
+    for (_, each, k), change in zip(
+        compared, relative_changes(pairs, bootstrap=intervals != "none", seed=seed), strict=True
+    ):
         low, high = change.interval or (None, None)
         name, label = f"Change({each.measure})", f"Change({each.label})"
         row = SummaryRow.of(each.run, name, label, change.value, None, low, high, change.n, "share")
@@ -32,11 +40,18 @@ def relative_changes_of(
 
 
 def notes_on_changes(rows: Sequence[Mapping[str, Any]], intervals: Intervals) -> list[str]:
-    """A note on changes without an interval, as one resample whose first mean is not above 0 leaves none."""
-    lacking = [row for row in rows if row["mean"] is not None and row["ci_low"] is None and row["n"] >= MIN_QUERIES]
+    """A note on changes without an interval, as one resample whose first mean is not above 0 leaves
+    none.
+    """
+    lacking = [
+        row
+        for row in rows
+        if row["mean"] is not None and row["ci_low"] is None and row["n"] >= MIN_QUERIES
+    ]
     if intervals == "none" or not lacking:
         return []
     named, first = ", ".join(dict.fromkeys(row["label"] for row in lacking)), lacking[0]["against"]
     return [
-        f"no interval, as the mean of {first} is 0 or less in a resample of the queries, so that the change has no bound: {named}"
+        f"no interval, as the mean of {first} is 0 or less in a resample of the queries, so "
+        f"that the change has no bound: {named}"
     ]

@@ -27,9 +27,11 @@ def neighbours_in_parts(
     parts: PartOptions,
     progress: Callable[[str, int, int], None] | None,
 ) -> PartOutcome:
-    """The `KnownNeighbours`. depths: of the reference's lists, which is the first model, and of the others'. exact: with ranks.
+    """The `KnownNeighbours`. depths: of the reference's lists, which is the first model, and of the
+    others'. exact: with ranks.
 
-    places: of the models by name; others, and those that are not in the order of the reference, are copied.
+    places: of the models by name; others, and those that are not in the order of the reference, are
+    copied.
     """
     reference, *others = [each.name for each in models]
     depth = depths[1]
@@ -40,9 +42,14 @@ def neighbours_in_parts(
         tables = {each.name: list(kept.table(each.items, places.get(each.name))) for each in models}
         arrays, given = _sampled(kept, sample)
         first = [
-            PartComparison(what="lists", items=each, queries=each, width=depths[each != reference], **given) for each in tables
+            PartComparison(
+                what="lists", items=each, queries=each, width=depths[each != reference], **given
+            )
+            for each in tables
         ]
-        pairs = [pair for each in others if exact for pair in ((reference, each), (each, reference))]
+        pairs = [
+            pair for each in others if exact for pair in ((reference, each), (each, reference))
+        ]
         then: list[Json] = []
         for model, other in pairs:
             counts = PartComparison(what="counts", items=model, queries=model, width=depth, **given)
@@ -73,7 +80,9 @@ def _sampled(kept: PartArrays, sample: Sample) -> tuple[dict[str, str], dict[str
         given["rows"] = "sample"
     if sample.labels is not None:
         known: dict[Any, int] = {}
-        numbers = [-1 if label is None else known.setdefault(label, len(known)) for label in sample.labels]
+        numbers = [
+            -1 if label is None else known.setdefault(label, len(known)) for label in sample.labels
+        ]
         codes = np.array(numbers, dtype=np.int64)
         arrays["labels"] = kept.keep(np.concatenate([codes[sample.rows], codes]))
         given["labels"] = "labels"
@@ -86,5 +95,7 @@ def _ranks(model: Model, sample: Sample, positions: Ints, counts: Ints) -> tuple
     ranks, scores = np.full(positions.shape, -1, dtype=np.int64), np.full(positions.shape, np.nan)
     ranks[owner, column] = counts[0] + counts[2] + 1
     vectors = model.items.vectors
-    scores[owner, column] = score_pairs(vectors, vectors, sample.rows[owner], positions[owner, column], model.metric)
+    scores[owner, column] = score_pairs(
+        vectors, vectors, sample.rows[owner], positions[owner, column], model.metric
+    )
     return ranks, scores

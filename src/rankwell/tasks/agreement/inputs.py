@@ -1,4 +1,6 @@
-"""The inputs of a comparison: the models' vectors, a sample of the items, their neighbours by every model, and the measures."""
+"""The inputs of a comparison: the models' vectors, a sample of the items, their neighbours by every
+model, and the measures.
+"""
 
 import re
 from collections import Counter
@@ -14,7 +16,13 @@ from rankwell.conventions import CONVENTIONS, Convention, check_views, find_conv
 from rankwell.core.kernels.similarity import Metric
 from rankwell.core.registry import Measure, measure_names, parse_measure
 from rankwell.core.tables import Floats, Ints
-from rankwell.core.tables.matrices import Embeddings, align, named_places, refuse_non_finite, rows_by_id
+from rankwell.core.tables.matrices import (
+    Embeddings,
+    align,
+    named_places,
+    refuse_non_finite,
+    rows_by_id,
+)
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.core.views.ranking_pairs import Gains, Listed, RankingPairs
 from rankwell.errors import BadInput, BadUsage, UnknownName, flag, shown
@@ -34,21 +42,34 @@ _NEED_HALF = ("Trustworthiness", "Continuity")
 
 
 def named_models(reference: Any, candidates: Any) -> dict[str, Any]:
-    """The places or tables of the reference and then of the candidates, by name. Raises BadUsage for a name used twice."""
+    """The places or tables of the reference and then of the candidates, by name. Raises BadUsage
+    for a name used twice.
+    """
     if isinstance(candidates, Mapping):
         given: list[tuple[str, Any]] = [(str(name), place) for name, place in candidates.items()]
     else:
-        given = [("", place) for place in (candidates if isinstance(candidates, (list, tuple)) else [candidates])]
+        given = [
+            ("", place)
+            for place in (candidates if isinstance(candidates, (list, tuple)) else [candidates])
+        ]
     if not given:
         raise BadUsage("no candidate is given; name at least one after the reference.")
-    numbered = [f"candidate{number}" if len(given) > 1 else "candidate" for number in range(1, len(given) + 1)]
+    numbered = [
+        f"candidate{number}" if len(given) > 1 else "candidate"
+        for number in range(1, len(given) + 1)
+    ]
     return named_places([("", reference), *given], ["reference", *numbered])
 
 
 def read_models(
-    named: Mapping[str, Any], options: AgreementOptions, *, in_parts: bool = False, sized: bool = False
+    named: Mapping[str, Any],
+    options: AgreementOptions,
+    *,
+    in_parts: bool = False,
+    sized: bool = False,
 ) -> "tuple[list[Model], list[str]]":
-    """The models with their rows in the reference's order, the reference first, and notes. sized: rows may be in another.
+    """The models with their rows in the reference's order, the reference first, and notes. sized:
+    rows may be in another.
 
     in_parts: of objects no vectors are read, unless their rows are in another order.
     """
@@ -62,17 +83,25 @@ def read_models(
         tables[name] = table
     first, *others = tables
     kinds = {table.ids is None for table in tables.values()}
-    notes = ["only some of the embeddings have ids, so that rows are matched by position"] if len(kinds) > 1 else []
+    notes = (
+        ["only some of the embeddings have ids, so that rows are matched by position"]
+        if len(kinds) > 1
+        else []
+    )
     aligned = [tables[first]]
     for name in others:
         if sized:
             rows_by_id(tables[first], tables[name], first, name)
         aligned.append(tables[name] if sized else align(tables[first], tables[name], first, name))
-    return [Model(name, table, options.metric) for name, table in zip(tables, aligned, strict=True)], notes
+    return [
+        Model(name, table, options.metric) for name, table in zip(tables, aligned, strict=True)
+    ], notes
 
 
 def check_vectors(models: "Sequence[Model]", *, spectrum: bool) -> VectorPanel:
-    """The panel of the models' vectors. Raises BadScore for a number that is not finite, BadInput for zero under cosine."""
+    """The panel of the models' vectors. Raises BadScore for a number that is not finite, BadInput
+    for zero under cosine.
+    """
     panel = vector_panel({model.name: model.items for model in models}, spectrum=spectrum)
     for model, row in zip(models, panel.rows, strict=True):
         if row["nan"] or row["infinite"]:
@@ -81,14 +110,20 @@ def check_vectors(models: "Sequence[Model]", *, spectrum: bool) -> VectorPanel:
             except BadInput as error:
                 raise type(error)(f"{model.name}: {error}") from error
         if row["zero"] and model.metric == "cosine":
-            found = next(each for each in panel.warnings if each.startswith(f"{model.name}: ") and " zero, " in each)
+            found = next(
+                each
+                for each in panel.warnings
+                if each.startswith(f"{model.name}: ") and " zero, " in each
+            )
             raise BadInput(f"{found[:-1]}; drop it, or take {flag('--metric', 'dot')} or l2.")
     return panel
 
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """The items that are queries. rows: (queries,) places among the items. labels: (items,) None excludes nothing."""
+    """The items that are queries. rows: (queries,) places among the items. labels: (items,) None
+    excludes nothing.
+    """
 
     rows: Ints
     items: Sequence[str]
@@ -96,14 +131,20 @@ class Sample:
     requested: int
 
     @classmethod
-    def draw(cls, items: Sequence[str], options: AgreementOptions, *, sized: bool = False) -> "Sample":
-        """Items as NumPy's `RandomState(seed).choice` draws them, all in order if there are fewer. Raises BadUsage, BadInput.
+    def draw(
+        cls, items: Sequence[str], options: AgreementOptions, *, sized: bool = False
+    ) -> "Sample":
+        """Items as NumPy's `RandomState(seed).choice` draws them, all in order if there are fewer.
+        Raises BadUsage, BadInput.
 
-        sized: only the number of rows is right where there are no labels; to draw them takes a permutation of all items.
+        sized: only the number of rows is right where there are no labels; to draw them takes a
+        permutation of all items.
         """
         size, n = options.samples, len(items)
         if isinstance(size, str) and size != "all" and not (size.isdecimal() and len(size) < 19):
-            raise BadUsage(f"{flag('--samples')} {shown(size)}: expected a positive integer, or all.")
+            raise BadUsage(
+                f"{flag('--samples')} {shown(size)}: expected a positive integer, or all."
+            )
         labels, requested = _labels(options.exclude, n), n if size == "all" else int(size)
         if requested < n and (requested < 1 or not 0 <= options.seed < 1 << 32):
             what = f"{requested} samples with the seed {options.seed}"
@@ -130,7 +171,9 @@ class Sample:
     def groups(self) -> Groups | None:
         """The labels of queries and items in the form of `search`."""
         rows: list[int] = self.rows.tolist()
-        return None if self.labels is None else Groups([self.labels[row] for row in rows], self.labels)
+        return (
+            None if self.labels is None else Groups([self.labels[row] for row in rows], self.labels)
+        )
 
     @cached_property
     def n_candidates(self) -> Ints:
@@ -138,7 +181,10 @@ class Sample:
         excluded = np.ones(len(self.rows), dtype=np.int64)
         if self.groups is not None:
             alike = Counter(label for label in self.groups.items if label is not None)
-            excluded = np.array([1 if label is None else alike[label] for label in self.groups.queries], dtype=np.int64)
+            excluded = np.array(
+                [1 if label is None else alike[label] for label in self.groups.queries],
+                dtype=np.int64,
+            )
         return len(self.items) - excluded
 
     @property
@@ -151,9 +197,16 @@ def _labels(exclude: Any, n: int) -> list[str | None] | None:
     if exclude is None:
         return None
     is_place = isinstance(exclude, (str, Path))
-    found = read_column(exclude) if is_place else [None if each is None else str(each) for each in exclude]
+    found = (
+        read_column(exclude)
+        if is_place
+        else [None if each is None else str(each) for each in exclude]
+    )
     if len(found) != n:
-        raise BadInput(f"{len(found)} labels to exclude by, for {n} vectors; there is one for each, in the reference's order.")
+        raise BadInput(
+            f"{len(found)} labels to exclude by, for {n} vectors; there is one for each, in "
+            "the reference's order."
+        )
     return [label or None for label in found]
 
 
@@ -166,19 +219,31 @@ class Model:
     metric: Metric
 
     def nearest(self, sample: Sample, k: int, progress: Progress | None = None) -> TopK:
-        """The first k neighbours of each sampled item. Raises BadInput that names the model and the vector at fault."""
+        """The first k neighbours of each sampled item. Raises BadInput that names the model and the
+        vector at fault.
+        """
         try:
-            return search(self._queries(sample), self.items, k=k, **self._options(sample), progress=progress)
+            return search(
+                self._queries(sample), self.items, k=k, **self._options(sample), progress=progress
+            )
         except BadInput as error:
             raise type(error)(f"{self.name}: {error}") from error
 
-    def exact_ranks(self, sample: Sample, items: Ints, progress: Progress | None = None) -> tuple[Ints, Floats]:
-        """(queries, m) ranks among all candidates, from 1, 0 for no item, and similarities. items: (queries, m) rows, or -1."""
-        found = ranks_of(self._queries(sample), self.items, items, **self._options(sample), progress=progress)
+    def exact_ranks(
+        self, sample: Sample, items: Ints, progress: Progress | None = None
+    ) -> tuple[Ints, Floats]:
+        """(queries, m) ranks among all candidates, from 1, 0 for no item, and similarities. items:
+        (queries, m) rows, or -1.
+        """
+        found = ranks_of(
+            self._queries(sample), self.items, items, **self._options(sample), progress=progress
+        )
         return found.above + found.before + 1, found.scores
 
     def in_half_precision(self) -> "Model":
-        """The model with its vectors as float16. Raises BadInput where a number exceeds that type."""
+        """The model with its vectors as float16. Raises BadInput where a number exceeds that
+        type.
+        """
         with np.errstate(over="ignore"):
             half = np.asarray(self.items.vectors, dtype=np.float16)
         if not np.isfinite(half).all():
@@ -195,14 +260,17 @@ class Model:
 
 
 class KnownNeighbours(NamedTuple):
-    """The neighbours by each model, and by one model and another's name the ranks of that one's neighbours, with their scores."""
+    """The neighbours by each model, and by one model and another's name the ranks of that one's
+    neighbours, with their scores.
+    """
 
     tops: Mapping[str, TopK]
     ranks: Mapping[tuple[str, str], tuple[Ints, Floats]]
 
 
 class ReferenceLists:
-    """The lists of the reference, made once for every candidate and cut-off; the candidates' are as long as `depth`.
+    """The lists of the reference, made once for every candidate and cut-off; the candidates' are as
+    long as `depth`.
 
     known: lists and ranks that were found before, of all models.
     """
@@ -218,12 +286,24 @@ class ReferenceLists:
         progress: Progress | None = None,
     ) -> None:
         self.sample, self.model, self.depth, self._known = sample, model, depth, known
-        self.top = model.nearest(sample, reference_depth, progress) if known is None else known.tops[model.name]
+        self.top = (
+            model.nearest(sample, reference_depth, progress)
+            if known is None
+            else known.tops[model.name]
+        )
 
-    def beside(self, candidate: Model, *, exact: bool, progress: Progress | None = None) -> tuple[RankingPairs, TopK]:
-        """The view of the two models' lists, and the candidate's. exact: with the rank of every item on the other side."""
+    def beside(
+        self, candidate: Model, *, exact: bool, progress: Progress | None = None
+    ) -> tuple[RankingPairs, TopK]:
+        """The view of the two models' lists, and the candidate's. exact: with the rank of every
+        item on the other side.
+        """
         known = self._known
-        top = candidate.nearest(self.sample, self.depth, progress) if known is None else known.tops[candidate.name]
+        top = (
+            candidate.nearest(self.sample, self.depth, progress)
+            if known is None
+            else known.tops[candidate.name]
+        )
         shape = self.top.positions.shape
         ranks, scores = np.zeros(shape, dtype=np.int64), np.full(shape, np.nan)
         of_candidate: tuple[Ints | None, Floats | None] = None, None
@@ -246,7 +326,9 @@ class ReferenceLists:
 
 
 def convention_of(options: AgreementOptions) -> Convention:
-    """The convention under which models are compared. Raises BadUsage for one that judges runs, and for bad numbers."""
+    """The convention under which models are compared. Raises BadUsage for one that judges runs, and
+    for bad numbers.
+    """
     if not options.eps >= 0:
         raise BadUsage(f"eps={options.eps!r}: expected 0 or more.")
     if options.gold_depth is not None and options.gold_depth < 1:
@@ -254,18 +336,29 @@ def convention_of(options: AgreementOptions) -> Convention:
     name, entry = options.convention, find_convention(options.convention, "agreement")
     if name != "rankwell" and "agreement" not in entry.tasks:
         known = [each for each in CONVENTIONS if "agreement" in CONVENTIONS[each].tasks]
-        raise BadUsage(f"the convention {name} judges runs; for agreement there are rankwell and {', '.join(known)}.")
+        raise BadUsage(
+            f"the convention {name} judges runs; for agreement there are rankwell and "
+            f"{', '.join(known)}."
+        )
     # The title of the default is on rankings with judgments.
-    return entry._replace(title="the items that lists of neighbours share, and their order") if name == "rankwell" else entry
+    return (
+        entry._replace(title="the items that lists of neighbours share, and their order")
+        if name == "rankwell"
+        else entry
+    )
 
 
 def cuts_gold(convention: Convention) -> bool:
-    """Whether as many first items of the reference are relevant as the cut-off says, at each cut-off."""
+    """Whether as many first items of the reference are relevant as the cut-off says, at each
+    cut-off.
+    """
     return convention.rules_of("agreement", AgreementConvention()).gold_depth == "cut"
 
 
 class MeasurePlan(NamedTuple):
-    """A measure of two lists, or of a list judged by the reference's. exact, label: its exact name, and the word used."""
+    """A measure of two lists, or of a list judged by the reference's. exact, label: its exact name,
+    and the word used.
+    """
 
     measure: Measure
     exact: str
@@ -275,7 +368,9 @@ class MeasurePlan(NamedTuple):
 
     @property
     def definition(self) -> dict[str, str]:
-        """The measure's description in the rules; the residual of RBO is how little is known, neither good nor bad."""
+        """The measure's description in the rules; the residual of RBO is how little is known,
+        neither good nor bad.
+        """
         own = self.measure.entry.definition
         is_residual = self.measure.name == "RBO" and self.measure.parameters.get("kind") == "res"
         return own | {"better": "neither"} if is_residual else own
@@ -284,24 +379,44 @@ class MeasurePlan(NamedTuple):
 def requested_measures(
     options: AgreementOptions, rules: Convention, ks: Sequence[int], sample: Sample
 ) -> tuple[MeasurePlan, ...]:
-    """The measures of the options, else the convention's or the usual ones. Raises BadUsage for more depth than neighbours."""
+    """The measures of the options, else the convention's or the usual ones. Raises BadUsage for
+    more depth than neighbours.
+    """
     deepest, n = max(ks), sample.most_candidates
     for what, value in (("k", deepest), ("the gold depth", options.gold_depth or 0)):
         if value > n:
             leave = f"{len(sample.items)} vectors leave {n} neighbours"
-            raise BadUsage(f"{what} is {value}, but {leave}; choose a smaller value, or give more vectors.")
+            raise BadUsage(
+                f"{what} is {value}, but {leave}; choose a smaller value, or give more vectors."
+            )
     texts = measure_names(options.measures)
-    # A convention whose truth is a reference's list has words of its own for it; others have words for judgments only.
+    # A convention whose truth is a reference's list has words of its own for it; others have words
+    # for judgments only.
     if cuts_gold(rules):
-        return plan_measures(texts or bare_words(rules.defaults), ks, rules.words, options.gold_depth)
+        return plan_measures(
+            texts or bare_words(rules.defaults), ks, rules.words, options.gold_depth
+        )
     usual: list[str] = []
     for k in () if texts else ks:
-        bare = ["Overlap", "Jaccard", "AO", "nDCG", "nDCG(gains='reciprocal-rank')", "nDCG(gains='similarity')", "AP", "RR"]
+        bare = [
+            "Overlap",
+            "Jaccard",
+            "AO",
+            "nDCG",
+            "nDCG(gains='reciprocal-rank')",
+            "nDCG(gains='similarity')",
+            "AP",
+            "RR",
+        ]
         bare += _NEED_TWO if k > 1 else ()
         bare += [f"EpsRecall(eps={options.eps!r})"]
         bare += _NEED_HALF if 2 * k < n + 1 else ()
         usual += [f"{name}@{k}" for name in bare]
-    usual += [*(f"RBO(kind={kind!r})@{deepest}" for kind in ("min", "res", "ext")), "MedR_first", "MnR_first"]
+    usual += [
+        *(f"RBO(kind={kind!r})@{deepest}" for kind in ("min", "res", "ext")),
+        "MedR_first",
+        "MnR_first",
+    ]
     return plan_measures(texts or usual, ks, rules.words, options.gold_depth or deepest)
 
 
@@ -311,14 +426,22 @@ def bare_words(words: Sequence[str]) -> list[str]:
 
 
 def plan_measures(
-    texts: Sequence[str], ks: Sequence[int], words: Mapping[str, str], gold_depth: int | None, view: type | None = None
+    texts: Sequence[str],
+    ks: Sequence[int],
+    words: Mapping[str, str],
+    gold_depth: int | None,
+    view: type | None = None,
 ) -> tuple[MeasurePlan, ...]:
-    """The measures that texts name, each once, at every cut-off of `ks` where a text names none. Raises UnknownName, BadUsage."""
+    """The measures that texts name, each once, at every cut-off of `ks` where a text names none.
+    Raises UnknownName, BadUsage.
+    """
     found: dict[str, MeasurePlan] = {}
     for text in texts:
         for spelled in _at_each(text.strip(), ks, words):
             each = _plan(spelled, words, gold_depth, max(ks))
-            check_views([each.measure], *((RankingPairs, JudgedRankings) if view is None else (view,)))
+            check_views(
+                [each.measure], *((RankingPairs, JudgedRankings) if view is None else (view,))
+            )
             found.setdefault(each.exact, each)
     return tuple(found.values())
 
@@ -348,16 +471,28 @@ def _plan(text: str, words: Mapping[str, str], gold_depth: int | None, deepest: 
 
 
 def with_parameter(name: str, parameter: str) -> str:
-    """A measure's exact name with one more parameter before its own: `nDCG(gains='similarity')@5`."""
+    """A measure's exact name with one more parameter before its own:
+    `nDCG(gains='similarity')@5`.
+    """
     head, at, cut = name.partition("@")
-    return (head.replace("(", f"({parameter},", 1) if "(" in head else f"{head}({parameter})") + at + cut
+    return (
+        (head.replace("(", f"({parameter},", 1) if "(" in head else f"{head}({parameter})")
+        + at
+        + cut
+    )
 
 
 def _without_gains(text: str) -> tuple[str, Gains]:
-    """The text without its gains, a parameter of the judged view and not of the measure, and the gains."""
+    """The text without its gains, a parameter of the judged view and not of the measure, and the
+    gains.
+    """
     match = _GAINS.search(text)
     if match is None:
         return text, "binary"
     if match[2] not in get_args(Gains):
-        raise UnknownName(f"unknown gains {match[2]!r} (in {text!r}); known are {', '.join(get_args(Gains))}.")
-    return (text[: match.start()] + text[match.end() :]).replace("()", "").replace(",)", ")"), cast(Gains, match[2])
+        raise UnknownName(
+            f"unknown gains {match[2]!r} (in {text!r}); known are {', '.join(get_args(Gains))}."
+        )
+    return (text[: match.start()] + text[match.end() :]).replace("()", "").replace(",)", ")"), cast(
+        Gains, match[2]
+    )

@@ -1,4 +1,6 @@
-"""Agreement of runs: to what extent each lists, query by query, what a reference run lists; there are no judgments."""
+"""Agreement of runs: to what extent each lists, query by query, what a reference run lists; there
+are no judgments.
+"""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -20,7 +22,13 @@ from rankwell.io.formats import scored
 from rankwell.io.mapping import ranking_pairs
 from rankwell.parts.vectors import rows_of
 from rankwell.store import Head, Source, exists, remote_url
-from rankwell.tasks.agreement.inputs import MeasurePlan, Sample, bare_words, cuts_gold, plan_measures
+from rankwell.tasks.agreement.inputs import (
+    MeasurePlan,
+    Sample,
+    bare_words,
+    cuts_gold,
+    plan_measures,
+)
 from rankwell.tasks.agreement.options import AgreementOptions
 from rankwell.tasks.agreement.vectors import VectorPanel
 
@@ -44,14 +52,22 @@ def is_run(place: Any) -> bool:
     head = Head.of(Source(place))
     if head.raw.startswith(MAGIC) or b"\0" in head.raw[:8]:
         return False
-    run, vectors = (max((sure for sure, _ in scored(head, holds)), default=0) for holds in ("run", "embeddings"))
+    run, vectors = (
+        max((sure for sure, _ in scored(head, holds)), default=0) for holds in ("run", "embeddings")
+    )
     return run > vectors
 
 
 class RunAgreement:
     """The lists of a reference run and of candidates, for the queries of the reference."""
 
-    def __init__(self, named: Mapping[str, Any], options: AgreementOptions, rules: Convention, ks: Sequence[int]) -> None:
+    def __init__(
+        self,
+        named: Mapping[str, Any],
+        options: AgreementOptions,
+        rules: Convention,
+        ks: Sequence[int],
+    ) -> None:
         self.name, *self.candidates = named
         usual = {each.name: each.default for each in fields(options)}
         unused = next((name for name in _OF_VECTORS if getattr(options, name) != usual[name]), None)
@@ -66,30 +82,51 @@ class RunAgreement:
         )
         self.gold_depth = options.gold_depth or (None if cuts_gold(rules) else max(ks))
         self.plans: tuple[MeasurePlan, ...] = plan_measures(texts, ks, rules.words, self.gold_depth)
-        self.tables = {name: io.read_ranking(place, columns=options.columns, notes=self.notes) for name, place in named.items()}
+        self.tables = {
+            name: io.read_ranking(place, columns=options.columns, notes=self.notes)
+            for name, place in named.items()
+        }
         self.queries = self.tables[self.name].queries
         self.pairs = {name: self._beside(name) for name in self.candidates}
 
     def _beside(self, name: str) -> RankingPairs:
-        """Measures a candidate. Raises NothingToEvaluate where it shares no query with the reference."""
+        """Measures a candidate. Raises NothingToEvaluate where it shares no query with the
+        reference.
+        """
         table = self.tables[name]
         there = sum(query in table.index for query in self.queries)
         if not there:
             example = (
-                f"{self.name} has queries like {next(iter(self.queries), '')!r}, {name} like {next(iter(table.queries), '')!r}"
+                f"{self.name} has queries like {next(iter(self.queries), '')!r}, {name} like "
+                f"{next(iter(table.queries), '')!r}"
             )
             raise NothingToEvaluate(
-                f"{name} and {self.name} have no query in common ({example}); are these runs of one data set?"
+                f"{name} and {self.name} have no query in common ({example}); are these runs "
+                "of one data set?"
             )
         if there < len(self.queries):
-            self.notes.append(f"{name} lacks {len(self.queries) - there} of {len(self.queries)} queries, which share nothing")
+            self.notes.append(
+                f"{name} lacks {len(self.queries) - there} of {len(self.queries)} queries, "
+                "which share nothing"
+            )
         if there < len(table.queries):
-            self.notes.append(f"{name} has {len(table.queries) - there} queries that {self.name} lacks; they are ignored")
+            self.notes.append(
+                f"{name} has {len(table.queries) - there} queries that {self.name} lacks; "
+                "they are ignored"
+            )
         own = table.to_dict()
-        pairs = ranking_pairs(self.tables[self.name].to_dict(), {query: own.get(query, {}) for query in self.queries})
+        pairs = ranking_pairs(
+            self.tables[self.name].to_dict(), {query: own.get(query, {}) for query in self.queries}
+        )
         for each in self.plans:
-            view = pairs if each.measure.entry.view is RankingPairs else pairs.judged(each.gold_depth, each.gains)
-            self.builder.keep(name, each.measure, each.label, pairs.queries, each.measure(view), name=each.exact)
+            view = (
+                pairs
+                if each.measure.entry.view is RankingPairs
+                else pairs.judged(each.gold_depth, each.gains)
+            )
+            self.builder.keep(
+                name, each.measure, each.label, pairs.queries, each.measure(view), name=each.exact
+            )
             self.builder.row_attributes.append({"k": each.measure.cutoff})
         return pairs
 
@@ -113,7 +150,9 @@ class RunAgreement:
                 "candidates": tuple(self.candidates),
                 "panel": VectorPanel([], ()),
                 "convention": self.builder.convention,
-                "sample": Sample(np.arange(len(self.queries)), self.queries, None, len(self.queries)),
+                "sample": Sample(
+                    np.arange(len(self.queries)), self.queries, None, len(self.queries)
+                ),
                 "pairs": self.pairs,
             },
         }

@@ -1,4 +1,6 @@
-"""Whole collections of vectors: a panel of their kind and faults, kernel alignment of two of them, and hubness."""
+"""Whole collections of vectors: a panel of their kind and faults, kernel alignment of two of them,
+and hubness.
+"""
 
 import math
 from collections.abc import Mapping
@@ -14,20 +16,25 @@ from rankwell.core.tables.matrices import Embeddings, row_blocks
 from rankwell.errors import BadInput, BadUsage
 
 _PRODUCTS = 25_000_000_000
-_PANEL_NUMBERS = 1 << 16  # blocks of half a megabyte as float64 take half the time of large ones: their memory is used again
+# Blocks of half a megabyte as float64 take half the time of large ones: their memory is used again.
+_PANEL_NUMBERS = 1 << 16
 _COLLAPSED = 0.95
 _NAN = float("nan")
 
 
 class VectorPanel(NamedTuple):
-    """A row per model with the same columns, and warnings of what may change numbers, one sentence each."""
+    """A row per model with the same columns, and warnings of what may change numbers, one sentence
+    each.
+    """
 
     rows: list[dict[str, Any]]
     warnings: tuple[str, ...]
 
 
 class _Scan(NamedTuple):
-    """The result of one pass over the vectors of a model; only finite rows count for norms, sums and hashes."""
+    """The result of one pass over the vectors of a model; only finite rows count for norms, sums
+    and hashes.
+    """
 
     nan: int
     infinite: int
@@ -38,13 +45,17 @@ class _Scan(NamedTuple):
     hashes: NDArray[np.uint64]
 
 
-def vector_panel(models: Mapping[str, Embeddings], *, spectrum: bool = True, block: int | None = None) -> VectorPanel:
-    """One row per model: shape, type, NaN and infinite numbers, zero and repeated rows, norms, mean similarity, effective rank.
+def vector_panel(
+    models: Mapping[str, Embeddings], *, spectrum: bool = True, block: int | None = None
+) -> VectorPanel:
+    """One row per model: shape, type, NaN and infinite numbers, zero and repeated rows, norms, mean
+    similarity, effective rank.
 
-    Rows with a number that is not finite count in `nan` and `infinite` only. mean_similarity: mean cosine of all pairs of vectors
-    that are not zero. effective_rank: exp of the entropy of the normalised singular values of the centred vectors (Roy and
-    Vetterli 2007), from `rank_rows` evenly spaced vectors; null without `spectrum`. same_as: an earlier model with the same
-    numbers in the same rows.
+    Rows with a number that is not finite count in `nan` and `infinite` only. mean_similarity: mean
+    cosine of all pairs of vectors that are not zero. effective_rank: exp of the entropy of the
+    normalised singular values of the centred vectors (Roy and Vetterli 2007), from `rank_rows`
+    evenly spaced vectors; null without `spectrum`. same_as: an earlier model with the same numbers
+    in the same rows.
     """
     block = block or max(16, _PANEL_NUMBERS // max(table.dimensions for table in models.values()))
     scans: dict[str, _Scan] = {}
@@ -53,13 +64,18 @@ def vector_panel(models: Mapping[str, Embeddings], *, spectrum: bool = True, blo
     for name, table in models.items():
         scan = _look(table.vectors, block)
         row = _row(name, table, scan, spectrum=spectrum, block=block)
-        row["same_as"] = next((other for other, seen in scans.items() if _is_same(models[other], seen, table, scan)), None)
+        row["same_as"] = next(
+            (other for other, seen in scans.items() if _is_same(models[other], seen, table, scan)),
+            None,
+        )
         rows.append(row)
         warnings += _warnings(table, scan, row)
         warnings += [
             f"{name}: the same vectors as {other}, in another order; are the ids right?"
             for other, seen in scans.items()
-            if row["same_as"] is None and len(seen.mean) == len(scan.mean) and _is_shuffled(seen.hashes, scan.hashes)
+            if row["same_as"] is None
+            and len(seen.mean) == len(scan.mean)
+            and _is_shuffled(seen.hashes, scan.hashes)
         ]
         scans[name] = scan
     return VectorPanel(rows, tuple(warnings))
@@ -67,7 +83,9 @@ def vector_panel(models: Mapping[str, Embeddings], *, spectrum: bool = True, blo
 
 def _look(vectors: NDArray[Any], block: int) -> _Scan:
     n, dimensions = vectors.shape
-    odd = np.random.Generator(np.random.PCG64(0)).integers(0, 1 << 63, dimensions, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+    odd = np.random.Generator(np.random.PCG64(0)).integers(
+        0, 1 << 63, dimensions, dtype=np.uint64
+    ) * np.uint64(2) + np.uint64(1)
     norms, hashes = np.full(n, np.nan), np.zeros(n, dtype=np.uint64)
     unit_sum, total = np.zeros(dimensions), np.zeros(dimensions)
     nan = infinite = 0
@@ -82,24 +100,40 @@ def _look(vectors: NDArray[Any], block: int) -> _Scan:
         if not finite.all():
             nan += int(np.isnan(numbers).sum())
             infinite += int(np.isinf(numbers).sum())
-            first_wrong = rows.start + int(np.flatnonzero(~finite)[0]) if first_wrong < 0 else first_wrong
+            first_wrong = (
+                rows.start + int(np.flatnonzero(~finite)[0]) if first_wrong < 0 else first_wrong
+            )
             numbers[~finite] = 0.0
         norms[rows] = np.where(finite, lengths, np.nan)
         total += numbers.sum(axis=0)
-        numbers *= np.divide(1.0, lengths, out=np.zeros_like(lengths), where=finite & (lengths > 0))[:, None]
+        numbers *= np.divide(
+            1.0, lengths, out=np.zeros_like(lengths), where=finite & (lengths > 0)
+        )[:, None]
         unit_sum += numbers.sum(axis=0)
-    return _Scan(nan, infinite, first_wrong, norms, unit_sum, total / max(int((~np.isnan(norms)).sum()), 1), hashes)
+    return _Scan(
+        nan,
+        infinite,
+        first_wrong,
+        norms,
+        unit_sum,
+        total / max(int((~np.isnan(norms)).sum()), 1),
+        hashes,
+    )
 
 
 def _mix(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """The bits of float64 numbers scattered, so that a sign or the zeros of a round number reach all of them (SplitMix64)."""
+    """The bits of float64 numbers scattered, so that a sign or the zeros of a round number reach
+    all of them (SplitMix64).
+    """
     mixed = bits ^ (bits >> np.uint64(30))
     mixed *= np.uint64(0xBF58476D1CE4E5B9)
     mixed ^= mixed >> np.uint64(27)
     return mixed
 
 
-def _row(name: str, table: Embeddings, scan: _Scan, *, spectrum: bool, block: int) -> dict[str, Any]:
+def _row(
+    name: str, table: Embeddings, scan: _Scan, *, spectrum: bool, block: int
+) -> dict[str, Any]:
     norms = scan.norms[~np.isnan(scan.norms)]
     directed = int((norms > 0).sum())
     pairs = directed * (directed - 1)
@@ -121,7 +155,10 @@ def _row(name: str, table: Embeddings, scan: _Scan, *, spectrum: bool, block: in
         "infinite": scan.infinite,
         "zero": int((norms == 0).sum()),
         "duplicates": _duplicates(table.vectors, scan),
-        **{column: None if number is None else rounded(float(number)) for column, number in numbers.items()},
+        **{
+            column: None if number is None else rounded(float(number))
+            for column, number in numbers.items()
+        },
         "rank_rows": len(chosen) if spectrum else None,
         "same_as": None,
     }
@@ -134,7 +171,9 @@ def _duplicates(vectors: NDArray[Any], scan: _Scan) -> int:
     alike = np.flatnonzero(scan.hashes[order[1:]] == scan.hashes[order[:-1]])
     found = 0
     for piece in row_blocks(len(alike), vectors.shape[1]):
-        found += int((vectors[order[alike[piece]]] == vectors[order[alike[piece] + 1]]).all(axis=1).sum())
+        found += int(
+            (vectors[order[alike[piece]]] == vectors[order[alike[piece] + 1]]).all(axis=1).sum()
+        )
     return found
 
 
@@ -148,14 +187,22 @@ def _spectrum_rows(scan: _Scan, dimensions: int) -> Ints:
 
 
 def _effective_rank(vectors: NDArray[Any], chosen: Ints, mean: Floats, block: int) -> float | None:
-    """exp of the entropy of the singular values, each divided by their sum; None where they are all zero."""
+    """exp of the entropy of the singular values, each divided by their sum; None where they are all
+    zero.
+    """
     n, dimensions = len(chosen), vectors.shape[1]
     if n < 2:
         return None
     everything = n == len(vectors)
     if not everything:
         blocks = row_blocks(n, dimensions, block)
-        mean = sum((vectors[chosen[rows]].sum(axis=0, dtype=np.float64) for rows in blocks), start=np.zeros(dimensions)) / n
+        mean = (
+            sum(
+                (vectors[chosen[rows]].sum(axis=0, dtype=np.float64) for rows in blocks),
+                start=np.zeros(dimensions),
+            )
+            / n
+        )
     gram = np.zeros((dimensions, dimensions))
     for rows in row_blocks(n, dimensions, block):
         numbers = vectors[rows if everything else chosen[rows]].astype(np.float64) - mean
@@ -175,7 +222,9 @@ def _is_same(first: Embeddings, seen: _Scan, second: Embeddings, scan: _Scan) ->
     if first.vectors.shape != second.vectors.shape or not np.array_equal(seen.hashes, scan.hashes):
         return False
     pairs = row_blocks(first.n, first.dimensions)
-    return all(np.array_equal(first.vectors[rows], second.vectors[rows], equal_nan=True) for rows in pairs)
+    return all(
+        np.array_equal(first.vectors[rows], second.vectors[rows], equal_nan=True) for rows in pairs
+    )
 
 
 def _is_shuffled(seen: NDArray[np.uint64], hashes: NDArray[np.uint64]) -> bool:
@@ -186,18 +235,31 @@ def _warnings(table: Embeddings, scan: _Scan, row: Mapping[str, Any]) -> list[st
     name, found = row["embeddings"], list[str]()
     if scan.first_wrong >= 0:
         wrong = f"{row['nan']} numbers are NaN and {row['infinite']} infinite"
-        found.append(f"{name}: {wrong}, the first in {table.place(scan.first_wrong)}; no similarity is defined for them.")
+        found.append(
+            f"{name}: {wrong}, the first in {table.place(scan.first_wrong)}; no similarity is "
+            "defined for them."
+        )
     if row["zero"]:
         first = int(np.flatnonzero(scan.norms == 0)[0])
-        found.append(f"{name}: {_vectors(row['zero'])} zero, the first in {table.place(first)}; their cosine is undefined.")
+        found.append(
+            f"{name}: {_vectors(row['zero'])} zero, the first in {table.place(first)}; their "
+            "cosine is undefined."
+        )
     if row["duplicates"]:
-        found.append(f"{name}: {_vectors(row['duplicates'])} equal to an earlier one; their neighbours are tied.")
+        found.append(
+            f"{name}: {_vectors(row['duplicates'])} equal to an earlier one; their neighbours "
+            "are tied."
+        )
     if row["mean_similarity"] is not None and row["mean_similarity"] > _COLLAPSED:
         found.append(
-            f"{name}: two vectors are {figure(row['mean_similarity'], 'score')} alike on average; did the model collapse?"
+            f"{name}: two vectors are {figure(row['mean_similarity'], 'score')} alike on "
+            "average; did the model collapse?"
         )
     if row["same_as"] is not None:
-        found.append(f"{name}: the same numbers as {row['same_as']}, row by row; was one file copied over another?")
+        found.append(
+            f"{name}: the same numbers as {row['same_as']}, row by row; was one file copied "
+            "over another?"
+        )
     return found
 
 
@@ -207,7 +269,9 @@ def _vectors(count: int) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Representation:
-    """Embeddings of some items by one model, read `block` rows at a time, also from mapped memory; sums are computed once."""
+    """Embeddings of some items by one model, read `block` rows at a time, also from mapped memory;
+    sums are computed once.
+    """
 
     vectors: Any
     block: int = 1024
@@ -238,7 +302,9 @@ class Representation:
 
 
 class _Products(NamedTuple):
-    """Sums over two Gram matrices K and L of n centred vectors: Σ K_ij L_ij over all i and j, Σ K_ii L_ii, Σ K_ii and Σ L_ii."""
+    """Sums over two Gram matrices K and L of n centred vectors: Σ K_ij L_ij over all i and j, Σ
+    K_ii L_ii, Σ K_ii and Σ L_ii.
+    """
 
     n: int
     whole: float
@@ -248,9 +314,13 @@ class _Products(NamedTuple):
 
     @property
     def unbiased(self) -> float:
-        """n (n - 3) times the unbiased estimate of Hilbert-Schmidt independence (Song and others 2012, equation 5)."""
+        """n (n - 3) times the unbiased estimate of Hilbert-Schmidt independence (Song and others
+        2012, equation 5).
+        """
         # Without its diagonal a row of K sums to -K_ii, since the vectors are centred.
-        whole = self.whole - self.diagonal + self.first * self.second / ((self.n - 1) * (self.n - 2))
+        whole = (
+            self.whole - self.diagonal + self.first * self.second / ((self.n - 1) * (self.n - 2))
+        )
         return whole - 2 * self.diagonal / (self.n - 2)
 
 
@@ -269,16 +339,20 @@ def _products(reference: Representation, candidate: Representation) -> _Products
 
 
 class Cka(NamedTuple):
-    """Linear centred kernel alignment, above 0 by chance where items are few, and debiased, 0 by chance; NaN where undefined."""
+    """Linear centred kernel alignment, above 0 by chance where items are few, and debiased, 0 by
+    chance; NaN where undefined.
+    """
 
     linear: float
     debiased: float
 
 
 def linear_cka(reference: Representation, candidate: Representation) -> Cka:
-    """Linear kernel alignment of the same items in two spaces; NaN where it is undefined. Raises BadInput for other items.
+    """Linear kernel alignment of the same items in two spaces; NaN where it is undefined. Raises
+    BadInput for other items.
 
-    Source: Kornblith and others 2019; debiased: Nguyen, Raghu and Kornblith 2021, after Song and others 2012.
+    Source: Kornblith and others 2019; debiased: Nguyen, Raghu and Kornblith 2021, after Song and
+    others 2012.
     """
     n = len(reference.vectors)
     if n != len(candidate.vectors):
@@ -288,7 +362,9 @@ def linear_cka(reference: Representation, candidate: Representation) -> Cka:
         return Cka(_NAN, _NAN)
     both, first, second = _products(reference, candidate), reference.own, candidate.own
     linear = _normalised(both.whole, first.whole, second.whole)
-    return Cka(linear, _NAN if n < 4 else _normalised(both.unbiased, first.unbiased, second.unbiased))
+    return Cka(
+        linear, _NAN if n < 4 else _normalised(both.unbiased, first.unbiased, second.unbiased)
+    )
 
 
 def _normalised(product: float, first: float, second: float) -> float:
@@ -296,7 +372,9 @@ def _normalised(product: float, first: float, second: float) -> float:
 
 
 class Hubness(NamedTuple):
-    """The distribution of k-occurrences: skewness (NaN where all are equal), the largest, and the share of items with 0."""
+    """The distribution of k-occurrences: skewness (NaN where all are equal), the largest, and the
+    share of items with 0.
+    """
 
     skewness: float
     largest: int
@@ -304,14 +382,18 @@ class Hubness(NamedTuple):
 
 
 def hubness(positions: Ints, n_items: int, *, k: int | None = None) -> Hubness:
-    """The skewness of the k-occurrences (Radovanović, Nanopoulos and Ivanović 2010): of items among the first `k` neighbours.
+    """The skewness of the k-occurrences (Radovanović, Nanopoulos and Ivanović 2010): of items among
+    the first `k` neighbours.
 
-    positions: (queries, depth) items as numbers, -1 after the end of a list. Raises BadUsage for one beyond `n_items`.
+    positions: (queries, depth) items as numbers, -1 after the end of a list. Raises BadUsage for
+    one beyond `n_items`.
     """
     listed = positions[:, :k]
     listed = listed[listed >= 0]
     if n_items < 1 or listed.max(initial=0) >= n_items:
-        raise BadUsage(f"n_items={n_items}: a list holds item {int(listed.max(initial=0))}; count all items.")
+        raise BadUsage(
+            f"n_items={n_items}: a list holds item {int(listed.max(initial=0))}; count all items."
+        )
     counts = np.bincount(listed, minlength=n_items)
     apart = counts - counts.mean()
     spread = float((apart**2).mean())

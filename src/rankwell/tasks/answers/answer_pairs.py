@@ -8,7 +8,16 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from rankwell.core.tables import Bools, Floats, Ints, gather, offsets_of, order_ids, position_in_segment, sort_ids
+from rankwell.core.tables import (
+    Bools,
+    Floats,
+    Ints,
+    gather,
+    offsets_of,
+    order_ids,
+    position_in_segment,
+    sort_ids,
+)
 from rankwell.errors import BadInput, NothingToEvaluate
 from rankwell.media.texts import normalize_all, normalizer
 
@@ -30,14 +39,18 @@ class _Lists:
 
 @dataclass(frozen=True, eq=False)
 class Questions(_Lists):
-    """Questions and right answers: a row per question in the order of the ids' bytes, and a row per right answer.
+    """Questions and right answers: a row per question in the order of the ids' bytes, and a row per
+    right answer.
 
-    ids, texts: (questions,) the text is "" where unknown. impossible: (questions,) nothing in the document answers it.
-    documents: (questions,) the id of the document that was asked about, None where unknown.
-    offsets: (questions + 1,) where the answers of each question begin. answers: (answers,) their texts, as given.
-    answer_documents: (answers,) ids, None where unknown. starts: (answers,) in characters of the document, -1 where unknown.
-    contexts: document id -> its text. attributes: question id -> what else its file says of it.
-    evidence: question id -> sets of documents, each of which is enough to answer it, where the file has such sets.
+    ids, texts: (questions,) the text is "" where unknown. impossible: (questions,) nothing in the
+    document answers it. documents: (questions,) the id of the document that was asked about, None
+    where unknown.
+    offsets: (questions + 1,) where the answers of each question begin. answers: (answers,) their
+    texts, as given. answer_documents: (answers,) ids, None where unknown. starts: (answers,) in
+    characters of the document, -1 where unknown. contexts: document id -> its text. attributes:
+    question id -> what else its file says of it.
+    evidence: question id -> sets of documents, each of which is enough to answer it, where the file
+    has such sets.
     Raises BadInput where lengths differ or an id appears twice.
     """
 
@@ -50,36 +63,55 @@ class Questions(_Lists):
     answer_documents: tuple[str | None, ...]
     starts: Ints
     contexts: Mapping[str, str] = field(default_factory=dict[str, str])
-    attributes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
-    evidence: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict[str, tuple[tuple[str, ...], ...]])
+    attributes: Mapping[str, Mapping[str, Any]] = field(
+        default_factory=dict[str, Mapping[str, Any]]
+    )
+    evidence: Mapping[str, tuple[tuple[str, ...], ...]] = field(
+        default_factory=dict[str, tuple[tuple[str, ...], ...]]
+    )
 
     def __post_init__(self) -> None:
-        _check_rows("questions", self.ids, self.offsets, (self.texts, self.impossible, self.documents))
-        _check_columns("right answers", int(self.offsets[-1]), (self.answers, self.answer_documents, self.starts))
+        _check_rows(
+            "questions", self.ids, self.offsets, (self.texts, self.impossible, self.documents)
+        )
+        _check_columns(
+            "right answers",
+            int(self.offsets[-1]),
+            (self.answers, self.answer_documents, self.starts),
+        )
 
     @classmethod
-    def from_texts(cls, answers: Mapping[str, Sequence[str]], *, impossible: Sequence[str] | None = None) -> "Questions":
+    def from_texts(
+        cls, answers: Mapping[str, Sequence[str]], *, impossible: Sequence[str] | None = None
+    ) -> "Questions":
         """Questions of which only the right answers' texts are known: id -> texts.
 
         impossible: their ids; by default the questions without a right answer.
         """
         ids = tuple(sort_ids(answers))
         offsets, (texts,) = flat([[(text,) for text in answers[each]] for each in ids], 1)
-        flagged = {each for each in ids if not answers[each]} if impossible is None else set(impossible)
+        flagged = (
+            {each for each in ids if not answers[each]} if impossible is None else set(impossible)
+        )
         marks = np.array([each in flagged for each in ids], dtype=np.bool_)
         unknown, places = (None,) * len(texts), np.full(len(texts), -1, dtype=np.int64)
-        return cls(ids, ("",) * len(ids), marks, (None,) * len(ids), offsets, texts, unknown, places)
+        return cls(
+            ids, ("",) * len(ids), marks, (None,) * len(ids), offsets, texts, unknown, places
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class Predictions(_Lists):
-    """Ranked answers of one system: a row per question that it was given, in the order of the ids' bytes, and a row per answer.
+    """Ranked answers of one system: a row per question that it was given, in the order of the ids'
+    bytes, and a row per answer.
 
     ids: (questions,). offsets: (questions + 1,) where the answers of each begin, best first.
-    texts: (answers,) None, or "", says that there is no answer. documents: (answers,) None where unknown.
-    starts, ends: (answers,) in characters of the document, end exclusive, -1 where unknown. scores: (answers,) NaN where unknown.
-    no_answer: (questions,) the probability or score of there being no answer, NaN where unknown; None where nothing says it.
-    Raises BadInput where lengths differ or an id appears twice.
+    texts: (answers,) None, or "", says that there is no answer. documents: (answers,) None where
+    unknown.
+    starts, ends: (answers,) in characters of the document, end exclusive, -1 where unknown. scores:
+    (answers,) NaN where unknown. no_answer: (questions,) the probability or score of there being no
+    answer, NaN where unknown; None where nothing says it. Raises BadInput where lengths differ or
+    an id appears twice.
     """
 
     ids: tuple[str, ...]
@@ -92,8 +124,13 @@ class Predictions(_Lists):
     no_answer: Floats | None = None
 
     def with_no_answer(self, values: Mapping[str, float]) -> "Predictions":
-        """The same answers with a probability or score of there being none, by question id; NaN where the mapping has none."""
-        return replace(self, no_answer=np.array([values.get(name, np.nan) for name in self.ids], dtype=np.float64))
+        """The same answers with a probability or score of there being none, by question id; NaN
+        where the mapping has none.
+        """
+        return replace(
+            self,
+            no_answer=np.array([values.get(name, np.nan) for name in self.ids], dtype=np.float64),
+        )
 
     def __post_init__(self) -> None:
         own = () if self.no_answer is None else (self.no_answer,)
@@ -103,11 +140,15 @@ class Predictions(_Lists):
 
     @classmethod
     def from_texts(
-        cls, answers: Mapping[str, Sequence[str | None]], *, no_answer: Mapping[str, float] | None = None
+        cls,
+        answers: Mapping[str, Sequence[str | None]],
+        *,
+        no_answer: Mapping[str, float] | None = None,
     ) -> "Predictions":
         """Answers of which only the texts are known: question id -> texts, best first.
 
-        no_answer: question id -> probability or score of there being no answer, NaN where it is absent.
+        no_answer: question id -> probability or score of there being no answer, NaN where it is
+        absent.
         """
         lists = [[(text, None, -1, -1, np.nan) for text in texts] for texts in answers.values()]
         table = cls.from_lists(list(answers), lists)
@@ -115,9 +156,14 @@ class Predictions(_Lists):
 
     @classmethod
     def from_lists(
-        cls, names: Sequence[str], lists: Sequence[Sequence[tuple[Any, ...]]], no_answer: Sequence[float] | None = None
+        cls,
+        names: Sequence[str],
+        lists: Sequence[Sequence[tuple[Any, ...]]],
+        no_answer: Sequence[float] | None = None,
     ) -> "Predictions":
-        """The answers (text, document, start, end, score) to each question, best first; see the class for what is unknown."""
+        """The answers (text, document, start, end, score) to each question, best first; see the
+        class for what is unknown.
+        """
         order: list[int] = order_ids(names).tolist()
         offsets, (texts, documents, starts, ends, scores) = flat([lists[row] for row in order], 5)
         return cls(
@@ -128,26 +174,36 @@ class Predictions(_Lists):
             starts=np.array(starts, dtype=np.int64),
             ends=np.array(ends, dtype=np.int64),
             scores=np.array(scores, dtype=np.float64),
-            no_answer=None if no_answer is None else np.array([no_answer[row] for row in order], dtype=np.float64),
+            no_answer=None
+            if no_answer is None
+            else np.array([no_answer[row] for row in order], dtype=np.float64),
         )
 
 
-def flat(lists: Sequence[Sequence[tuple[Any, ...]]], width: int) -> tuple[Ints, Sequence[tuple[Any, ...]]]:
+def flat(
+    lists: Sequence[Sequence[tuple[Any, ...]]], width: int
+) -> tuple[Ints, Sequence[tuple[Any, ...]]]:
     """The begin of each list in the columns of all rows, and these columns."""
     rows = list(chain.from_iterable(lists))
     offsets = offsets_of(np.array([len(each) for each in lists], dtype=np.int64))
     return offsets, [tuple([row[place] for row in rows]) for place in range(width)]
 
 
-def unmatched(questions: Questions, predictions: Predictions) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The ids of questions without a prediction, and of predictions without a question, in the order of their tables."""
+def unmatched(
+    questions: Questions, predictions: Predictions
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The ids of questions without a prediction, and of predictions without a question, in the
+    order of their tables.
+    """
     known, answered = set(questions.ids), set(predictions.ids)
     missing = tuple(each for each in questions.ids if each not in answered)
     return missing, tuple(each for each in predictions.ids if each not in known)
 
 
 class NormalForms(NamedTuple):
-    """The normal forms of answers by number: those of the given and of the right ones, and whether nothing is left of a form."""
+    """The normal forms of answers by number: those of the given and of the right ones, and whether
+    nothing is left of a form.
+    """
 
     texts: tuple[str, ...]
     vanished: Bools
@@ -157,15 +213,21 @@ class NormalForms(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class AnswerPairs(_Lists):
-    """queries: ids of the questions. impossible: (questions,) nothing is right but to give no answer.
+    """queries: ids of the questions. impossible: (questions,) nothing is right but to give no
+    answer.
 
-    missing: (questions,) no prediction says anything of the question, which makes it 0 whatever the measure.
-    gold_offsets: (questions + 1,) where the right answers of each begin; golds: their texts; gold_documents: numbers of their
-    documents; gold_starts, gold_ends: in characters, end exclusive, -1 where unknown.
-    offsets: (questions + 1,) where the ranked answers of each begin; texts: None or blank says that there is none; documents,
-    starts, ends: as of the right answers. no_answer: (questions,) how likely there is no answer, NaN where unknown.
-    retrieved: (questions,) whether what an answer needs was retrieved, or None where that is unknown.
-    questions: their texts, None where unknown. positions: why rules about positions cannot be applied, or the empty string.
+    missing: (questions,) no prediction says anything of the question, which makes it 0 whatever the
+    measure.
+    gold_offsets: (questions + 1,) where the right answers of each begin; golds: their texts;
+    gold_documents: numbers of their documents; gold_starts, gold_ends: in characters, end
+    exclusive, -1 where unknown.
+    offsets: (questions + 1,) where the ranked answers of each begin; texts: None or blank says that
+    there is none; documents, starts, ends: as of the right answers. no_answer: (questions,) how
+    likely there is no answer, NaN where unknown.
+    retrieved: (questions,) whether what an answer needs was retrieved, or None where that is
+    unknown.
+    questions: their texts, None where unknown. positions: why rules about positions cannot be
+    applied, or the empty string.
     """
 
     needs: ClassVar[str] = "answers to questions whose right answers are known"
@@ -202,10 +264,12 @@ class AnswerPairs(_Lists):
     ) -> "AnswerPairs":
         """The questions in their order, each with the answers that it was given.
 
-        impossible: a question is impossible if it is `unanswered`, that is without a right answer, or only if it is `flagged`
-        besides; one that is neither is answerable and never answered. missing: a question without a prediction counts `zero`, as
-        one that was answered by an `empty` list, is left out (`skip`), or is an `error`; extra: likewise a prediction without a
-        question. retrieved: question id -> whether what its answer needs was retrieved; not, where it is absent.
+        impossible: a question is impossible if it is `unanswered`, that is without a right answer,
+        or only if it is `flagged` besides; one that is neither is answerable and never answered.
+        missing: a question without a prediction counts `zero`, as one that was answered by an
+        `empty` list, is left out (`skip`), or is an `error`; extra: likewise a prediction without a
+        question. retrieved: question id -> whether what its answer needs was retrieved; not, where
+        it is absent.
         Raises BadInput for what is an error, NothingToEvaluate where no question has a prediction.
         """
         _check(questions, predictions, (missing, extra))
@@ -216,10 +280,21 @@ class AnswerPairs(_Lists):
             columns = np.array([place.get(name, n) for name in questions.ids], dtype=np.int64)
         given, offsets = gather(np.append(predictions.offsets, predictions.offsets[-1]), columns)
         no_answer = np.full(n, np.nan) if predictions.no_answer is None else predictions.no_answer
-        number = {name: code for code, name in enumerate(dict.fromkeys((*questions.answer_documents, *predictions.documents)))}
-        lengths = np.fromiter(map(len, questions.answers), dtype=np.int64, count=len(questions.answers))
+        number = {
+            name: code
+            for code, name in enumerate(
+                dict.fromkeys((*questions.answer_documents, *predictions.documents))
+            )
+        }
+        lengths = np.fromiter(
+            map(len, questions.answers), dtype=np.int64, count=len(questions.answers)
+        )
         lost, unanswered = columns == n, np.diff(questions.offsets) == 0
-        known = None if retrieved is None else np.array([bool(retrieved.get(each)) for each in questions.ids], dtype=np.bool_)
+        known = (
+            None
+            if retrieved is None
+            else np.array([bool(retrieved.get(each)) for each in questions.ids], dtype=np.bool_)
+        )
         view = cls(
             queries=questions.ids,
             impossible=unanswered & questions.impossible if impossible == "flagged" else unanswered,
@@ -242,9 +317,15 @@ class AnswerPairs(_Lists):
         return view.take(np.flatnonzero(~lost)) if missing == "skip" else view
 
     def take(self, queries: Ints, single: Ints | None = None) -> "AnswerPairs":
-        """The view of some questions only, in the order given by their indices. single: the row of the only answer of each."""
+        """The view of some questions only, in the order given by their indices. single: the row of
+        the only answer of each.
+        """
         gold, gold_offsets = gather(self.gold_offsets, queries)
-        rows, offsets = gather(self.offsets, queries) if single is None else (single, np.arange(len(single) + 1))
+        rows, offsets = (
+            gather(self.offsets, queries)
+            if single is None
+            else (single, np.arange(len(single) + 1))
+        )
         columns: dict[str, Any] = {}
         for chosen, names in (
             (queries, ("queries", "impossible", "missing", "no_answer", "retrieved", "questions")),
@@ -260,14 +341,18 @@ class AnswerPairs(_Lists):
         return position_in_segment(self.offsets) + 1
 
     def normal_forms(self, name: str) -> NormalForms:
-        """The normal forms of all answers, given and right, under a normaliser; computed once. Raises UnknownName."""
+        """The normal forms of all answers, given and right, under a normaliser; computed once.
+        Raises UnknownName.
+        """
         if name not in self.cache:
             given = [text or "" for text in self.texts]
             forms = normalize_all([*given, *self.golds], normalizer(name))
             number: dict[str, int] = {}
             codes = {text: number.setdefault(form, len(number)) for text, form in forms.items()}
             vanished = np.array([not form or form.isspace() for form in number], dtype=np.bool_)
-            self.cache[name] = NormalForms(tuple(number), vanished, _coded(given, codes), _coded(self.golds, codes))
+            self.cache[name] = NormalForms(
+                tuple(number), vanished, _coded(given, codes), _coded(self.golds, codes)
+            )
         return self.cache[name]
 
 
@@ -278,7 +363,13 @@ def is_blank(text: str | None) -> bool:
 
 def _taken(column: Any, rows: Ints) -> Any:
     """The chosen rows of a column, which may be an array, a tuple or unknown."""
-    return tuple(column[row] for row in rows.tolist()) if isinstance(column, tuple) else None if column is None else column[rows]
+    return (
+        tuple(column[row] for row in rows.tolist())
+        if isinstance(column, tuple)
+        else None
+        if column is None
+        else column[rows]
+    )
 
 
 def _coded(names: Sequence[str | None], number: Mapping[Any, int]) -> Ints:
@@ -291,40 +382,67 @@ def _check(questions: Questions, predictions: Predictions, policies: Sequence[st
     away = unmatched(questions, predictions)
     if len(away[0]) == len(questions.ids):
         known = questions.ids and predictions.ids
-        example = f" (questions have ids like {questions.ids[0]!r}, predictions like {predictions.ids[0]!r})" if known else ""
+        example = (
+            (
+                f" (questions have ids like {questions.ids[0]!r}, predictions like "
+                f"{predictions.ids[0]!r})"
+            )
+            if known
+            else ""
+        )
         what = f"none of the {len(questions.ids)} questions has a prediction{example}"
         raise NothingToEvaluate(f"{what}; are these the predictions of another data set?")
     kinds = ("question without a prediction", "prediction without a question")
     for found, policy, what in zip(away, policies, kinds, strict=True):
         if found and policy == "error":
-            raise BadInput(f"{len(found)} × {what}, the first {found[0]!r}; complete the files, or choose another policy.")
+            raise BadInput(
+                f"{len(found)} × {what}, the first {found[0]!r}; complete the files, or "
+                "choose another policy."
+            )
 
 
 def _without_positions(questions: Questions, predictions: Predictions) -> str:
     """Why rules about positions cannot be applied, or the empty string."""
     advice = "take a convention that compares texts, such as squad2 or piaf-article"
     texts = not all(map(is_blank, predictions.texts))
-    for which, starts, given in (("right", questions.starts, len(questions.starts)), ("predicted", predictions.starts, texts)):
+    for which, starts, given in (
+        ("right", questions.starts, len(questions.starts)),
+        ("predicted", predictions.starts, texts),
+    ):
         if given and not (starts >= 0).any():
-            return f"the {which} answers have no positions in their documents, which this rule compares; {advice}."
+            return (
+                f"the {which} answers have no positions in their documents, which this rule "
+                f"compares; {advice}."
+            )
     return ""
 
 
-def answer_pairs(right: Mapping[str, Sequence[str]], given: Mapping[str, Sequence[str | None]]) -> AnswerPairs:
-    """The view of texts alone: question id -> right answers (none: impossible), and question id -> ranked answers."""
+def answer_pairs(
+    right: Mapping[str, Sequence[str]], given: Mapping[str, Sequence[str | None]]
+) -> AnswerPairs:
+    """The view of texts alone: question id -> right answers (none: impossible), and question id ->
+    ranked answers.
+    """
     return AnswerPairs.pair(Questions.from_texts(right), Predictions.from_texts(given))
 
 
 def _check_rows(what: str, ids: tuple[str, ...], offsets: Ints, columns: tuple[Any, ...]) -> None:
     if len(set(ids)) < len(ids):
         twice = next(name for name in ids if ids.count(name) > 1)
-        raise BadInput(f"{what}: the id {twice!r} appears twice; give each question an id of its own.")
+        raise BadInput(
+            f"{what}: the id {twice!r} appears twice; give each question an id of its own."
+        )
     _check_columns(what, len(ids), columns)
     if offsets.shape != (len(ids) + 1,) or offsets[0] != 0 or (np.diff(offsets) < 0).any():
-        raise BadInput(f"{what}: offsets of shape {offsets.shape} do not divide rows among {len(ids)} questions.")
+        raise BadInput(
+            f"{what}: offsets of shape {offsets.shape} do not divide rows among {len(ids)} "
+            "questions."
+        )
 
 
 def _check_columns(what: str, size: int, columns: tuple[Any, ...]) -> None:
     wrong = next((column for column in columns if len(column) != size), None)
     if wrong is not None:
-        raise BadInput(f"{what}: a column has {len(wrong)} rows, another {size}; give every column one length.")
+        raise BadInput(
+            f"{what}: a column has {len(wrong)} rows, another {size}; give every column one length."
+        )

@@ -1,4 +1,6 @@
-"""Retrievers and readers run over questions: what they find and answer, as the tables that answers are judged from."""
+"""Retrievers and readers run over questions: what they find and answer, as the tables that answers
+are judged from.
+"""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -19,12 +21,18 @@ class System(Protocol):
     """A system that ranks documents for a question."""
 
     def search(self, query: str, k: int) -> list[tuple[str, float]]:
-        """The best `k` documents as (id, score), best first; fewer where fewer match, none for an empty query."""
+        """The best `k` documents as (id, score), best first; fewer where fewer match, none for an
+        empty query.
+        """
         ...
 
 
-def retrieve(system: System, questions: Mapping[str, str], k: int, *, progress: Progress | None = None) -> Ranking:
-    """The best `k` documents of the system for every question; questions without any are kept. Raises DuplicateItem, BadScore."""
+def retrieve(
+    system: System, questions: Mapping[str, str], k: int, *, progress: Progress | None = None
+) -> Ranking:
+    """The best `k` documents of the system for every question; questions without any are kept.
+    Raises DuplicateItem, BadScore.
+    """
     rows: list[tuple[str, str, float]] = []
     for done, (name, text) in enumerate(questions.items(), start=1):
         rows += [(name, document, score) for document, score in system.search(text, k)[:k]]
@@ -44,15 +52,23 @@ def read_answers(
     retriever_k: int | None = None,
     progress: Progress | None = None,
 ) -> Predictions:
-    """The best `k` answers to every question from its first `retriever_k` documents, that there is none being one of them.
+    """The best `k` answers to every question from its first `retriever_k` documents, that there is
+    none being one of them.
 
-    `no_answer` is the score of there being none less that of the best answer, or the surest question's where there is no answer.
+    `no_answer` is the score of there being none less that of the best answer, or the surest
+    question's where there is no answer.
     """
     found: dict[str, Sequence[Answer]] = {}
     for done, (name, text) in enumerate(questions.items(), start=1):
         place = retrieved.index.get(name)
-        items = [] if place is None else retrieved.items[retrieved.offsets[place] : retrieved.offsets[place + 1]]
-        passages = [Passage(item, documents[item]) for item in items[:retriever_k] if item in documents]
+        items = (
+            []
+            if place is None
+            else retrieved.items[retrieved.offsets[place] : retrieved.offsets[place + 1]]
+        )
+        passages = [
+            Passage(item, documents[item]) for item in items[:retriever_k] if item in documents
+        ]
         found[name] = reader.read(text, passages, k)
         if progress is not None:
             progress(done, len(questions))
@@ -60,9 +76,13 @@ def read_answers(
 
 
 def predictions_of(answers: Mapping[str, Sequence[Answer]], *, k: int | None = None) -> Predictions:
-    """The table of ranked answers by question, the first `k` of each; see `read_answers` for `no_answer`."""
+    """The table of ranked answers by question, the first `k` of each; see `read_answers` for
+    `no_answer`.
+    """
     kept = [list(each)[:k] for each in answers.values()]
-    rows = [[(one.text, one.document, one.start, one.end, one.score) for one in each] for each in kept]
+    rows = [
+        [(one.text, one.document, one.start, one.end, one.score) for one in each] for each in kept
+    ]
     gaps: list[float] | None = None
     if any(each.text is None for listed in answers.values() for each in listed):
         gaps = list(map(_no_answer, answers.values()))
@@ -72,7 +92,9 @@ def predictions_of(answers: Mapping[str, Sequence[Answer]], *, k: int | None = N
 
 
 def _no_answer(listed: Sequence[Answer]) -> float:
-    """The gain in score of answering nothing over answering; NaN where nothing says it, infinite without an answer."""
+    """The gain in score of answering nothing over answering; NaN where nothing says it, infinite
+    without an answer.
+    """
     nulls = [each.score for each in listed if each.text is None]
     texts = [each.score for each in listed if each.text is not None]
     return max(nulls) - max(texts, default=-math.inf) if nulls else math.nan
@@ -84,7 +106,9 @@ def question_texts(questions: Questions) -> dict[str, str]:
 
 
 def gold_passages(questions: Questions) -> Ranking:
-    """For every question the documents that answer it, or that it was asked about: what a reader alone is judged on."""
+    """For every question the documents that answer it, or that it was asked about: what a reader
+    alone is judged on.
+    """
     owners = questions.question_of_row.tolist()
     pairs = [*zip(owners, questions.answer_documents, strict=True), *enumerate(questions.documents)]
     lists: dict[str, dict[str, float]] = {name: {} for name in questions.ids}
@@ -95,9 +119,16 @@ def gold_passages(questions: Questions) -> Ranking:
 
 
 def bm25_overlap(
-    questions: Questions, *, k_retriever: int = 10, k_reader: int = 5, threshold: float = 0.5, tokenizer: str = "porter unicode61"
+    questions: Questions,
+    *,
+    k_retriever: int = 10,
+    k_reader: int = 5,
+    threshold: float = 0.5,
+    tokenizer: str = "porter unicode61",
 ) -> tuple[Ranking, Predictions]:
-    """SQLite's BM25 over the questions' own paragraphs, then the reader without a model: runs on any machine."""
+    """SQLite's BM25 over the questions' own paragraphs, then the reader without a model: runs on
+    any machine.
+    """
     reader = OverlapReader(questions.contexts.values(), threshold=threshold)
     return _bm25(questions, reader, k_retriever, k_reader, tokenizer)
 
@@ -114,12 +145,18 @@ def bm25_transformers(
     device: str = "cpu",
     tokenizer: str = "porter unicode61",
 ) -> tuple[Ranking, Predictions]:
-    """SQLite's BM25 over the questions' own paragraphs, then a reader of transformers, by folder or name."""
-    reader = TransformersReader(model, max_tokens=max_tokens, stride=stride, null_threshold=null_threshold, device=device)
+    """SQLite's BM25 over the questions' own paragraphs, then a reader of transformers, by folder or
+    name.
+    """
+    reader = TransformersReader(
+        model, max_tokens=max_tokens, stride=stride, null_threshold=null_threshold, device=device
+    )
     return _bm25(questions, reader, k_retriever, k_reader, tokenizer)
 
 
-def _bm25(questions: Questions, reader: Reader, k: int, k_reader: int, tokenizer: str) -> tuple[Ranking, Predictions]:
+def _bm25(
+    questions: Questions, reader: Reader, k: int, k_reader: int, tokenizer: str
+) -> tuple[Ranking, Predictions]:
     for name, number in (("k_retriever", k), ("k_reader", k_reader)):
         if type(number) is not int or number < 1:
             raise BadUsage(f"{name}={number!r}; expected a positive integer.")

@@ -1,4 +1,6 @@
-"""Questions, the documents retrieved for them and the answers given: the values of both, and which of them fails."""
+"""Questions, the documents retrieved for them and the answers given: the values of both, and which
+of them fails.
+"""
 
 from collections import UserDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,16 +18,34 @@ from rankwell.core.tables import Bools
 from rankwell.core.tables.columns import Repeats
 from rankwell.errors import BadUsage, NothingToEvaluate, count_of, flag
 from rankwell.evaluation.judged import JudgedRun
-from rankwell.evaluation.results import QUERIES_COUNTED, QUERIES_MISSING, QUERIES_UNKNOWN, Results, ResultsBuilder
+from rankwell.evaluation.results import (
+    QUERIES_COUNTED,
+    QUERIES_MISSING,
+    QUERIES_UNKNOWN,
+    Results,
+    ResultsBuilder,
+)
 from rankwell.io.files import read_texts
 from rankwell.stats import summarise
 from rankwell.store import STDIN, Source
 from rankwell.tasks.answers import thresholds
 from rankwell.tasks.answers.answer_pairs import AnswerPairs, Questions, unmatched
-from rankwell.tasks.answers.formats import FoundTable, read_na_probs, read_predictions, read_questions, read_retrieved
+from rankwell.tasks.answers.formats import (
+    FoundTable,
+    read_na_probs,
+    read_predictions,
+    read_questions,
+    read_retrieved,
+)
 from rankwell.tasks.answers.measures.answers_texts import libraries
 from rankwell.tasks.answers.options import AnswerOptions
-from rankwell.tasks.answers.outcomes import ReaderRun, answerable_counts, failure_rows, hardest, outcomes
+from rankwell.tasks.answers.outcomes import (
+    ReaderRun,
+    answerable_counts,
+    failure_rows,
+    hardest,
+    outcomes,
+)
 from rankwell.tasks.answers.plan import AnswerPlan, compares_positions
 from rankwell.tasks.answers.retrieval import RetrieverRun, unknown_documents
 from rankwell.tasks.answers.tables import AnswerTables
@@ -38,17 +58,26 @@ _PARTS = {"retrieved": "retriever", "predictions": "reader", "isolated": "isolat
 
 @takes_options(AnswerOptions)
 def evaluate_answers(
-    gold: Any, predictions: Any = None, *, options: AnswerOptions, details: bool = False, progress: Progress | None = None
+    gold: Any,
+    predictions: Any = None,
+    *,
+    options: AnswerOptions,
+    details: bool = False,
+    progress: Progress | None = None,
 ) -> Results:
-    """The values of retrieved documents and of answers, and which of the two fails, question by question.
+    """The values of retrieved documents and of answers, and which of the two fails, question by
+    question.
 
-    gold: questions with right answers, as `read_questions` takes them. predictions: as `read_predictions`; options.retrieved: as
-    `read_retrieved`; either or both. options: the fields of `AnswerOptions`, as keywords or as one. details: keep documents,
-    answers and questions for a page.
-    Of the result, `outcomes` has an Outcome per question, `failures` counts them, `hardest(n)` shows the hardest questions,
-    `top_k` has summary rows at every cut-off, `no_answer_curves` precision and recall at every threshold (`searched`).
-    Raises NothingToEvaluate where the tables share no question, BadUsage for options that cannot be combined, and the readers'
-    errors for bad input. Source of the division of blame: Haystack 0.x Finder.eval, and isolated evaluation of Haystack 1.x.
+    gold: questions with right answers, as `read_questions` takes them. predictions: as
+    `read_predictions`; options.retrieved: as `read_retrieved`; either or both. options: the fields
+    of `AnswerOptions`, as keywords or as one. details: keep documents, answers and questions for a
+    page.
+    Of the result, `outcomes` has an Outcome per question, `failures` counts them, `hardest(n)`
+    shows the hardest questions, `top_k` has summary rows at every cut-off, `no_answer_curves`
+    precision and recall at every threshold (`searched`).
+    Raises NothingToEvaluate where the tables share no question, BadUsage for options that cannot be
+    combined, and the readers' errors for bad input. Source of the division of blame: Haystack 0.x
+    Finder.eval, and isolated evaluation of Haystack 1.x.
     """
     plan = AnswerPlan(options, has_answers=predictions is not None)
     plan.check(predictions)
@@ -61,32 +90,46 @@ def evaluate_answers(
 
 
 class AnswerInputs:
-    """The tables by their parts: gold, predictions, isolated, na_probs, retrieved. names: of runs in rows.
+    """The tables by their parts: gold, predictions, isolated, na_probs, retrieved. names: of runs
+    in rows.
 
     Raises NothingToEvaluate where a table has no question in common with the others.
     """
 
     def __init__(self, gold: Any, predictions: Any, options: AnswerOptions) -> None:
-        others = {name: getattr(options, name) for name in ("retrieved", "isolated", "na_probs", "corpus")}
+        others = {
+            name: getattr(options, name) for name in ("retrieved", "isolated", "na_probs", "corpus")
+        }
         places = {"gold": gold, "predictions": predictions, **others}
-        tables: dict[str, FoundTable[Any]] = {"gold": read_questions(gold, format=options.gold_format)}
+        tables: dict[str, FoundTable[Any]] = {
+            "gold": read_questions(gold, format=options.gold_format)
+        }
         questions: Questions = tables["gold"].table
         for role in ("predictions", "isolated"):
             if places[role] is not None:
                 format_name = getattr(options, f"{role}_format")
-                tables[role] = read_predictions(places[role], format=format_name, questions=questions)
+                tables[role] = read_predictions(
+                    places[role], format=format_name, questions=questions
+                )
         if options.na_probs is not None:
             found = tables["na_probs"] = read_na_probs(options.na_probs)
             _refuse_other_questions(questions, found.table, "no-answer probabilities")
-            tables["predictions"] = tables["predictions"]._replace(table=tables["predictions"].table.with_no_answer(found.table))
+            tables["predictions"] = tables["predictions"]._replace(
+                table=tables["predictions"].table.with_no_answer(found.table)
+            )
         self._options, self.notes = options, list[str]()
-        self.tables, self.corpus = tables, None if options.corpus is None else read_texts(options.corpus).texts
+        self.tables, self.corpus = (
+            tables,
+            None if options.corpus is None else read_texts(options.corpus).texts,
+        )
         self.names = _names({role: places[role] for role in _PARTS if places[role] is not None})
         self.files = {name: Source(place) for name, place in places.items() if _is_file(place)}
 
     @property
     def usual_convention(self) -> str:
-        """The convention where none is named: squad2 or squad1 where texts answer a file of SQuAD, else piaf. It is noted."""
+        """The convention where none is named: squad2 or squad1 where texts answer a file of SQuAD,
+        else piaf. It is noted.
+        """
         gold, given = self.tables["gold"], self.tables.get("predictions")
         if gold.format != "squad" or given is None or (given.table.starts >= 0).any():
             name, reason = "piaf", "the default"
@@ -102,7 +145,9 @@ class AnswerInputs:
         run, questions = self._options.retrieved, self.tables["gold"].table
         if run is not None:
             name, columns = self._options.retrieved_format, self._options.columns
-            found = read_retrieved(run, format=name, questions=questions, duplicates=duplicates, columns=columns)
+            found = read_retrieved(
+                run, format=name, questions=questions, duplicates=duplicates, columns=columns
+            )
             self.tables["retrieved"] = found
             _refuse_other_questions(questions, found.table.index, "retrieved documents")
 
@@ -120,8 +165,13 @@ def _refuse_other_questions(questions: Questions, others: Mapping[str, Any], wha
 
 
 def _names(places: Mapping[str, Any]) -> dict[str, str]:
-    """The name of each table: its file's stem; where stems are equal the whole name, the folder too, or its part."""
-    names = {role: Source(place).stem if _is_file(place) else _PARTS[role] for role, place in places.items()}
+    """The name of each table: its file's stem; where stems are equal the whole name, the folder
+    too, or its part.
+    """
+    names = {
+        role: Source(place).stem if _is_file(place) else _PARTS[role]
+        for role, place in places.items()
+    }
     for longer in (lambda path: path.name, lambda path: f"{path.parent.name}/{path.name}"):
         listed = [*names.values()]
         for role, place in places.items():
@@ -156,7 +206,14 @@ class _AnswerEvaluation:
         judge = None if reader is None else plan.measures.judge
         read = chain.from_iterable(each.notes for each in self.inputs.tables.values())
         impossible = list(map(bool, self._impossible))
-        found = outcomes(self.questions.ids, impossible, retriever=retriever, reader=reader, isolated=isolated, judge=judge)
+        found = outcomes(
+            self.questions.ids,
+            impossible,
+            retriever=retriever,
+            reader=reader,
+            isolated=isolated,
+            judge=judge,
+        )
         explained = AnswerTables(self.questions, found, retriever, reader, isolated, judge)
         return builder.results(
             rules=self._rules(retriever, reader, aggregates),
@@ -167,7 +224,11 @@ class _AnswerEvaluation:
             task="answers",
             aggregates=tuple(aggregates),
             sources=self.inputs.files,
-            **({name: getattr(explained, name)() for name in ("details", "queries", "items")} if details else {}),
+            **(
+                {name: getattr(explained, name)() for name in ("details", "queries", "items")}
+                if details
+                else {}
+            ),
             tables=_LazyTables(
                 failures=partial(failure_rows, found),
                 top_k=partial(self._top_k, retriever, reader),
@@ -175,7 +236,9 @@ class _AnswerEvaluation:
             ),
             objects={
                 "outcomes": tuple(found),
-                "hardest": lambda most=None: [explained.row(each) for each in hardest(found)[:most]],
+                "hardest": lambda most=None: [
+                    explained.row(each) for each in hardest(found)[:most]
+                ],
                 "searched": search,
                 "convention": builder.convention,
                 "retriever": None if retriever is None else retriever.name,
@@ -186,7 +249,11 @@ class _AnswerEvaluation:
     def _impossible(self) -> Bools:
         """(questions,) whether nothing is right but to give no answer, by the convention's rule."""
         unanswered = np.diff(self.questions.offsets) == 0
-        return unanswered & self.questions.impossible if self.plan.rules.impossible == "flagged" else unanswered
+        return (
+            unanswered & self.questions.impossible
+            if self.plan.rules.impossible == "flagged"
+            else unanswered
+        )
 
     def _retriever(self) -> RetrieverRun | None:
         inputs, found = self.inputs, self.inputs.tables.get("retrieved")
@@ -194,9 +261,16 @@ class _AnswerEvaluation:
             return None
         nothing_to_find = self._impossible if self.plan.rules.nothing_to_find == "right" else None
         name = inputs.names["retrieved"]
-        run = RetrieverRun.of(name, found, self.questions, self.plan.relevance, inputs.corpus, nothing_to_find)
-        bare = (run.view.n_relevant(1) == 0) & (True if nothing_to_find is None else ~nothing_to_find)
-        counts = {QUERIES_MISSING: int(np.count_nonzero(~run.hits.present)), QUERIES_UNKNOWN: len(run.hits.unknown)}
+        run = RetrieverRun.of(
+            name, found, self.questions, self.plan.relevance, inputs.corpus, nothing_to_find
+        )
+        bare = (run.view.n_relevant(1) == 0) & (
+            True if nothing_to_find is None else ~nothing_to_find
+        )
+        counts = {
+            QUERIES_MISSING: int(np.count_nonzero(~run.hits.present)),
+            QUERIES_UNKNOWN: len(run.hits.unknown),
+        }
         notes = {
             "nothing was retrieved for {}": (counts[QUERIES_MISSING], *_MISSES),
             "{} of no question here and ignored": (counts[QUERIES_UNKNOWN], "list is", "lists are"),
@@ -216,27 +290,50 @@ class _AnswerEvaluation:
             known = dict(zip(questions.ids, map(bool, retriever.found), strict=True))
         predictions, name = self.inputs.tables[role].table, self.inputs.names[role]
         view = AnswerPairs.pair(questions, predictions, retrieved=known, **plan.pairing)
-        run = ReaderRun(name=name, attributes={"part": _PARTS[role]}, view=view, predictions=predictions)
+        run = ReaderRun(
+            name=name, attributes={"part": _PARTS[role]}, view=view, predictions=predictions
+        )
         missing, extra = map(len, unmatched(questions, predictions))
         notes = {
-            f"{{}} no prediction, {_POLICIES.get(plan.pairing['missing'], '')}": (missing, "question has", "questions have"),
+            f"{{}} no prediction, {_POLICIES.get(plan.pairing['missing'], '')}": (
+                missing,
+                "question has",
+                "questions have",
+            ),
             "{} of no question here and ignored": (extra, "prediction is", "predictions are"),
         }
         self._count(run, view.impossible, {QUERIES_MISSING: missing, QUERIES_UNKNOWN: extra}, notes)
         if any(compares_positions(each.measure) for each in plan.measures.reader):
             documents = [each for each in predictions.documents if each is not None]
-            retrieved = self.inputs.tables["retrieved"].table.items if "retrieved" in self.inputs.tables else ()
-            self.builder.notes += unknown_documents(name, documents, questions, "answers'", retrieved)
+            retrieved = (
+                self.inputs.tables["retrieved"].table.items
+                if "retrieved" in self.inputs.tables
+                else ()
+            )
+            self.builder.notes += unknown_documents(
+                name, documents, questions, "answers'", retrieved
+            )
             self.builder.notes += run.position_notes(questions)
         return run
 
     def _count(
-        self, run: JudgedRun, impossible: Bools, counts: Mapping[str, int], notes: Mapping[str, tuple[int, str, str]]
+        self,
+        run: JudgedRun,
+        impossible: Bools,
+        counts: Mapping[str, int],
+        notes: Mapping[str, tuple[int, str, str]],
     ) -> None:
         """Keeps the counts of a run, and the notes whose number, with its noun, is not 0."""
-        self.builder.counts[run.name] = {QUERIES_COUNTED: len(run.view.queries), **answerable_counts(impossible), **counts}
+        self.builder.counts[run.name] = {
+            QUERIES_COUNTED: len(run.view.queries),
+            **answerable_counts(impossible),
+            **counts,
+        }
         own = run.notes if isinstance(run, RetrieverRun) else ()
-        self.builder.notes += [*own, *(f"{run.name}: {note.format(count_of(*n))}" for note, n in notes.items() if n[0])]
+        self.builder.notes += [
+            *own,
+            *(f"{run.name}: {note.format(count_of(*n))}" for note, n in notes.items() if n[0]),
+        ]
 
     def _add(self, run: JudgedRun | None, measures: Sequence[LabelledMeasure]) -> None:
         if run is None:
@@ -247,66 +344,123 @@ class _AnswerEvaluation:
             self.builder.add(run, [each], np.ones(len(run.view.queries), dtype=np.bool_))
 
     def _search(self, reader: ReaderRun | None) -> thresholds.ThresholdSearch | None:
-        """The best thresholds, if a file, or the reader for both kinds of questions, gives no-answer numbers. Raises BadUsage."""
+        """The best thresholds, if a file, or the reader for both kinds of questions, gives
+        no-answer numbers. Raises BadUsage.
+        """
         options, search = self.options, None
         mixed = bool(self._impossible.any() and not self._impossible.all())
-        order = tuple(self.inputs.tables["na_probs"].table) if "na_probs" in self.inputs.tables else ()
+        order = (
+            tuple(self.inputs.tables["na_probs"].table) if "na_probs" in self.inputs.tables else ()
+        )
         if reader is not None and (order or mixed):
-            search = thresholds.search_thresholds(reader, self.plan.measures.reader, ties=options.na_ties or "whole", order=order)
+            search = thresholds.search_thresholds(
+                reader, self.plan.measures.reader, ties=options.na_ties or "whole", order=order
+            )
         numbers = None if reader is None else reader.predictions.no_answer
-        for option, value in (("--na-threshold", options.na_threshold), ("--na-ties", options.na_ties)):
+        for option, value in (
+            ("--na-threshold", options.na_threshold),
+            ("--na-ties", options.na_ties),
+        ):
             if value is not None and numbers is None:
                 what = f"{flag(option, value)} has no effect without no-answer numbers"
                 raise BadUsage(f"{what}; give {flag('--na-probs')}, or predictions with no_answer.")
         if options.na_ties is not None and search is None:
-            raise BadUsage(f"{flag('--na-ties', options.na_ties)}: no threshold is searched for these measures; leave it out.")
+            raise BadUsage(
+                f"{flag('--na-ties', options.na_ties)}: no threshold is searched for these "
+                "measures; leave it out."
+            )
         self.builder.notes += () if search is None else search.notes
         return search
 
-    def _top_k(self, retriever: RetrieverRun | None, reader: ReaderRun | None) -> list[dict[str, Any]]:
-        """Summary rows at every cut-off, with `k`; each is exact, as it is the same lists cut shorter."""
+    def _top_k(
+        self, retriever: RetrieverRun | None, reader: ReaderRun | None
+    ) -> list[dict[str, Any]]:
+        """Summary rows at every cut-off, with `k`; each is exact, as it is the same lists cut
+        shorter.
+        """
         builder, ks = ResultsBuilder(self.builder.convention), list[int]()
         for labelled in self._with_cutoffs(reader):
             measure, word = labelled.measure, labelled.label.partition("@")[0]
-            run = reader if reader is not None and isinstance(reader.view, measure.entry.view) else retriever
+            run = (
+                reader
+                if reader is not None and isinstance(reader.view, measure.entry.view)
+                else retriever
+            )
             if run is None:
                 continue
             last = measure.cutoff or 1
             # Every cut-off up to ten, and round ones beyond.
-            for k in sorted({each for each in (*range(1, 11), 15, 20, 30, 50, 75, 100, 200, 500, 1000) if each < last} | {last}):
+            for k in sorted(
+                {
+                    each
+                    for each in (*range(1, 11), 15, 20, 30, 50, 75, 100, 200, 500, 1000)
+                    if each < last
+                }
+                | {last}
+            ):
                 at_k = LabelledMeasure(measure.with_parameters(k=k), f"{word}@{k}")
                 builder.add(run, [at_k], np.ones(len(run.view.queries), dtype=np.bool_))
                 ks.append(k)
-        intervals, seed, population_sd = self.options.intervals, self.options.seed, builder.convention.population_sd
-        rows = summarise(builder.values, intervals=intervals, seed=seed, population_sd=population_sd)
+        intervals, seed, population_sd = (
+            self.options.intervals,
+            self.options.seed,
+            builder.convention.population_sd,
+        )
+        rows = summarise(
+            builder.values, intervals=intervals, seed=seed, population_sd=population_sd
+        )
         return [row | {"k": k} for row, k in zip(rows, ks, strict=True)]
 
     def _with_cutoffs(self, reader: ReaderRun | None) -> Iterator[LabelledMeasure]:
-        """The measures to cut at every place: of the retriever all that can be, of the reader those over all questions."""
+        """The measures to cut at every place: of the retriever all that can be, of the reader those
+        over all questions.
+        """
         k, measures = self.plan.k, self.plan.measures
-        yield from (each for each in measures.retriever if each.measure.cutoff is not None and each.measure.cutoff > 1)
+        yield from (
+            each
+            for each in measures.retriever
+            if each.measure.cutoff is not None and each.measure.cutoff > 1
+        )
         if reader is None or k == 1 or int(np.diff(reader.pairs.offsets).max(initial=0)) < 2:
             return
-        over_all = [each for each in measures.reader if each.measure.parameters["population"] == "all"]
-        at_k = [LabelledMeasure(each.measure.with_parameters(k=k), each.label) for each in over_all if each.measure.cutoff == 1]
+        over_all = [
+            each for each in measures.reader if each.measure.parameters["population"] == "all"
+        ]
+        at_k = [
+            LabelledMeasure(each.measure.with_parameters(k=k), each.label)
+            for each in over_all
+            if each.measure.cutoff == 1
+        ]
         yield from [each for each in over_all if each.measure.cutoff == k] or at_k
 
     def _rules(
-        self, retriever: RetrieverRun | None, reader: ReaderRun | None, aggregates: Sequence[Mapping[str, Any]]
+        self,
+        retriever: RetrieverRun | None,
+        reader: ReaderRun | None,
+        aggregates: Sequence[Mapping[str, Any]],
     ) -> dict[str, Any]:
         """Every choice that decided a number."""
         plan, measures, builder = self.plan, self.plan.measures, self.builder
         rules: dict[str, Any] = {"convention": plan.convention.name, "k": plan.k}
         if retriever is not None:
-            rules |= {"retriever_k": plan.retriever_k, "relevance": plan.relevance.relevance} | plan.relevance.of_contexts
+            rules |= {
+                "retriever_k": plan.retriever_k,
+                "relevance": plan.relevance.relevance,
+            } | plan.relevance.of_contexts
             rules |= {"ties": builder.ties(retriever.ties), "duplicates": plan.duplicates}
         if reader is not None:
-            rules |= plan.pairing | {"right": str(measures.judge.right), "right_label": measures.judge.label}
+            rules |= plan.pairing | {
+                "right": str(measures.judge.right),
+                "right_label": measures.judge.label,
+            }
             rules |= libraries(each.measure for each in measures.reader)
         if aggregates:
             rules["na_ties"] = self.options.na_ties or "whole"
         about = {"questions": len(self.questions.ids), **answerable_counts(self._impossible)}
-        definitions = {str(each.measure): builder.definition(each.measure) for each in (*measures.retriever, *measures.reader)}
+        definitions = {
+            str(each.measure): builder.definition(each.measure)
+            for each in (*measures.retriever, *measures.reader)
+        }
         return {
             **rules,
             "gold": {**about, "merged": 0, **self.inputs.tables["gold"].counts},

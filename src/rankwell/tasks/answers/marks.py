@@ -1,4 +1,6 @@
-"""Marks in texts: the characters and tokens that an answer shares with a right one, and the words around an answer."""
+"""Marks in texts: the characters and tokens that an answer shares with a right one, and the words
+around an answer.
+"""
 
 import re
 from collections import Counter
@@ -19,7 +21,9 @@ _AROUND, _LONGEST_CONTEXT = 90, 400
 
 
 class Overlap(NamedTuple):
-    """The parts that an answer (first) and a right one share, as spans of characters, and the F1 of both kinds of parts."""
+    """The parts that an answer (first) and a right one share, as spans of characters, and the F1 of
+    both kinds of parts.
+    """
 
     characters: tuple[Spans, Spans]
     tokens: tuple[Spans, Spans]
@@ -28,16 +32,20 @@ class Overlap(NamedTuple):
 
 
 def overlap(answer: str, right: str, *, offset: int | None, normalizer: Normalizer) -> Overlap:
-    """The characters and tokens that two texts share; tokens are those of their normal forms, each shared once.
+    """The characters and tokens that two texts share; tokens are those of their normal forms, each
+    shared once.
 
-    offset: the place of the right answer less that of the answer, where both are known in one document: then characters are
-    shared where they are the same place. Otherwise they are those of common pieces of four letters, or half of the shorter text.
+    offset: the place of the right answer less that of the answer, where both are known in one
+    document: then characters are shared where they are the same place. Otherwise they are those of
+    common pieces of four letters, or half of the shorter text.
     """
     if offset is None:
         characters = _same_pieces(answer, right)
     else:
         start, end = max(0, offset), min(len(answer), offset + len(right))
-        characters = (((start, end),), ((start - offset, end - offset),)) if end > start else ((), ())
+        characters = (
+            (((start, end),), ((start - offset, end - offset),)) if end > start else ((), ())
+        )
     mine, theirs = _tokens(answer, normalizer), _tokens(right, normalizer)
     left = Counter(form for _, form in mine) & Counter(form for _, form in theirs)
     shared = sum(end - start for start, end in characters[0])
@@ -51,20 +59,31 @@ def overlap(answer: str, right: str, *, offset: int | None, normalizer: Normaliz
 
 def _same_pieces(answer: str, right: str) -> tuple[Spans, Spans]:
     # Letter by letter, as lower case may be longer than the letter.
-    one, other = [letter.lower() for letter in answer[:_LONGEST]], [letter.lower() for letter in right[:_LONGEST]]
+    one, other = (
+        [letter.lower() for letter in answer[:_LONGEST]],
+        [letter.lower() for letter in right[:_LONGEST]],
+    )
     if one == other:
         return (((0, len(answer)),), ((0, len(right)),)) if answer else ((), ())
     least = max(min(_SHORTEST, (min(len(one), len(other)) + 1) // 2), 1)
     blocks = SequenceMatcher(None, one, other, autojunk=False).get_matching_blocks()
     starts = [(a, b, size) for a, b, size in blocks if size >= least]
-    return tuple((a, a + size) for a, _, size in starts), tuple((b, b + size) for _, b, size in starts)
+    return tuple((a, a + size) for a, _, size in starts), tuple(
+        (b, b + size) for _, b, size in starts
+    )
 
 
 @lru_cache(maxsize=1 << 12)
 def _tokens(text: str, normalizer: Normalizer) -> tuple[tuple[Span, str], ...]:
-    """The tokens of the normal form of a whole text, each with its place in the text, or that of its word."""
+    """The tokens of the normal form of a whole text, each with its place in the text, or that of
+    its word.
+    """
     words = [(match.start(), match.group()) for match in _WORD.finditer(text)]
-    pieces = [((at + low, at + high), form) for at, word in words for (low, high), form in _pieces(word, normalizer)]
+    pieces = [
+        ((at + low, at + high), form)
+        for at, word in words
+        for (low, high), form in _pieces(word, normalizer)
+    ]
     found: list[tuple[Span, str]] = []
     place = 0
     for form in normalizer(text).split():
@@ -105,23 +124,38 @@ def _f1(shared: int, given: int, right: int) -> float:
 
 
 def context(text: str, answer: Span | None, rights: Sequence[Span]) -> dict[str, Any] | None:
-    """A cut of a document around an answer, or around the first right one where there is none; None where there is neither.
+    """A cut of a document around an answer, or around the first right one where there is none; None
+    where there is neither.
 
-    answer, rights: spans of characters, end exclusive; those outside the document are ignored. `text` is the cut, with … where
-    something is left out; `spans` its parts that are `both` answered and right, `gold` or `predicted` alone, as start, end and
-    word.
+    answer, rights: spans of characters, end exclusive; those outside the document are ignored.
+    `text` is the cut, with … where something is left out; `spans` its parts that are `both`
+    answered and right, `gold` or `predicted` alone, as start, end and word.
     """
     known = [span for span in rights if 0 <= span[0] < span[1] <= len(text)]
     mine = answer if answer is not None and 0 <= answer[0] < answer[1] <= len(text) else None
     centre = mine or min(known, default=None)
     if centre is None:
         return None
-    near = [centre, *(span for span in known if centre[0] - _AROUND <= span[0] and span[1] <= centre[1] + _AROUND)]
-    begin, end = _whole_words(text, max(0, min(start for start, _ in near) - _AROUND), max(stop for _, stop in near) + _AROUND)
+    near = [
+        centre,
+        *(
+            span
+            for span in known
+            if centre[0] - _AROUND <= span[0] and span[1] <= centre[1] + _AROUND
+        ),
+    ]
+    begin, end = _whole_words(
+        text,
+        max(0, min(start for start, _ in near) - _AROUND),
+        max(stop for _, stop in near) + _AROUND,
+    )
     end = min(end, begin + _LONGEST_CONTEXT)
     before, after = "… " if begin else "", " …" if end < len(text) else ""
     shift = len(before) - begin
-    spans = [[start + shift, stop + shift, word] for start, stop, word in _marked_parts(mine, known, begin, end)]
+    spans = [
+        [start + shift, stop + shift, word]
+        for start, stop, word in _marked_parts(mine, known, begin, end)
+    ]
     return {"text": f"{before}{text[begin:end]}{after}", "spans": spans}
 
 
@@ -133,7 +167,9 @@ def shortened(text: str, longest: int) -> str:
 
 
 def _whole_words(text: str, begin: int, end: int) -> Span:
-    """The cut without the word that it would break at its begin, and that at its end, where these are not too long."""
+    """The cut without the word that it would break at its begin, and that at its end, where these
+    are not too long.
+    """
     if begin:
         blank = text.find(" ", begin, begin + _AROUND // 2)
         begin = begin if blank < 0 else blank + 1
@@ -143,10 +179,14 @@ def _whole_words(text: str, begin: int, end: int) -> Span:
     return begin, min(end, len(text))
 
 
-def _marked_parts(answer: Span | None, rights: Iterable[Span], begin: int, end: int) -> list[tuple[int, int, str]]:
+def _marked_parts(
+    answer: Span | None, rights: Iterable[Span], begin: int, end: int
+) -> list[tuple[int, int, str]]:
     """The parts of a cut in order, each with what marks it."""
     spans = [(span, True) for span in rights] + ([(answer, False)] if answer is not None else [])
-    cuts = sorted({begin, end, *(place for span, _ in spans for place in span if begin < place < end)})
+    cuts = sorted(
+        {begin, end, *(place for span, _ in spans for place in span if begin < place < end)}
+    )
     found: list[tuple[int, int, str]] = []
     for start, stop in pairwise(cuts):
         kinds = {is_right for span, is_right in spans if span[0] <= start and stop <= span[1]}

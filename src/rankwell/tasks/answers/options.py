@@ -21,51 +21,62 @@ class AnswerOptions:
     Parameters
     ----------
     retrieved
-        A retriever's documents for each question: a run file, DPR's or Pyserini's retrieval results, Haystack's CSV, KILT, RAGAS.
+        A retriever's documents for each question: a run file, DPR's or Pyserini's retrieval
+        results, Haystack's CSV, KILT, RAGAS.
     k
         Number of first answers that top-k measures use; 5 by default.
     retriever_k
         Number of first documents that count as retrieved; 10 by default.
     convention
-        Whose words and rules: piaf, or squad2 and squad1 for texts that answer a file of SQuAD 2.0 and 1.1, unless one is named:
-        piaf-article, haystack-finder, haystack-v1, squad1, squad2, mlqa, french, nq-open, …
+        Whose words and rules: piaf, or squad2 and squad1 for texts that answer a file of SQuAD 2.0
+        and 1.1, unless one is named: piaf-article, haystack-finder, haystack-v1, squad1, squad2,
+        mlqa, french, nq-open, …
     measures
         A measure or a word of the convention, instead of its whole report; repeat it for more.
     normalizer
-        How texts are made comparable, instead of the convention's rule: squad, english, french, mlqa-de, none, …
+        How texts are made comparable, instead of the convention's rule: squad, english, french,
+        mlqa-de, none, …
     language
         Language of the answers, for conventions with rules for several, such as mlqa.
     isolated
-        What the same reader answered from the right passages: beside what it made of the retrieved ones.
+        What the same reader answered from the right passages: beside what it made of the retrieved
+        ones.
     na_probs
-        Probability that each question has no answer: {id: number}; the best thresholds on it are searched.
+        Probability that each question has no answer: {id: number}; the best thresholds on it are
+        searched.
     na_threshold
         No answer counts as given where the number is above this.
     na_ties
-        Best thresholds with equal numbers on one side (whole), or as SQuAD's official script finds them, by the file's order.
+        Best thresholds with equal numbers on one side (whole), or as SQuAD's official script finds
+        them, by the file's order.
     relevance
-        What a relevant document is: the question's own (document), one that holds an answer (dpr: its tokens; kilt: its normal
-        form; lower, raw: its text), or one that shares text with the question's own (context); by default the convention's.
+        What a relevant document is: the question's own (document), one that holds an answer (dpr:
+        its tokens; kilt: its normal form; lower, raw: its text), or one that shares text with the
+        question's own (context); by default the convention's.
     corpus
         Texts of the documents by id, for relevance by answers or context.
     context_share
-        Share of the shorter text that two documents must have in common to be the same context, from 0 to 1; 0.65 by default.
+        Share of the shorter text that two documents must have in common to be the same context,
+        from 0 to 1; 0.65 by default.
     context_similarity
-        Instead, how similar their whole texts are, for paraphrases: words (F1 of the words), or levenshtein, hamming, jaro or
-        jaro-winkler, 1 less the normalised distance.
+        Instead, how similar their whole texts are, for paraphrases: words (F1 of the words), or
+        levenshtein, hamming, jaro or jaro-winkler, 1 less the normalised distance.
     context_threshold
         The least such similarity of two documents that are the same context; 0.5 by default.
     ties
         Order of documents with equal scores in a run file; by default the convention's.
     duplicates
-        A document that is listed twice: an error, the first or the best of both is kept, or each place counts (keep); by
+        A document that is listed twice: an error, the first or the best of both is kept, or each
+        place counts (keep); by
         default the convention's: keep under piaf.
     missing
-        A question without a prediction counts 0 (zero), as answered by nothing (empty), is left out (skip), or is an error.
+        A question without a prediction counts 0 (zero), as answered by nothing (empty), is left out
+        (skip), or is an error.
     extra
         A prediction without a question is ignored (ignore), or an error.
     right
-        The word that decides whether a question is answered rightly; by default the first of the report.
+        The word that decides whether a question is answered rightly; by default the first of the
+        report.
     gold_format
         Name of a format, where content does not determine it.
     predictions_format
@@ -75,8 +86,9 @@ class AnswerOptions:
     isolated_format
         Likewise.
     intervals
-        95 % intervals over questions: `bootstrap-t` (exact for values of 0 and 1, else the studentised bootstrap, at least as
-        wide as Student's t), `bootstrap` (percentiles, as earlier versions gave), Student's `t`, or none.
+        95 % intervals over questions: `bootstrap-t` (exact for values of 0 and 1, else the
+        studentised bootstrap, at least as wide as Student's t), `bootstrap` (percentiles, as
+        earlier versions gave), Student's `t`, or none.
     seed
         Seed of the bootstrap.
     """

@@ -1,4 +1,6 @@
-"""Answers of a reader joined with the questions, and the outcome of each question: right, or failed by retriever or reader."""
+"""Answers of a reader joined with the questions, and the outcome of each question: right, or failed
+by retriever or reader.
+"""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -21,7 +23,9 @@ _ORDER = ("retriever", "reader", "no-answer", "none")
 
 
 class RankedAnswer(NamedTuple):
-    """One answer. text: None where it says that there is none. start, end: -1 where unknown. score: NaN where unknown."""
+    """One answer. text: None where it says that there is none. start, end: -1 where unknown. score:
+    NaN where unknown.
+    """
 
     rank: int
     text: str | None
@@ -33,7 +37,9 @@ class RankedAnswer(NamedTuple):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ReaderRun(JudgedRun):
-    """The answers of one reader joined with the questions that count for it; its view is an AnswerPairs."""
+    """The answers of one reader joined with the questions that count for it; its view is an
+    AnswerPairs.
+    """
 
     view: Any
     ties: str = "input"
@@ -56,29 +62,49 @@ class ReaderRun(JudgedRun):
         cells = list(zip(table.texts, table.documents, *columns, strict=True))
         bounds = dict(zip(table.ids, pairwise(table.offsets.tolist()), strict=True))
         return {
-            query: [RankedAnswer(rank, *each) for rank, each in enumerate(cells[slice(*bounds.get(query, (0, 0)))], start=1)]
+            query: [
+                RankedAnswer(rank, *each)
+                for rank, each in enumerate(cells[slice(*bounds.get(query, (0, 0)))], start=1)
+            ]
             for query in self.pairs.queries
         }
 
     @cached_property
     def silent(self) -> Bools:
-        """(questions,) whether the first answer says that there is none, or there is no answer at all."""
+        """(questions,) whether the first answer says that there is none, or there is no answer at
+        all.
+        """
         none = np.ones(len(self.pairs.queries), dtype=np.bool_)
         filled = np.flatnonzero(np.diff(self.pairs.offsets))
-        none[filled] = [is_blank(self.pairs.texts[row]) for row in self.pairs.offsets[:-1][filled].tolist()]
+        none[filled] = [
+            is_blank(self.pairs.texts[row]) for row in self.pairs.offsets[:-1][filled].tolist()
+        ]
         return none
 
     def position_notes(self, questions: Questions) -> list[str]:
-        """Notes on answers whose positions are compared: those that cannot be right, or whose text is elsewhere."""
+        """Notes on answers whose positions are compared: those that cannot be right, or whose text
+        is elsewhere.
+        """
         homes = any(document is not None for document in questions.answer_documents)
-        given = [(query, each) for query, listed in self.answers.items() for each in listed if not is_blank(each.text)]
+        given = [
+            (query, each)
+            for query, listed in self.answers.items()
+            for each in listed
+            if not is_blank(each.text)
+        ]
         odd: dict[str, list[tuple[str, RankedAnswer]]] = {}
         for query, each in given:
             problem = _position_problem(each, questions.contexts, homes=homes)
             if problem:
                 odd.setdefault(problem, []).append((query, each))
-        counts = {problem: f"{self.name}: {len(found)} of {len(given)} answers {problem}" for problem, found in odd.items()}
-        return [f"{counts[problem]} (question {query!r}, rank {each.rank})" for problem, ((query, each), *_) in odd.items()]
+        counts = {
+            problem: f"{self.name}: {len(found)} of {len(given)} answers {problem}"
+            for problem, found in odd.items()
+        }
+        return [
+            f"{counts[problem]} (question {query!r}, rank {each.rank})"
+            for problem, ((query, each), *_) in odd.items()
+        ]
 
 
 def answerable_counts(impossible: Bools) -> dict[str, int]:
@@ -88,7 +114,9 @@ def answerable_counts(impossible: Bools) -> dict[str, int]:
 
 
 def _position_problem(answer: RankedAnswer, contexts: Mapping[str, str], *, homes: bool) -> str:
-    """The problem with the position of an answer, or the empty string. homes: whether right answers name documents."""
+    """The problem with the position of an answer, or the empty string. homes: whether right answers
+    name documents.
+    """
     if answer.start < 0:
         return "have no position, so that they are wrong"
     if answer.end < answer.start:
@@ -104,13 +132,17 @@ def _position_problem(answer: RankedAnswer, contexts: Mapping[str, str], *, home
 def over_all_questions(measure: Measure) -> Measure:
     """The same measure over all questions, retrieved or not."""
     neutral: dict[str, Any] = {"population": "all", "retrieval": "ignored"}
-    return measure.with_parameters(**{name: value for name, value in neutral.items() if measure.accepts(name)})
+    return measure.with_parameters(
+        **{name: value for name, value in neutral.items() if measure.accepts(name)}
+    )
 
 
 class Outcome(NamedTuple):
-    """The outcome of a question. failed: the stage that failed it, None where it is not counted. why: in words.
+    """The outcome of a question. failed: the stage that failed it, None where it is not counted.
+    why: in words.
 
-    value, partial: of the first answer. later: of the best further one. alone, partial_alone: of that from the right passage.
+    value, partial: of the first answer. later: of the best further one. alone, partial_alone: of
+    that from the right passage.
     """
 
     query: str
@@ -125,7 +157,9 @@ class Outcome(NamedTuple):
 
 
 class Judge(NamedTuple):
-    """The measures that decide outcomes: `right` from 0.5 on, `partial` for parts, `later` further down. label: a word for it."""
+    """The measures that decide outcomes: `right` from 0.5 on, `partial` for parts, `later` further
+    down. label: a word for it.
+    """
 
     right: Measure
     partial: Measure
@@ -152,10 +186,12 @@ def outcomes(
     isolated: ReaderRun | None,
     judge: Judge | None,
 ) -> list[Outcome]:
-    """The outcome of every question, by the first stage that failed it; without answers the retriever alone is judged.
+    """The outcome of every question, by the first stage that failed it; without answers the
+    retriever alone is judged.
 
-    A wrong answer is the retriever's where no relevant document was found, else the fault of silence where nothing was answered,
-    else the reader's. An impossible question that was answered is the fault of silence, too.
+    A wrong answer is the retriever's where no relevant document was found, else the fault of
+    silence where nothing was answered, else the reader's. An impossible question that was answered
+    is the fault of silence, too.
     """
     found = {} if retriever is None else dict(zip(queries, map(bool, retriever.found), strict=True))
     integrated = None if reader is None or judge is None else _first_answers(reader, judge)
@@ -164,13 +200,17 @@ def outcomes(
     for query, none in zip(queries, impossible, strict=True):
         mine, other = None if integrated is None else integrated.get(query), alone.get(query)
         if integrated is None:
-            failed, why = ("none", "retrieved") if found[query] else ("retriever", "document not retrieved")
+            failed, why = (
+                ("none", "retrieved") if found[query] else ("retriever", "document not retrieved")
+            )
             result.append(Outcome(query, none, failed, why))
         elif mine is None:
             result.append(Outcome(query, none, None, "left out, as it has no prediction"))
         else:
             ends = (None, None) if other is None else (other.value, other.partial)
-            result.append(Outcome(query, none, *_attribute(mine, none, found.get(query)), *mine[:3], *ends))
+            result.append(
+                Outcome(query, none, *_attribute(mine, none, found.get(query)), *mine[:3], *ends)
+            )
     return result
 
 
@@ -183,7 +223,10 @@ def _attribute(first: _FirstAnswer, impossible: bool, found: bool | None) -> tup
         if first.missing:
             return "no-answer", "no prediction"
         # Some conventions require an explicit None, others have no right answer to such a question.
-        return "no-answer", "silent, in a way that counts wrong" if first.silent else "answered, though impossible"
+        return (
+            "no-answer",
+            "silent, in a way that counts wrong" if first.silent else "answered, though impossible",
+        )
     if found is False:
         return "retriever", "document not retrieved"
     if first.missing:
@@ -196,7 +239,11 @@ def _attribute(first: _FirstAnswer, impossible: bool, found: bool | None) -> tup
 
 
 def _first_answers(reader: ReaderRun, judge: Judge) -> dict[str, _FirstAnswer]:
-    pairs, silent, threshold = reader.pairs, reader.silent, judge.right.parameters.get("na_threshold")
+    pairs, silent, threshold = (
+        reader.pairs,
+        reader.silent,
+        judge.right.parameters.get("na_threshold"),
+    )
     if threshold is not None:
         silent = silent | (np.nan_to_num(pairs.no_answer, nan=-np.inf) > threshold)
     columns = (judge.right(pairs), judge.partial(pairs), judge.later(pairs), silent, pairs.missing)
@@ -205,21 +252,34 @@ def _first_answers(reader: ReaderRun, judge: Judge) -> dict[str, _FirstAnswer]:
 
 
 def failure_rows(found: Sequence[Outcome]) -> list[dict[str, Any]]:
-    """The number of questions that each stage failed, and why; `right_alone` of them are right from the right passage."""
+    """The number of questions that each stage failed, and why; `right_alone` of them are right from
+    the right passage.
+    """
     counted = [each for each in found if each.failed is not None]
     groups = Counter((each.failed, each.why) for each in counted)
     rows: list[dict[str, Any]] = []
-    for (failed, why), n in sorted(groups.items(), key=lambda each: (_ORDER.index(each[0][0] or "none"), -each[1], each[0][1])):
-        row: dict[str, Any] = {"failed": failed, "why": why, "questions": n, "share": n / len(counted)}
+    for (failed, why), n in sorted(
+        groups.items(), key=lambda each: (_ORDER.index(each[0][0] or "none"), -each[1], each[0][1])
+    ):
+        row: dict[str, Any] = {
+            "failed": failed,
+            "why": why,
+            "questions": n,
+            "share": n / len(counted),
+        }
         if any(each.alone is not None for each in counted):
             mine = [each for each in counted if (each.failed, each.why) == (failed, why)]
-            row["right_alone"] = sum(each.alone is not None and each.alone >= _RIGHT_FROM for each in mine)
+            row["right_alone"] = sum(
+                each.alone is not None and each.alone >= _RIGHT_FROM for each in mine
+            )
         rows.append(row)
     return rows
 
 
 def hardest(found: Sequence[Outcome]) -> list[Outcome]:
-    """The failed questions, the hardest first: not right further down, least right in part; equally hard ones take turns."""
+    """The failed questions, the hardest first: not right further down, least right in part; equally
+    hard ones take turns.
+    """
     wrong = [each for each in found if each.failed not in (None, "none")]
     turns: Counter[Any] = Counter()
     placed: list[tuple[Any, ...]] = []

@@ -1,11 +1,19 @@
-"""The measures of an evaluation of answers and the rules that decide its values, from a convention and the user's choices."""
+"""The measures of an evaluation of answers and the rules that decide its values, from a convention
+and the user's choices.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from rankwell.conventions import CONVENTIONS, Convention, LabelledMeasure, choose_measures, find_convention
+from rankwell.conventions import (
+    CONVENTIONS,
+    Convention,
+    LabelledMeasure,
+    choose_measures,
+    find_convention,
+)
 from rankwell.core.registry import Measure, measure_names, parse_measure
 from rankwell.core.tables.columns import Repeats, refuse_unused_columns
 from rankwell.errors import BadUsage, flag
@@ -21,7 +29,9 @@ _PLAIN = ("Success", "AP", "RR")
 
 
 class AnswerMeasures(NamedTuple):
-    """The measures of the retriever and of the reader, those that decide outcomes, and notes on those that are left out."""
+    """The measures of the retriever and of the reader, those that decide outcomes, and notes on
+    those that are left out.
+    """
 
     retriever: tuple[LabelledMeasure, ...]
     reader: tuple[LabelledMeasure, ...]
@@ -31,7 +41,9 @@ class AnswerMeasures(NamedTuple):
 
 @dataclass(frozen=True)
 class AnswerPlan:
-    """The measures and every rule of an evaluation: the user's choices before those of the convention."""
+    """The measures and every rule of an evaluation: the user's choices before those of the
+    convention.
+    """
 
     options: AnswerOptions
     has_answers: bool = True
@@ -46,7 +58,10 @@ class AnswerPlan:
         """The rules of the convention for answers. Raises BadUsage for one that has none."""
         if "answers" not in self.convention.tasks:
             known = ", ".join(each for each in CONVENTIONS if "answers" in CONVENTIONS[each].tasks)
-            raise BadUsage(f"the convention {self.convention.name} does not judge answers to questions; there are {known}.")
+            raise BadUsage(
+                f"the convention {self.convention.name} does not judge answers to questions; "
+                f"there are {known}."
+            )
         return self.convention.rules_of("answers", AnswerConvention())
 
     @property
@@ -63,7 +78,11 @@ class AnswerPlan:
     def pairing(self) -> dict[str, Any]:
         """The rules by which answers are paired with questions; see `AnswerPairs.pair`."""
         missing = self.options.missing or self.rules.missing
-        return {"impossible": self.rules.impossible, "missing": missing, "extra": self.options.extra or "ignore"}
+        return {
+            "impossible": self.rules.impossible,
+            "missing": missing,
+            "extra": self.options.extra or "ignore",
+        }
 
     @property
     def duplicates(self) -> Repeats:
@@ -71,10 +90,14 @@ class AnswerPlan:
         return self.options.duplicates or self.rules.duplicates
 
     def check(self, predictions: Any) -> None:
-        """Raises BadUsage, before anything is read, where nothing can be judged, and for options that cannot be combined."""
+        """Raises BadUsage, before anything is read, where nothing can be judged, and for options
+        that cannot be combined.
+        """
         options = self.options
         if predictions is None and options.retrieved is None:
-            raise BadUsage(f"there is nothing to judge; give PREDICTIONS, {flag('--retrieved')}, or both.")
+            raise BadUsage(
+                f"there is nothing to judge; give PREDICTIONS, {flag('--retrieved')}, or both."
+            )
         needing = {
             flag("--retrieved"): (options.retrieved, _OF_RETRIEVER),
             "PREDICTIONS": (predictions, _OF_READER),
@@ -85,7 +108,9 @@ class AnswerPlan:
             if place is None and given is not None:
                 value = getattr(options, given)
                 option = flag(given, value) if isinstance(value, (str, int, float)) else flag(given)
-                raise BadUsage(f"{option} has no effect without {needed}; give it, or leave this out.")
+                raise BadUsage(
+                    f"{option} has no effect without {needed}; give it, or leave this out."
+                )
         if options.retrieved is None:
             refuse_unused_columns(options.columns, "run", flag("--retrieved"))
         check_intervals(options.intervals, options.seed)
@@ -103,17 +128,25 @@ class AnswerPlan:
         shares: dict[str, float | None] = {name: getattr(options, name) for name in names}
         for name, value in {**shares, "context_similarity": similarity}.items():
             if value is not None and options.relevance != "context":
-                what = f"{flag('--' + name.replace('_', '-'), value)} has no effect without {flag('--relevance', 'context')}"
+                what = (
+                    f"{flag('--' + name.replace('_', '-'), value)} has no effect without "
+                    f"{flag('--relevance', 'context')}"
+                )
                 raise BadUsage(f"{what}; give it, or leave this out.")
         for name, share in shares.items():
             if share is not None and not 0 < share <= 1:
-                raise BadUsage(f"{flag('--' + name.replace('_', '-'), share)}; expected a number above 0 and at most 1.")
+                raise BadUsage(
+                    f"{flag('--' + name.replace('_', '-'), share)}; expected a number above 0 "
+                    "and at most 1."
+                )
         if options.context_threshold is not None and similarity is None:
             what = f"{flag('--context-threshold', options.context_threshold)} has no effect without"
             raise BadUsage(f"{what} {flag('--context-similarity')}; give it, or leave this out.")
         if options.context_share is not None and similarity is not None:
             what = f"{flag('--context-share', options.context_share)} has no effect beside"
-            raise BadUsage(f"{what} {flag('--context-similarity', similarity)}; leave one of them out.")
+            raise BadUsage(
+                f"{what} {flag('--context-similarity', similarity)}; leave one of them out."
+            )
 
     @property
     def relevance(self) -> RelevanceRules:
@@ -124,57 +157,106 @@ class AnswerPlan:
             as_published=options.relevance is None,
             context_share=0.65 if options.context_share is None else options.context_share,
             context_similarity=options.context_similarity,
-            context_threshold=0.5 if options.context_threshold is None else options.context_threshold,
+            context_threshold=0.5
+            if options.context_threshold is None
+            else options.context_threshold,
             ties=options.ties or self.convention.ties,
             k=self.retriever_k,
-            needs_evidence="EvidenceRprec" in {each.measure.name for each in self.measures.retriever},
+            needs_evidence="EvidenceRprec"
+            in {each.measure.name for each in self.measures.retriever},
         )
 
     @cached_property
     def measures(self) -> AnswerMeasures:
-        """The requested measures that can be computed. Raises BadUsage for a named one that cannot, and where none is left."""
-        options, has_answers, has_run = self.options, self.has_answers, self.options.retrieved is not None
+        """The requested measures that can be computed. Raises BadUsage for a named one that cannot,
+        and where none is left.
+        """
+        options, has_answers, has_run = (
+            self.options,
+            self.has_answers,
+            self.options.retrieved is not None,
+        )
         measures = measure_names(options.measures)
         if measures is None:
             plain = [f"{name}@{self.retriever_k}" for name in _PLAIN]
-            retriever, texts = self.retriever_measures() or choose_measures(plain, self.convention), None
+            retriever, texts = (
+                self.retriever_measures() or choose_measures(plain, self.convention),
+                None,
+            )
         else:
             by_part = self._by_part(measures, has_run=has_run)
-            retriever = tuple(LabelledMeasure(self.measure(text), text.strip()) for text in by_part["retriever"])
+            retriever = tuple(
+                LabelledMeasure(self.measure(text), text.strip()) for text in by_part["retriever"]
+            )
             texts = by_part["reader"]
         reader = () if texts == [] else self.reader_measures(texts)
         is_alone = has_answers and not has_run
-        needing = [each for each in reader if is_alone and each.measure.parameters["retrieval"] != "ignored"]
+        needing = [
+            each
+            for each in reader
+            if is_alone and each.measure.parameters["retrieval"] != "ignored"
+        ]
         labels = ", ".join(each.label for each in needing)
         if needing and (measures is not None or len(needing) == len(reader)):
             raise BadUsage(
-                f"{labels}: judged with regard to what was retrieved; give the retriever's run ({flag('--retrieved')})."
+                f"{labels}: judged with regard to what was retrieved; give the retriever's "
+                f"run ({flag('--retrieved')})."
             )
-        what = f"left out, as they ask what was retrieved; to have them, give the retriever's run ({flag('--retrieved')})"
+        what = (
+            "left out, as they ask what was retrieved; to have them, give the retriever's run "
+            f"({flag('--retrieved')})"
+        )
         notes = [f"{what}: {labels}"] if needing else []
         more = replace(self, options=replace(options, k=self.k + 1)).reader_measures(texts or None)
-        if options.k is not None and not (has_answers and self.reader_measures(texts or None) != more):
+        if options.k is not None and not (
+            has_answers and self.reader_measures(texts or None) != more
+        ):
             notes.append(f"-k {self.k} is unused: no measure here looks at as many answers")
         languages = self.rules.languages
-        if len(languages) > 1 and has_answers and options.normalizer is None and options.language is None:
-            notes.append(f"the rules are those of {next(iter(languages))}, as {flag('--language')} names no other")
+        if (
+            len(languages) > 1
+            and has_answers
+            and options.normalizer is None
+            and options.language is None
+        ):
+            notes.append(
+                f"the rules are those of {next(iter(languages))}, as {flag('--language')} "
+                "names no other"
+            )
         for option in ("normalizer", "na_threshold") if has_answers and reader else ():
             value = getattr(options, option)
-            if value is not None and not any(each.measure.parameters.get(option) == value for each in reader):
-                what = f"{flag(option, value)} is unused: the measures of the convention {self.convention.name}"
-                raise BadUsage(f"{what} compare positions; name a convention that compares texts, or leave it out.")
+            if value is not None and not any(
+                each.measure.parameters.get(option) == value for each in reader
+            ):
+                what = (
+                    f"{flag(option, value)} is unused: the measures of the convention "
+                    f"{self.convention.name}"
+                )
+                raise BadUsage(
+                    f"{what} compare positions; name a convention that compares texts, or "
+                    "leave it out."
+                )
         kept = tuple(each for each in reader if has_answers and each not in needing)
         return AnswerMeasures(retriever if has_run else (), kept, self._judge(reader), tuple(notes))
 
     def reader_measures(self, texts: Sequence[str] | None) -> tuple[LabelledMeasure, ...]:
-        """The measures of answers that words name, else the convention's, with the user's k, normalizer and threshold."""
+        """The measures of answers that words name, else the convention's, with the user's k,
+        normalizer and threshold.
+        """
         options, languages = self.options, self.rules.languages
         normalizer, language, name = options.normalizer, options.language, self.convention.name
         if language is not None and normalizer is None:
             if language not in languages:
-                hint = "; French has the convention french" if language == "fr" and name != "french" else ""
+                hint = (
+                    "; French has the convention french"
+                    if language == "fr" and name != "french"
+                    else ""
+                )
                 known = f"it has {', '.join(languages)}" if languages else "it has one rule for all"
-                raise BadUsage(f"the convention {name} has no rules for the language {language!r}: {known}{hint}.")
+                raise BadUsage(
+                    f"the convention {name} has no rules for the language {language!r}: "
+                    f"{known}{hint}."
+                )
             normalizer = languages[language]
         named = [self.rules.other_words.get(text.strip(), text) for text in texts or ()]
         found: list[LabelledMeasure] = []
@@ -184,14 +266,24 @@ class AnswerPlan:
                 "normalizer": None if compares_positions(measure) else normalizer,
                 "na_threshold": options.na_threshold,
             }
-            given = {name: value for name, value in own.items() if value is not None and measure.accepts(name)}
+            given = {
+                name: value
+                for name, value in own.items()
+                if value is not None and measure.accepts(name)
+            }
             found.append(LabelledMeasure(measure.with_parameters(**given), label))
         return tuple(found)
 
     def retriever_measures(self) -> tuple[LabelledMeasure, ...]:
         """The convention's report of the first retriever_k documents, under its own labels."""
-        labels = {word: f"{word}{self.retriever_k}" if word.endswith("@") else word for word in self.rules.retriever}
-        return tuple(LabelledMeasure(self.measure(word.removesuffix("@")), label) for word, label in labels.items())
+        labels = {
+            word: f"{word}{self.retriever_k}" if word.endswith("@") else word
+            for word in self.rules.retriever
+        }
+        return tuple(
+            LabelledMeasure(self.measure(word.removesuffix("@")), label)
+            for word, label in labels.items()
+        )
 
     def measure(self, text: str) -> Measure:
         """The measure that a word names; a cut-off is added where it needs one."""
@@ -202,7 +294,9 @@ class AnswerPlan:
             return parse_measure(text, self.convention.words)
 
     def _by_part(self, measures: Sequence[str], *, has_run: bool) -> dict[str, list[str]]:
-        """The words by the part that their measures judge. Raises BadUsage for one that judges nothing that is given."""
+        """The words by the part that their measures judge. Raises BadUsage for one that judges
+        nothing that is given.
+        """
         by_part: dict[str, list[str]] = {"retriever": [], "reader": []}
         for text in measures:
             self._refuse_other_cutoff(text)
@@ -214,14 +308,19 @@ class AnswerPlan:
             by_part[part].append(text)
         if by_part["retriever"] and not has_run:
             raise BadUsage(
-                f"{by_part['retriever'][0]!r} judges retrieved documents; give the retriever's run ({flag('--retrieved')})."
+                f"{by_part['retriever'][0]!r} judges retrieved documents; give the "
+                f"retriever's run ({flag('--retrieved')})."
             )
         if by_part["reader"] and not self.has_answers:
-            raise BadUsage(f"{by_part['reader'][0]!r} judges answers; give the reader's PREDICTIONS.")
+            raise BadUsage(
+                f"{by_part['reader'][0]!r} judges answers; give the reader's PREDICTIONS."
+            )
         return by_part
 
     def _refuse_other_cutoff(self, text: str) -> None:
-        """Raises BadUsage for a word that has a cut-off of its own and is given another: its name would be wrong."""
+        """Raises BadUsage for a word that has a cut-off of its own and is given another: its name
+        would be wrong.
+        """
         word, at, other = text.strip().rpartition("@")
         meaning = self.convention.words.get(word) if at else None
         try:
@@ -233,36 +332,79 @@ class AnswerPlan:
             raise BadUsage(f"{what}; leave out @{other}, or name another measure.")
 
     def _judge(self, reader: Sequence[LabelledMeasure]) -> Judge:
-        """The measures that decide outcomes: the named one, else the first, and F1 of the same kind for partial answers."""
+        """The measures that decide outcomes: the named one, else the first, and F1 of the same kind
+        for partial answers.
+        """
         right = self.options.right
         if right is not None and _part(self.measure(right)) != "reader":
-            raise BadUsage(f"{flag('--right')} {right!r} judges no answers; name one of {', '.join(self.rules.labels)}.")
+            raise BadUsage(
+                f"{flag('--right')} {right!r} judges no answers; name one of "
+                f"{', '.join(self.rules.labels)}."
+            )
         known = reader or self.reader_measures(None)
         first = self.reader_measures([right])[0] if right is not None else known[0]
         decides = over_all_questions(first.measure)
         label = first.label if decides == first.measure else f"{first.label} over all questions"
-        shares = [each.measure for each in known if each.measure.name == "AnswerF1" and each.measure.parameters["over"] == "best"]
-        same = [over_all_questions(each) for each in shares if compares_positions(each) == compares_positions(decides)]
+        shares = [
+            each.measure
+            for each in known
+            if each.measure.name == "AnswerF1" and each.measure.parameters["over"] == "best"
+        ]
+        same = [
+            over_all_questions(each)
+            for each in shares
+            if compares_positions(each) == compares_positions(decides)
+        ]
         partial = same[0].with_parameters(k=decides.cutoff) if same else decides
-        return Judge(decides, partial, decides.with_parameters(k=max(self.k, decides.cutoff or self.k)), label)
+        return Judge(
+            decides,
+            partial,
+            decides.with_parameters(k=max(self.k, decides.cutoff or self.k)),
+            label,
+        )
 
 
 def compares_positions(measure: Measure) -> bool:
     """Whether a measure of answers compares positions instead of texts."""
-    return measure.parameters.get("match", measure.parameters.get("unit")) in ("offset", "overlap", "intersect")
+    return measure.parameters.get("match", measure.parameters.get("unit")) in (
+        "offset",
+        "overlap",
+        "intersect",
+    )
 
 
 def _part(measure: Measure) -> str | None:
     if measure.entry.view is AnswerPairs:
         return "reader"
-    return "retriever" if measure.entry.view.__name__ in ("JudgedRankings", "GroupRankings") else None
+    return (
+        "retriever" if measure.entry.view.__name__ in ("JudgedRankings", "GroupRankings") else None
+    )
 
 
 _OF_RETRIEVER = (
-    *("retriever_k", "relevance", "context_share", "context_similarity", "context_threshold", "corpus", "ties", "duplicates"),
+    *(
+        "retriever_k",
+        "relevance",
+        "context_share",
+        "context_similarity",
+        "context_threshold",
+        "corpus",
+        "ties",
+        "duplicates",
+    ),
     *("retrieved_format", "columns"),
 )
 _OF_READER = (
-    *("isolated", "na_probs", "normalizer", "language", "missing", "extra", "na_threshold", "na_ties", "right"),
+    *(
+        "isolated",
+        "na_probs",
+        "normalizer",
+        "language",
+        "missing",
+        "extra",
+        "na_threshold",
+        "na_ties",
+        "right",
+    ),
     "predictions_format",
 )

@@ -1,4 +1,6 @@
-"""Public names of question answering: every line puts one into `rankwell`, which loads it on first use."""
+"""Public names of question answering: every line puts one into `rankwell`, which loads it on first
+use.
+"""
 
 from rankwell.tasks.answers.answer_pairs import Predictions as Predictions
 from rankwell.tasks.answers.answer_pairs import Questions as Questions

@@ -1,4 +1,6 @@
-"""Readers that answer questions from passages: one without a model, and any extractive model of transformers."""
+"""Readers that answer questions from passages: one without a model, and any extractive model of
+transformers.
+"""
 
 import math
 import re
@@ -17,17 +19,28 @@ from rankwell.tasks.answers.passages import Answer, Passage, ranked
 _WORD = re.compile(r"[^\W_]+(?:[._'’-]+[^\W_]+)*", re.UNICODE)
 _SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]]*\s+|\n+")
 _SHORTENED = re.compile(r"(?:^|[\s.(])(?:[^\W\d_]|Mr|Mrs|Ms|Dr|St|vs|No|Fig|ca|cf)$")
-_NUMBER = re.compile(r"\d|^(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|hundred|thousand|million)s?$")
+_NUMBER = re.compile(
+    r"\d|^(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|hundred|thousand|million)s?$"
+)
 _STOP = frozenset(
     re.findall(
         r"\w+",
-        "a an and any are as at be been being but by can could did do does each for from had has have how if in into is it its "
-        "itself may might must no nor not of on or other own shall should so some such than that the their them then there "
-        "these they this those to up was were what when where which while who whom whose why will with would you your",
+        "a an and any are as at be been being but by can could did do does each for from had "
+        "has have how if in into is it its "
+        "itself may might must no nor not of on or other own shall should so some such than "
+        "that the their them then there "
+        "these they this those to up was were what when where which while who whom whose why "
+        "will with would you your",
     )
 )
-_ASKS_NUMBER = re.compile(r"\b(?:how (?:many|much|long|old|often|far|large|big|wide|high|fast)|what (?:number|year)|when)\b")
-_NAMED = "function|method|class|module|exception|attribute|argument|object|constant|type|warning|operator"
+_ASKS_NUMBER = re.compile(
+    r"\b(?:how (?:many|much|long|old|often|far|large|big|wide|high|fast)|what "
+    r"(?:number|year)|when)\b"
+)
+_NAMED = (
+    "function|method|class|module|exception|attribute|argument|object|constant|type|"
+    "warning|operator"
+)
 _ASKS_NAME = re.compile(rf"\b(?:what|which) (?:\w+ )?(?:{_NAMED})\b|\b(?:who|whom|whose|which)\b")
 _CLAUSE_END = re.compile(r"[,;:()–—]")
 _LONGEST = 12
@@ -43,12 +56,15 @@ class _Word(NamedTuple):
 
 
 class OverlapReader:
-    """The answer is looked for in the sentences that hold the rarest words of the question, among the words it does not hold.
+    """The answer is looked for in the sentences that hold the rarest words of the question, among
+    the words it does not hold.
 
-    documents: all texts that may be read, for how rare words are; without them every word weighs the same. threshold: how much of
-    the question's weight a sentence must hold, as a share, before the reader answers at all: that there is no answer has this
-    score, so that it comes first where no sentence reaches it. An answer's score is its sentence's share, less at most 1 % for
-    its place among the words of that sentence. English: endings are cut off and words such as `the` and `which` left out.
+    documents: all texts that may be read, for how rare words are; without them every word weighs
+    the same. threshold: how much of the question's weight a sentence must hold, as a share, before
+    the reader answers at all: that there is no answer has this score, so that it comes first where
+    no sentence reaches it. An answer's score is its sentence's share, less at most 1 % for its
+    place among the words of that sentence. English: endings are cut off and words such as `the` and
+    `which` left out.
     The same texts give the same answers on every machine.
 
     >>> reader = OverlapReader()
@@ -65,27 +81,45 @@ class OverlapReader:
             self._holding.update({word.key for word in _words(text, 0, len(text))})
 
     def read(self, question: str, passages: Sequence[Passage], k: int) -> list[Answer]:
-        """The best `k` answers of all passages, and that there is none; among equals earlier passages come first."""
-        queried = {word.key: None for word in _words(question, 0, len(question)) if word.text.lower() not in _STOP}
-        # Inverse document frequency: 1 where every document holds the word, the more the rarer it is.
-        weights = {key: 1.0 + math.log((1 + self._total) / (1 + self._holding[key])) for key in queried}
+        """The best `k` answers of all passages, and that there is none; among equals earlier
+        passages come first.
+        """
+        queried = {
+            word.key: None
+            for word in _words(question, 0, len(question))
+            if word.text.lower() not in _STOP
+        }
+        # Inverse document frequency: 1 where every document holds the word, the more the rarer it
+        # is.
+        weights = {
+            key: 1.0 + math.log((1 + self._total) / (1 + self._holding[key])) for key in queried
+        }
         whole = math.fsum(weights.values())
         found: dict[tuple[str, int, int], Answer] = {}
         for document, text in passages if whole else ():
             for start, end in _sentences(text):
                 words = _words(text, start, end)
-                share = math.fsum(weights[key] for key in {word.key for word in words} & weights.keys()) / whole
+                share = (
+                    math.fsum(weights[key] for key in {word.key for word in words} & weights.keys())
+                    / whole
+                )
                 if not share:
                     continue
                 spans = _spans(text, words, weights, question.lower())
                 for place, (first, last) in enumerate(spans):
                     score = share * (1 - 0.01 * place / len(spans))
-                    found.setdefault((document, first, last), Answer(text[first:last], score, document, first, last))
+                    found.setdefault(
+                        (document, first, last),
+                        Answer(text[first:last], score, document, first, last),
+                    )
         return ranked([*ranked(found.values())[: max(k, 0)], Answer(None, self._threshold)])
 
 
 def _words(text: str, start: int, end: int) -> list[_Word]:
-    return [_Word(match.start(), match.end(), match.group(), _key(match.group())) for match in _WORD.finditer(text, start, end)]
+    return [
+        _Word(match.start(), match.end(), match.group(), _key(match.group()))
+        for match in _WORD.finditer(text, start, end)
+    ]
 
 
 def _key(word: str) -> str:
@@ -99,8 +133,15 @@ def _key(word: str) -> str:
 
 def _sentences(text: str) -> list[tuple[int, int]]:
     """The begin and end of each sentence, white space around it left out."""
-    ends = [match for match in _SENTENCE_END.finditer(text) if not _SHORTENED.search(text, match.start() - 5, match.start())]
-    starts, stops = [0, *(match.end() for match in ends)], [*(match.end() for match in ends), len(text)]
+    ends = [
+        match
+        for match in _SENTENCE_END.finditer(text)
+        if not _SHORTENED.search(text, match.start() - 5, match.start())
+    ]
+    starts, stops = (
+        [0, *(match.end() for match in ends)],
+        [*(match.end() for match in ends), len(text)],
+    )
     bounds = [_stripped(text, start, stop) for start, stop in zip(starts, stops, strict=True)]
     return [(start, stop) for start, stop in bounds if start < stop]
 
@@ -112,19 +153,30 @@ def _stripped(text: str, start: int, stop: int) -> tuple[int, int]:
     return left, left + len(inside.strip())
 
 
-def _spans(text: str, words: Sequence[_Word], weights: dict[str, float], question: str) -> list[tuple[int, int]]:
-    """Runs of words that the question does not hold, the likeliest first; the whole sentence where it holds them all."""
+def _spans(
+    text: str, words: Sequence[_Word], weights: dict[str, float], question: str
+) -> list[tuple[int, int]]:
+    """Runs of words that the question does not hold, the likeliest first; the whole sentence where
+    it holds them all.
+    """
     numbers = bool(_ASKS_NUMBER.search(question))
     names = not numbers and bool(_ASKS_NAME.search(question))
     anchors = [word for word in words if word.key in weights]
 
     def _merit(run: Sequence[_Word]) -> tuple[float, int]:
         start, end = run[0].start, run[-1].end
-        near = math.fsum(weights[each.key] / (1 + max(start - each.end, each.start - end, 0)) for each in anchors)
-        fits = any((numbers and _NUMBER.search(each.text.lower())) or (names and _is_name(each, words[0])) for each in run)
+        near = math.fsum(
+            weights[each.key] / (1 + max(start - each.end, each.start - end, 0)) for each in anchors
+        )
+        fits = any(
+            (numbers and _NUMBER.search(each.text.lower())) or (names and _is_name(each, words[0]))
+            for each in run
+        )
         return (-near * (3 if fits else 1), start)
 
-    kept = sorted((run[:_LONGEST] for run in map(_trim, _runs(text, words, weights)) if run), key=_merit)
+    kept = sorted(
+        (run[:_LONGEST] for run in map(_trim, _runs(text, words, weights)) if run), key=_merit
+    )
     return [(run[0].start, run[-1].end) for run in kept] or [(words[0].start, words[-1].end)]
 
 
@@ -132,7 +184,9 @@ def _runs(text: str, words: Sequence[_Word], weights: dict[str, float]) -> list[
     """The words between those of the question, and between the ends of clauses."""
     runs: list[list[_Word]] = [[]]
     for place, word in enumerate(words):
-        if word.key in weights or (place and _CLAUSE_END.search(text, words[place - 1].end, word.start)):
+        if word.key in weights or (
+            place and _CLAUSE_END.search(text, words[place - 1].end, word.start)
+        ):
             runs.append([])
         if word.key not in weights:
             runs[-1].append(word)
@@ -146,21 +200,26 @@ def _trim(run: Sequence[_Word]) -> Sequence[_Word]:
 
 
 def _is_name(word: _Word, first: _Word) -> bool:
-    """Whether it looks like a name: a capital that does not begin the sentence, a dot, an underscore or a digit within."""
+    """Whether it looks like a name: a capital that does not begin the sentence, a dot, an
+    underscore or a digit within.
+    """
     capital = word.text[0].isupper() and word.start != first.start
     return capital or any(each in "._" or each.isdigit() for each in word.text)
 
 
 @dataclass
 class TransformersReader:
-    """The spans with the highest sum of start and end logit, over windows of the passages that overlap.
+    """The spans with the highest sum of start and end logit, over windows of the passages that
+    overlap.
 
-    model: a folder or a name that the cache or the Hub knows. max_tokens: question, window and special tokens together; two
-    windows share `stride` tokens. max_answer_tokens: the longest span. candidates: how many starts and ends of a window are
-    combined. null_threshold: what is taken off the score of there being no answer before the answers are ranked.
-    That there is no answer scores the sum of both logits at the classification token, in the window where that is lowest, as an
-    answer may be anywhere; without a passage it scores 0. Nothing is drawn at random; on other machines the last bits may differ.
-    Raises MissingExtra without transformers or torch, BadInput where no such model can be loaded.
+    model: a folder or a name that the cache or the Hub knows. max_tokens: question, window and
+    special tokens together; two windows share `stride` tokens. max_answer_tokens: the longest span.
+    candidates: how many starts and ends of a window are combined. null_threshold: what is taken off
+    the score of there being no answer before the answers are ranked.
+    That there is no answer scores the sum of both logits at the classification token, in the window
+    where that is lowest, as an answer may be anywhere; without a passage it scores 0. Nothing is
+    drawn at random; on other machines the last bits may differ. Raises MissingExtra without
+    transformers or torch, BadInput where no such model can be loaded.
     Source: Devlin et al. 2019, section 4.3.
     """
 
@@ -184,12 +243,16 @@ class TransformersReader:
         self.max_tokens = min(self.max_tokens, self._tokenizer.model_max_length, positions)
 
     def read(self, question: str, passages: Sequence[Passage], k: int) -> list[Answer]:
-        """The best `k` answers of all passages and the answer that there is none; among equals earlier passages come first."""
+        """The best `k` answers of all passages and the answer that there is none; among equals
+        earlier passages come first.
+        """
         found: dict[tuple[str, int, int], Answer] = {}
         nulls: list[float] = []
         for window in self._windows(question, passages):
             nulls.append(window.null)
-            for answer in _best_answers(window, passages[window.passage], self.candidates, self.max_answer_tokens):
+            for answer in _best_answers(
+                window, passages[window.passage], self.candidates, self.max_answer_tokens
+            ):
                 place = answer.document or "", answer.start, answer.end
                 if place not in found or found[place].score < answer.score:
                     found[place] = answer
@@ -205,9 +268,13 @@ class TransformersReader:
         offsets: list[list[tuple[int, int]]] = encoded.pop("offset_mapping")
         for begin in range(0, len(owners), self.batch_size):
             rows = range(begin, min(begin + self.batch_size, len(owners)))
-            starts, ends = self._logits({name: column[rows.start : rows.stop] for name, column in encoded.items()})
+            starts, ends = self._logits(
+                {name: column[rows.start : rows.stop] for name, column in encoded.items()}
+            )
             for place, row in enumerate(rows):
-                inside = [token for token, part in enumerate(encoded.sequence_ids(row)) if part == 1]
+                inside = [
+                    token for token, part in enumerate(encoded.sequence_ids(row)) if part == 1
+                ]
                 tokens, mark = encoded["input_ids"][row], self._tokenizer.cls_token_id
                 null = tokens.index(mark) if mark in tokens else 0
                 yield _Window(
@@ -222,9 +289,14 @@ class TransformersReader:
         tokens = self._tokenizer(_clean(question), add_special_tokens=False)["input_ids"]
         room = self.max_tokens - len(tokens) - self._tokenizer.num_special_tokens_to_add(pair=True)
         if room <= self.stride:
-            left = f"{len(tokens)} tokens, which leaves {max(room, 0)} of {self.max_tokens} for the passage"
+            left = (
+                f"{len(tokens)} tokens, which leaves {max(room, 0)} of {self.max_tokens} for the "
+                "passage"
+            )
             what = f"{self.model}: the question {question[:60]!r} has {left}"
-            raise BadUsage(f"{what}; expected more than the stride of {self.stride}: change either.")
+            raise BadUsage(
+                f"{what}; expected more than the stride of {self.stride}: change either."
+            )
         return self._tokenizer(
             [_clean(question)] * len(passages),
             [_clean(passage.text) for passage in passages],
@@ -240,15 +312,28 @@ class TransformersReader:
         import torch
 
         with torch.inference_mode():
-            out = self._model(**{name: torch.tensor(column, device=self.device) for name, column in columns.items()})
-        starts, ends = (logits.float().cpu().numpy().astype(np.float64) for logits in (out.start_logits, out.end_logits))
+            out = self._model(
+                **{
+                    name: torch.tensor(column, device=self.device)
+                    for name, column in columns.items()
+                }
+            )
+        starts, ends = (
+            logits.float().cpu().numpy().astype(np.float64)
+            for logits in (out.start_logits, out.end_logits)
+        )
         if not (np.isfinite(starts).all() and np.isfinite(ends).all()):
-            raise BadInput(f"{self.model} gives logits that are not finite; look at its weights and their precision.")
+            raise BadInput(
+                f"{self.model} gives logits that are not finite; look at its weights and "
+                "their precision."
+            )
         return starts, ends
 
 
 class _Window(NamedTuple):
-    """A part of a passage. spans: (tokens,) where each begins and ends in it. starts, ends: (tokens,) logits."""
+    """A part of a passage. spans: (tokens,) where each begins and ends in it. starts, ends:
+    (tokens,) logits.
+    """
 
     passage: int
     spans: list[tuple[int, int]]
@@ -257,8 +342,12 @@ class _Window(NamedTuple):
     null: float
 
 
-def _best_answers(window: _Window, passage: Passage, candidates: int, longest: int) -> Iterator[Answer]:
-    """The answer of every span of a good start and a good end, without the white space that some tokenizers count to tokens."""
+def _best_answers(
+    window: _Window, passage: Passage, candidates: int, longest: int
+) -> Iterator[Answer]:
+    """The answer of every span of a good start and a good end, without the white space that some
+    tokenizers count to tokens.
+    """
     firsts: list[int] = np.argsort(-window.starts, kind="stable")[:candidates].tolist()
     lasts: list[int] = np.argsort(-window.ends, kind="stable")[:candidates].tolist()
     for first, last in product(firsts, lasts):
@@ -269,7 +358,9 @@ def _best_answers(window: _Window, passage: Passage, candidates: int, longest: i
 
 
 def _clean(text: str) -> str:
-    """Bytes that are not UTF-8 are lone surrogates here, which no tokenizer takes; the text keeps its length."""
+    """Bytes that are not UTF-8 are lone surrogates here, which no tokenizer takes; the text keeps
+    its length.
+    """
     return text.encode("utf-8", "replace").decode()
 
 
@@ -279,7 +370,9 @@ def _load(model: str, device: str) -> tuple[Any, Any]:
         from transformers import AutoModelForQuestionAnswering, AutoTokenizer
         from transformers.utils import logging
     except ImportError as error:
-        raise MissingExtra("models that read answers are run by transformers: pip install 'rankwell[text]'.") from error
+        raise MissingExtra(
+            "models that read answers are run by transformers: pip install 'rankwell[text]'."
+        ) from error
     drawn = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()
     try:
@@ -289,10 +382,16 @@ def _load(model: str, device: str) -> tuple[Any, Any]:
         network = network.to(torch.device(device)).eval()
     except (OSError, ValueError, ImportError, RuntimeError) as error:
         why = hub.why_not_loaded(model, error)
-        raise BadInput(f"{model}: no model that reads answers can be loaded ({why}); name a folder that holds one.") from error
+        raise BadInput(
+            f"{model}: no model that reads answers can be loaded ({why}); name a folder that "
+            "holds one."
+        ) from error
     finally:
         if drawn:
             logging.enable_progress_bar()
     if not tokenizer.is_fast:
-        raise BadInput(f"{model}: its tokenizer gives no places of tokens in a text; use a model with a fast tokenizer.")
+        raise BadInput(
+            f"{model}: its tokenizer gives no places of tokens in a text; use a model with a "
+            "fast tokenizer."
+        )
     return tokenizer, network

@@ -27,7 +27,9 @@ Relevance = Literal["document", "dpr", "kilt", "lower", "raw", "context"]
 
 
 class RelevanceRules(NamedTuple):
-    """The rules of a retriever's part; `as_published`: an answer of nothing is in every text, as in the rule's source."""
+    """The rules of a retriever's part; `as_published`: an answer of nothing is in every text, as in
+    the rule's source.
+    """
 
     relevance: Relevance
     as_published: bool
@@ -40,20 +42,26 @@ class RelevanceRules(NamedTuple):
 
     @property
     def of_contexts(self) -> dict[str, Any]:
-        """The rules of relevance by context, as results record them; none under another relevance."""
+        """The rules of relevance by context, as results record them; none under another
+        relevance.
+        """
         if self.relevance != "context":
             return {}
         if self.context_similarity is None:
             return {"context_share": self.context_share}
-        return {"context_similarity": self.context_similarity, "context_threshold": self.context_threshold}
+        return {
+            "context_similarity": self.context_similarity,
+            "context_threshold": self.context_threshold,
+        }
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RetrieverRun(JudgedRun):
     """The lists of one retriever, judged; queries are all questions, in their order.
 
-    rules.k: the number of first documents that count as retrieved. rules.needs_evidence: only where these are just its evidence
-    is a question retrieved, as in KILT. nothing_to_find: (questions,) those with 1 for every measure. texts: by document.
+    rules.k: the number of first documents that count as retrieved. rules.needs_evidence: only where
+    these are just its evidence is a question retrieved, as in KILT. nothing_to_find: (questions,)
+    those with 1 for every measure. texts: by document.
     """
 
     judgments: Judgments
@@ -73,17 +81,26 @@ class RetrieverRun(JudgedRun):
         corpus: Mapping[str, str] | None = None,
         nothing_to_find: Bools | None = None,
     ) -> "RetrieverRun":
-        """The lists of a retriever, judged. corpus: texts by document. Raises BadInput where relevance cannot be decided."""
+        """The lists of a retriever, judged. corpus: texts by document. Raises BadInput where
+        relevance cannot be decided.
+        """
         texts, items = {**questions.contexts, **(corpus or {}), **found.contexts}, found.table.items
         impossible, vanished = nothing_to_find is None, "all" if rules.as_published else "none"
         # Where the lists bring their own texts, the rest of the collection is unknown.
         pooled, notes = bool(found.contexts) and corpus is None, list[str]()
         if rules.relevance == "document":
-            notes = unknown_documents(name, list(dict.fromkeys(items)), questions, "retrieved", corpus or ())
+            notes = unknown_documents(
+                name, list(dict.fromkeys(items)), questions, "retrieved", corpus or ()
+            )
             judgments = by_document(questions, impossible=impossible)
             if not judgments.items and (nothing_to_find is None or not nothing_to_find.all()):
-                advice = "take relevance dpr or kilt, which look for the answers in the retrieved texts"
-                raise BadInput(f"no question names a document, so that retrieval cannot be judged by documents; {advice}.")
+                advice = (
+                    "take relevance dpr or kilt, which look for the answers in the retrieved texts"
+                )
+                raise BadInput(
+                    "no question names a document, so that retrieval cannot be judged by "
+                    f"documents; {advice}."
+                )
         elif rules.relevance == "context":
             judgments = by_context(
                 questions,
@@ -101,7 +118,9 @@ class RetrieverRun(JudgedRun):
             else:
                 refuse_without_text(items, texts, "answers")
             lists = [found.table] if pooled else []
-            judgments = by_answer(questions, texts, rule=rules.relevance, retrieved=lists, vanished=vanished)
+            judgments = by_answer(
+                questions, texts, rule=rules.relevance, retrieved=lists, vanished=vanished
+            )
             notes += _contradictions(name, found, judgments)
         order: TieRule = "input" if found.ordered else rules.ties
         hits = find_hits(found.table, judgments, ties=order, keep=DETAIL_DEPTH).hits
@@ -135,7 +154,9 @@ class RetrieverRun(JudgedRun):
 
     @cached_property
     def first_ranks(self) -> list[int | None]:
-        """The rank of each question's first relevant document, None where there is none in its list."""
+        """The rank of each question's first relevant document, None where there is none in its
+        list.
+        """
         ranks = self.resolved.first_rank(self.resolved.relevant(1))
         return [int(rank) if np.isfinite(rank) else None for rank in ranks]
 
@@ -146,22 +167,38 @@ class RetrieverRun(JudgedRun):
 
 
 def _by_evidence(questions: Questions, judgments: Judgments, hits: Hits) -> GroupRankings:
-    """The lists judged by sets of documents, each of which is enough to answer; without such sets, each document is one."""
+    """The lists judged by sets of documents, each of which is enough to answer; without such sets,
+    each document is one.
+    """
     rows: list[tuple[str, str, str]] = []
-    for name, (start, stop) in zip(questions.ids, pairwise(judgments.offsets.tolist()), strict=True):
+    for name, (start, stop) in zip(
+        questions.ids, pairwise(judgments.offsets.tolist()), strict=True
+    ):
         sets = questions.evidence.get(name) or [[item] for item in judgments.items[start:stop]]
-        rows += [(name, item, str(number)) for number, each in enumerate(sets) for item in dict.fromkeys(each)]
+        rows += [
+            (name, item, str(number))
+            for number, each in enumerate(sets)
+            for item in dict.fromkeys(each)
+        ]
     queries, items, aspects = zip(*rows, strict=True) if rows else ((), (), ())
-    grouped = Judgments.from_rows(queries, items, [1.0] * len(rows), aspects=aspects, all_queries=questions.ids)
+    grouped = Judgments.from_rows(
+        queries, items, [1.0] * len(rows), aspects=aspects, all_queries=questions.ids
+    )
     return GroupRankings.join(grouped, hits)
 
 
 def unknown_documents(
-    run: str, documents: Collection[str], questions: Questions, what: str, known: Collection[str] = ()
+    run: str,
+    documents: Collection[str],
+    questions: Questions,
+    what: str,
+    known: Collection[str] = (),
 ) -> list[str]:
-    """The note that none of some documents is one of the questions' own or of those known besides: ids that never match.
+    """The note that none of some documents is one of the questions' own or of those known besides:
+    ids that never match.
 
-    Where some match, the note that others do not, while documents of the questions are in no list: ids that seldom match.
+    Where some match, the note that others do not, while documents of the questions are in no list:
+    ids that seldom match.
     """
     own = {*questions.documents, *questions.answer_documents, *questions.contexts, *known}
     own |= {item for sets in questions.evidence.values() for each in sets for item in each}
@@ -174,11 +211,20 @@ def unknown_documents(
         lost = sort_ids(sought - set(documents))
         if not unknown or not lost or what != "retrieved":
             return []
-        share = f"{len(lost)} of the {len(sought)} documents of the questions are in no list, such as {lost[0]!r}"
-        found = f"{count_of(len(unknown), 'document is', 'documents are')} of no question, such as {unknown[0]!r}"
+        share = (
+            f"{len(lost)} of the {len(sought)} documents of the questions are in no list, such as "
+            f"{lost[0]!r}"
+        )
+        found = (
+            f"{count_of(len(unknown), 'document is', 'documents are')} of no question, such as "
+            f"{unknown[0]!r}"
+        )
         return [f"{run}: {share}, and {found}; are ids written in two ways?"]
     examples = f"these like {next(iter(documents))!r}, those like {min(own, key=str)!r}"
-    return [f"WARNING: {run}: none of the {what} documents is known to the questions: {examples}; are ids written in two ways?"]
+    return [
+        f"WARNING: {run}: none of the {what} documents is known to the questions: {examples}; "
+        "are ids written in two ways?"
+    ]
 
 
 def _contradictions(run: str, found: FoundTable[Ranking], judgments: Judgments) -> list[str]:
@@ -191,11 +237,19 @@ def _contradictions(run: str, found: FoundTable[Ranking], judgments: Judgments) 
         return []
     (query, item), claim = odd[0]
     what = f"{run}: {len(odd)} of {len(pairs)} has_answer of the file are not what the texts say"
-    return [f"{what} (question {query!r}, passage {item!r}: {str(claim).lower()}); the texts decide"]
+    return [
+        f"{what} (question {query!r}, passage {item!r}: {str(claim).lower()}); the texts decide"
+    ]
 
 
 def _repeated(run: str, ranking: Ranking) -> list[str]:
-    extra = [stop - start - len(set(ranking.items[start:stop])) for start, stop in pairwise(ranking.offsets.tolist())]
+    extra = [
+        stop - start - len(set(ranking.items[start:stop]))
+        for start, stop in pairwise(ranking.offsets.tolist())
+    ]
     if not any(extra):
         return []
-    return [f"{run}: {sum(extra)} documents appear again in {sum(map(bool, extra))} lists, and count at each of their places"]
+    return [
+        f"{run}: {sum(extra)} documents appear again in {sum(map(bool, extra))} lists, and "
+        "count at each of their places"
+    ]

@@ -1,4 +1,6 @@
-"""The documents relevant to a question: those it is about, those that hold an answer, those that share their text."""
+"""The documents relevant to a question: those it is about, those that hold an answer, those that
+share their text.
+"""
 
 import re
 from bisect import bisect_right
@@ -19,12 +21,15 @@ Vanished = Literal["none", "all"]
 _Find = Callable[[str, Set[str]], set[str]]
 
 _WORD = re.compile(r"\w+")
-# Long enough that two texts on one subject do not share many, short enough that a changed word spoils only a few.
+# Long enough that two texts on one subject do not share many, short enough that a changed word
+# spoils only a few.
 _WORDS_IN_A_ROW = 3
 
 
 def by_document(questions: Questions, *, impossible: bool = True) -> Judgments:
-    """The documents that each question was asked about, that hold its answers, or are its evidence; if `impossible`, too."""
+    """The documents that each question was asked about, that hold its answers, or are its evidence;
+    if `impossible`, too.
+    """
     return _judgments(zip(questions.ids, _documents(questions, impossible=impossible), strict=True))
 
 
@@ -36,23 +41,34 @@ def by_answer(
     retrieved: Sequence[Ranking] = (),
     vanished: Vanished = "none",
 ) -> Judgments:
-    """The documents whose text holds any right answer of a question. Source: Karpukhin and others 2020, Petroni and others 2021.
+    """The documents whose text holds any right answer of a question. Source: Karpukhin and others
+    2020, Petroni and others 2021.
 
-    rule: a name from `rankwell.media.texts.CONTAINMENTS`. retrieved: only documents that these rankings list are searched, as in
-    pooling. vanished: an answer of which the rule leaves nothing, such as `.`, is in no text, or in `all`, as in DPR's own
-    script. Raises BadInput for a retrieved document without a text, UnknownName for a rule that does not exist.
+    rule: a name from `rankwell.media.texts.CONTAINMENTS`. retrieved: only documents that these
+    rankings list are searched, as in pooling. vanished: an answer of which the rule leaves nothing,
+    such as `.`, is in no text, or in `all`, as in DPR's own script. Raises BadInput for a retrieved
+    document without a text, UnknownName for a rule that does not exist.
     """
     if vanished not in ("none", "all"):
         raise UnknownName(f"vanished={vanished!r}; known are 'none' and 'all'.")
     how = containment(rule)
     bounds = pairwise(questions.offsets.tolist())
-    every = [{how.prepare(answer) for answer in questions.answers[start:stop]} for start, stop in bounds]
+    every = [
+        {how.prepare(answer) for answer in questions.answers[start:stop]} for start, stop in bounds
+    ]
     needles = [{needle for needle in each if vanished == "all" or needle.strip()} for each in every]
     if retrieved:
         listed = _listed(retrieved, texts)
         prepared = {item: how.prepare(texts[item]) for item in set().union(*listed.values())}
         return _judgments(
-            (name, [item for item in listed.get(name, ()) if any(how.holds(prepared[item], needle) for needle in wanted)])
+            (
+                name,
+                [
+                    item
+                    for item in listed.get(name, ())
+                    if any(how.holds(prepared[item], needle) for needle in wanted)
+                ],
+            )
             for name, wanted in zip(questions.ids, needles, strict=True)
         )
     items = list(texts)
@@ -75,25 +91,40 @@ def by_context(
     retrieved: Sequence[Ranking] = (),
     impossible: bool = True,
 ) -> Judgments:
-    """The documents that share their text with a document of the question, however either was cut into passages.
+    """The documents that share their text with a document of the question, however either was cut
+    into passages.
 
-    share: the least part of the shorter one's runs of three words that the longer one has. similarity: a name of
-    `rankwell.media.similarity`, by which whole texts are compared instead, and are the same from the threshold on: for
-    paraphrases. Raises BadInput without texts.
+    share: the least part of the shorter one's runs of three words that the longer one has.
+    similarity: a name of `rankwell.media.similarity`, by which whole texts are compared instead,
+    and are the same from the threshold on: for paraphrases. Raises BadInput without texts.
     """
     for name, value in (("share", share), ("threshold", threshold)):
         if not 0 < value <= 1:
             raise BadUsage(f"{name} is {value}; expected a number above 0 and at most 1.")
-    if not any(document in questions.contexts for documents in _documents(questions) for document in documents):
+    if not any(
+        document in questions.contexts
+        for documents in _documents(questions)
+        for document in documents
+    ):
         what = "no text of the questions' own documents is known"
         raise BadInput(f"{what}; relevance by context needs them, use documents or answers.")
     listed = _listed(retrieved, texts) if retrieved else None
-    known = texts if listed is None else {item: texts[item] for item in set().union(*listed.values())}
-    find = _find_shared(known, share) if similarity is None else _find_similar(known, similarity, threshold)
+    known = (
+        texts if listed is None else {item: texts[item] for item in set().union(*listed.values())}
+    )
+    find = (
+        _find_shared(known, share)
+        if similarity is None
+        else _find_similar(known, similarity, threshold)
+    )
     relevant: dict[str, set[str]] = {}
-    for name, documents in zip(questions.ids, _documents(questions, impossible=impossible), strict=True):
+    for name, documents in zip(
+        questions.ids, _documents(questions, impossible=impossible), strict=True
+    ):
         among = known.keys() if listed is None else listed.get(name, set[str]())
-        own = [questions.contexts[document] for document in documents if document in questions.contexts]
+        own = [
+            questions.contexts[document] for document in documents if document in questions.contexts
+        ]
         relevant[name] = set[str]().union(*(find(text, among) for text in own))
     return _judgments(relevant.items())
 
@@ -131,19 +162,34 @@ def _judgments(relevant: Iterable[tuple[str, Iterable[str]]]) -> Judgments:
 
 
 def _documents(questions: Questions, *, impossible: bool = True) -> Iterator[set[str]]:
-    """The documents of each question, however its file says what they are; none of impossible ones unless they count."""
+    """The documents of each question, however its file says what they are; none of impossible ones
+    unless they count.
+    """
     bounds = questions.offsets.tolist()
-    for place, (name, hopeless) in enumerate(zip(questions.ids, questions.impossible.tolist(), strict=True)):
-        named = (questions.documents[place], *questions.answer_documents[bounds[place] : bounds[place + 1]])
+    for place, (name, hopeless) in enumerate(
+        zip(questions.ids, questions.impossible.tolist(), strict=True)
+    ):
+        named = (
+            questions.documents[place],
+            *questions.answer_documents[bounds[place] : bounds[place + 1]],
+        )
         evidence = {document for each in questions.evidence.get(name, ()) for document in each}
-        yield {document for document in named if document is not None} | evidence if impossible or not hopeless else set()
+        yield (
+            {document for document in named if document is not None} | evidence
+            if impossible or not hopeless
+            else set()
+        )
 
 
 def _listed(retrieved: Sequence[Ranking], texts: Mapping[str, str]) -> dict[str, set[str]]:
-    """The documents that any ranking lists for each question. Raises BadInput for one without a text."""
+    """The documents that any ranking lists for each question. Raises BadInput for one without a
+    text.
+    """
     listed: dict[str, set[str]] = {}
     for ranking in retrieved:
-        for query, (start, stop) in zip(ranking.queries, pairwise(ranking.offsets.tolist()), strict=True):
+        for query, (start, stop) in zip(
+            ranking.queries, pairwise(ranking.offsets.tolist()), strict=True
+        ):
             listed.setdefault(query, set()).update(ranking.items[start:stop])
     refuse_without_text(set().union(*listed.values()), texts, "answers or context")
     return listed
@@ -158,7 +204,9 @@ def refuse_without_text(items: Iterable[str], texts: Mapping[str, str], relevanc
 
 
 def _find_tokens(prepared: Sequence[str], how: Containment) -> Callable[[str], list[int]]:
-    """A function that finds the texts that hold an answer, looking only into those with the rarest of its tokens."""
+    """A function that finds the texts that hold an answer, looking only into those with the rarest
+    of its tokens.
+    """
     holders: dict[str, list[int]] = {}
     for place, text in enumerate(prepared):
         for token in set(text.split()):
@@ -166,14 +214,20 @@ def _find_tokens(prepared: Sequence[str], how: Containment) -> Callable[[str], l
 
     def _find(needle: str) -> list[int]:
         tokens = needle.split()
-        rarest = min((holders.get(token, []) for token in tokens), key=len) if tokens else range(len(prepared))
+        rarest = (
+            min((holders.get(token, []) for token in tokens), key=len)
+            if tokens
+            else range(len(prepared))
+        )
         return [place for place in rarest if how.holds(prepared[place], needle)]
 
     return _find
 
 
 def _find_parts(prepared: Sequence[str]) -> Callable[[str], list[int]]:
-    """A function that finds the texts that hold an answer anywhere, in one search through all of them."""
+    """A function that finds the texts that hold an answer anywhere, in one search through all of
+    them.
+    """
     starts = [0, *accumulate(len(text) + 1 for text in prepared)]
     whole = "".join(f"{text}\0" for text in prepared)
 
@@ -191,4 +245,8 @@ def _runs(text: str) -> set[tuple[str, ...]]:
     """The runs of words in a text; a shorter text is one run."""
     words = _WORD.findall(text.casefold())
     last = len(words) - _WORDS_IN_A_ROW
-    return {tuple(words[place : place + _WORDS_IN_A_ROW]) for place in range(max(last, 0) + 1)} if words else set()
+    return (
+        {tuple(words[place : place + _WORDS_IN_A_ROW]) for place in range(max(last, 0) + 1)}
+        if words
+        else set()
+    )

@@ -1,1 +1,3 @@
-"""Lists beyond accuracy: what the items that runs retrieve cover, and how novel, diverse, calibrated and fair the lists are."""
+"""Lists beyond accuracy: what the items that runs retrieve cover, and how novel, diverse,
+calibrated and fair the lists are.
+"""

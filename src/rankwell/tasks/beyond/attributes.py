@@ -1,4 +1,6 @@
-"""The items of a catalogue: their interactions, categories, groups and vectors, and what is known of each query."""
+"""The items of a catalogue: their interactions, categories, groups and vectors, and what is known
+of each query.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,9 +16,11 @@ from rankwell.errors import BadUsage, flag
 
 
 class ItemLabels(NamedTuple):
-    """The categories or groups of items. names: of all of them, sorted. listed: (items,) whether the input has the item.
+    """The categories or groups of items. names: of all of them, sorted. listed: (items,) whether
+    the input has the item.
 
-    offsets: (items + 2,) where the labels of each item begin; the last item stands for none and has no label. labels: (rows,).
+    offsets: (items + 2,) where the labels of each item begin; the last item stands for none and has
+    no label. labels: (rows,).
     """
 
     names: tuple[str, ...]
@@ -32,16 +36,25 @@ class ItemLabels(NamedTuple):
         place = {name: column for column, name in enumerate(names)}
         counts = np.array([*map(len, own), 0], dtype=np.int64)
         flat = np.array([place[name] for each in own for name in each], dtype=np.int64)
-        return cls(names, np.array([item in labels for item in items], dtype=np.bool_), offsets_of(counts), flat)
+        return cls(
+            names,
+            np.array([item in labels for item in items], dtype=np.bool_),
+            offsets_of(counts),
+            flat,
+        )
 
     def of_items(self, codes: Ints) -> tuple[Ints, Ints]:
-        """The labels of some items, one item behind the other, and where each item's begin; none of unknown items."""
+        """The labels of some items, one item behind the other, and where each item's begin; none of
+        unknown items.
+        """
         none = len(self.offsets) - 2
         rows, starts = gather(self.offsets, np.where((codes < 0) | (codes >= none), none, codes))
         return self.labels[rows], starts
 
     def cells(self, owners: Ints, codes: Ints) -> "LabelCells":
-        """The labels that the items of each owner have. owners: (entries,) 0 or above. codes: (entries,) items."""
+        """The labels that the items of each owner have. owners: (entries,) 0 or above. codes:
+        (entries,) items.
+        """
         labels, starts = self.of_items(codes)
         counts = np.diff(starts)
         rows = np.repeat(np.arange(len(codes)), counts)
@@ -60,11 +73,15 @@ class ItemLabels(NamedTuple):
         none = len(self.offsets) - 2
         if codes.size > 2 * (none + 1):
             # Fewer items than places: each item's set once.
-            return self.bits(np.arange(none + 1))[np.where((codes < 0) | (codes >= none), none, codes)]
+            return self.bits(np.arange(none + 1))[
+                np.where((codes < 0) | (codes >= none), none, codes)
+            ]
         labels, starts = self.of_items(codes.ravel())
         found = np.zeros((codes.size, self.words), dtype=np.uint64)
         owners = np.repeat(np.arange(codes.size), np.diff(starts))
-        np.bitwise_or.at(found, (owners, labels // 64), np.uint64(1) << (labels % 64).astype(np.uint64))
+        np.bitwise_or.at(
+            found, (owners, labels // 64), np.uint64(1) << (labels % 64).astype(np.uint64)
+        )
         return found.reshape(*codes.shape, self.words)
 
     @property
@@ -74,10 +91,11 @@ class ItemLabels(NamedTuple):
 
 
 class LabelCells(NamedTuple):
-    """The pairs of an owner and a label that its items have, so that memory does not grow with all labels.
+    """The pairs of an owner and a label that its items have, so that memory does not grow with all
+    labels.
 
-    keys: (cells,) owner · n + label, ascending. places, rows: (labels of all items,) the cell and the item of each. counts:
-    (items,) their numbers of labels. n: the number of labels, at least 1.
+    keys: (cells,) owner · n + label, ascending. places, rows: (labels of all items,) the cell and
+    the item of each. counts: (items,) their numbers of labels. n: the number of labels, at least 1.
     """
 
     keys: Ints
@@ -87,14 +105,20 @@ class LabelCells(NamedTuple):
     n: int
 
     def sums(self, weights: Floats) -> "LabelSums":
-        """The sum of the weights of each cell's items. weights: (items,) each is divided equally among the labels of its item."""
+        """The sum of the weights of each cell's items. weights: (items,) each is divided equally
+        among the labels of its item.
+        """
         shares = (weights / np.maximum(self.counts, 1))[self.rows]
-        values = np.bincount(self.places, weights=shares, minlength=len(self.keys)).astype(np.float64, copy=False)
+        values = np.bincount(self.places, weights=shares, minlength=len(self.keys)).astype(
+            np.float64, copy=False
+        )
         return LabelSums(self.keys, self.keys // self.n, self.keys % self.n, values)
 
 
 class LabelSums(NamedTuple):
-    """Sums by owner and label, of the cells that have any. keys, owners, labels, values: (cells,), ascending by key."""
+    """Sums by owner and label, of the cells that have any. keys, owners, labels, values: (cells,),
+    ascending by key.
+    """
 
     keys: Ints
     owners: Ints
@@ -115,10 +139,11 @@ class LabelSums(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class QueryItems:
-    """Items of queries, each with a number: grades, or 1 for every item that a user interacted with.
+    """Items of queries, each with a number: grades, or 1 for every item that a user interacted
+    with.
 
-    index: query -> its row. offsets: (rows + 2,) where each row begins; the last one stands for other queries and is empty.
-    codes: (entries,) items, ascending in a row. values: (entries,).
+    index: query -> its row. offsets: (rows + 2,) where each row begins; the last one stands for
+    other queries and is empty. codes: (entries,) items, ascending in a row. values: (entries,).
     """
 
     index: Mapping[str, int]
@@ -128,7 +153,9 @@ class QueryItems:
 
     @classmethod
     def of(cls, queries: Sequence[str], owners: Ints, codes: Ints, values: Floats) -> "QueryItems":
-        """The items of queries, each once, from rows in any order. owners: (entries,) positions in `queries`."""
+        """The items of queries, each once, from rows in any order. owners: (entries,) positions in
+        `queries`.
+        """
         keys = owners * (int(codes.max(initial=0)) + 1) + codes
         if (np.diff(keys) < 0).any():
             order = np.argsort(keys, kind="stable")
@@ -143,18 +170,24 @@ class QueryItems:
         return np.fromiter(map(self.index.get, queries, repeat(other)), dtype=np.int64)
 
     def entries(self, rows: Ints) -> tuple[Ints, Ints]:
-        """The entries of some rows, one row behind the other, and for each entry the place of its row among these."""
+        """The entries of some rows, one row behind the other, and for each entry the place of its
+        row among these.
+        """
         found, starts = gather(self.offsets, rows)
         return found, np.repeat(np.arange(len(rows)), np.diff(starts))
 
     def values_of(self, rows: Ints, codes: Ints) -> Floats:
-        """(rows, k) the number of each listed item, 0 for one that is not there. codes: (rows, k)."""
+        """(rows, k) the number of each listed item, 0 for one that is not there. codes: (rows,
+        k).
+        """
         found, owners = self.entries(rows)
         return listed_values(owners, self.codes[found], self.values[found], codes)
 
 
 def listed_values(owners: Ints, items: Ints, values: Floats, codes: Ints) -> Floats:
-    """(rows, k) the value of each listed item, 0 for one without. owners, items: (entries,) row and item, both ascending."""
+    """(rows, k) the value of each listed item, 0 for one without. owners, items: (entries,) row and
+    item, both ascending.
+    """
     if len(items) <= codes.size:
         found = np.zeros(codes.shape)
         entries, ranks = np.nonzero(codes[owners] == items[:, None])
@@ -164,17 +197,23 @@ def listed_values(owners: Ints, items: Ints, values: Floats, codes: Ints) -> Flo
     keys = owners * stride + items
     wanted = np.where(codes < 0, -1, np.arange(len(codes))[:, None] * stride + codes)
     places = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
-    return np.where(keys[places] == wanted, values[places], 0.0) if len(keys) else np.zeros(codes.shape)
+    return (
+        np.where(keys[places] == wanted, values[places], 0.0)
+        if len(keys)
+        else np.zeros(codes.shape)
+    )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ItemAttributes:
-    """All that measures read beside the lists; what was not given is None, and a measure that needs it says so.
+    """All that measures read beside the lists; what was not given is None, and a measure that needs
+    it says so.
 
-    items: the items of the inputs, sorted; others have codes behind theirs. in_catalogue: (items,) whether it may be retrieved.
-    popularity: (items,) users with an interaction. n_users: users with one. categories, groups: labels. vectors: (items,
-    dimensions) of length 1, NaN where unknown. histories: the items that each query's user interacted with. grades: the judged
-    items of each query. cache: what is computed once for all lists.
+    items: the items of the inputs, sorted; others have codes behind theirs. in_catalogue: (items,)
+    whether it may be retrieved. popularity: (items,) users with an interaction. n_users: users with
+    one. categories, groups: labels. vectors: (items, dimensions) of length 1, NaN where unknown.
+    histories: the items that each query's user interacted with. grades: the judged items of each
+    query. cache: what is computed once for all lists.
     """
 
     items: tuple[str, ...]
@@ -202,7 +241,8 @@ class ItemAttributes:
         """The items that may be retrieved. Raises BadUsage where they are not known."""
         if self.in_catalogue is None:
             raise BadUsage(
-                f"{measure} needs all items that could be retrieved; name a file of their ids by {flag('--catalogue')}."
+                f"{measure} needs all items that could be retrieved; name a file of their ids "
+                f"by {flag('--catalogue')}."
             )
         return np.flatnonzero(self.in_catalogue)
 
@@ -210,7 +250,8 @@ class ItemAttributes:
         """(items,) the popularity of each. Raises BadUsage where there are no interactions."""
         if self.popularity is None:
             raise BadUsage(
-                f"{measure} needs the interactions of a training set; name a file of them by {flag('--interactions')}."
+                f"{measure} needs the interactions of a training set; name a file of them by "
+                f"{flag('--interactions')}."
             )
         return self.popularity
 
@@ -218,26 +259,35 @@ class ItemAttributes:
         """The items of each user. Raises BadUsage where there are no interactions."""
         if self.histories is None:
             self.interactions(measure)
-            raise BadUsage(f"{measure} needs the users of interactions; name a file of them by {flag('--interactions')}.")
+            raise BadUsage(
+                f"{measure} needs the users of interactions; name a file of them by "
+                f"{flag('--interactions')}."
+            )
         return self.histories
 
     def labels(self, by: str, measure: str) -> ItemLabels:
         """The categories or the groups. Raises BadUsage where there are none."""
         found = self.categories if by == "categories" else self.groups
         if found is None:
-            raise BadUsage(f"{measure} needs the {by} of items; name a table with them by {flag(f'--item-{by}', name=by)}.")
+            raise BadUsage(
+                f"{measure} needs the {by} of items; name a table with them by "
+                f"{flag(f'--item-{by}', name=by)}."
+            )
         return found
 
     def directions(self, measure: str) -> Floats:
         """(items, dimensions) the vectors. Raises BadUsage where there are none."""
         if self.vectors is None:
             raise BadUsage(
-                f"{measure} needs vectors of items; name a file of them by {flag('--item-embeddings', name='embeddings')}."
+                f"{measure} needs vectors of items; name a file of them by "
+                f"{flag('--item-embeddings', name='embeddings')}."
             )
         return self.vectors
 
     def self_information(self, of: str, measure: str) -> Floats:
-        """(items,) -log2 of the share of users, or of interactions, that have each; an item without any counts as having one."""
+        """(items,) -log2 of the share of users, or of interactions, that have each; an item without
+        any counts as having one.
+        """
         key = "self-information", of
         if key not in self.cache:
             popularity = self.interactions(measure)
@@ -246,7 +296,9 @@ class ItemAttributes:
         return self.cache[key]
 
     def head(self, n: int, measure: str) -> Bools:
-        """(items,) whether each is among the n most popular; of equally popular items the first ones are."""
+        """(items,) whether each is among the n most popular; of equally popular items the first
+        ones are.
+        """
         key = "head", n
         if key not in self.cache:
             popularity = self.interactions(measure)
@@ -256,7 +308,9 @@ class ItemAttributes:
         return self.cache[key]
 
     def group_sizes(self, measure: str) -> Floats:
-        """(groups,) the items of the catalogue in each group, an item of several divided equally. Raises BadUsage without."""
+        """(groups,) the items of the catalogue in each group, an item of several divided equally.
+        Raises BadUsage without.
+        """
         key = "group sizes"
         if key not in self.cache:
             groups, catalogue = self.labels("groups", measure), self.catalogue(measure)
@@ -269,5 +323,7 @@ class ItemAttributes:
     def judged(self, measure: str) -> QueryItems:
         """The judged items. Raises BadUsage where nothing is judged."""
         if self.grades is None:
-            raise BadUsage(f"{measure} needs judgments; name a file of them by {flag('--judgments')}.")
+            raise BadUsage(
+                f"{measure} needs judgments; name a file of them by {flag('--judgments')}."
+            )
         return self.grades

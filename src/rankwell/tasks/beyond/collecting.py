@@ -14,9 +14,11 @@ from rankwell.tasks.beyond.lists import Discount, ExposureCounts, ItemLists, Lis
 
 @dataclass(frozen=True, eq=False)
 class RunValues:
-    """The values of a run. queries: those that count, in order. missing: those of them that the run lacks.
+    """The values of a run. queries: those that count, in order. missing: those of them that the run
+    lacks.
 
-    values: (queries,) by each measure of a list. exposures: of all lists. shown: (items,) whether any list has the item.
+    values: (queries,) by each measure of a list. exposures: of all lists. shown: (items,) whether
+    any list has the item.
     """
 
     queries: tuple[str, ...]
@@ -26,14 +28,20 @@ class RunValues:
     shown: Bools
 
     @classmethod
-    def of(cls, blocks: Iterable[ItemLists], about: ItemAttributes, measures: Sequence[LabelledMeasure]) -> "RunValues":
-        """Measures the lists of some queries at a time, of which nothing is kept but values and counts.
+    def of(
+        cls, blocks: Iterable[ItemLists], about: ItemAttributes, measures: Sequence[LabelledMeasure]
+    ) -> "RunValues":
+        """Measures the lists of some queries at a time, of which nothing is kept but values and
+        counts.
 
         Where there are judgments, their queries count; one that the run lacks has an empty list.
         """
         per_list = [each.measure for each in measures if each.measure.entry.view is ItemLists]
         whole = [each.measure for each in measures if each.measure.entry.view is ListCollections]
-        exposures, shown = ExposureCounts(about, map(_exposure_of, whole)), np.zeros(len(about.items), dtype=np.bool_)
+        exposures, shown = (
+            ExposureCounts(about, map(_exposure_of, whole)),
+            np.zeros(len(about.items), dtype=np.bool_),
+        )
         queries, parts = _Queries(about), [list[Floats]() for _ in per_list]
         for block in queries.counted(blocks):
             for measure, own in zip(per_list, parts, strict=True):
@@ -47,10 +55,17 @@ class RunValues:
 
 
 class _Queries:
-    """The queries that count. missing: those that the run lacks. With judgments, none of the run's ids is kept."""
+    """The queries that count. missing: those that the run lacks. With judgments, none of the run's
+    ids is kept.
+    """
 
     def __init__(self, about: ItemAttributes) -> None:
-        self._about, self._names, self._rows, self.missing = about, list[str](), list[Ints](), list[str]()
+        self._about, self._names, self._rows, self.missing = (
+            about,
+            list[str](),
+            list[Ints](),
+            list[str](),
+        )
 
     def counted(self, blocks: Iterable[ItemLists]) -> Iterator[ItemLists]:
         """The lists, and behind them those of judged queries that the run lacks."""
@@ -69,7 +84,11 @@ class _Queries:
         self._names = list(grades.index)
         self.missing = [self._names[row] for row in self._rows[-1].tolist()]
         if self.missing:
-            yield ItemLists(tuple(self.missing), np.full((len(self.missing), 1), -1, dtype=np.int64), self._about)
+            yield ItemLists(
+                tuple(self.missing),
+                np.full((len(self.missing), 1), -1, dtype=np.int64),
+                self._about,
+            )
 
     def ordered(self) -> tuple[tuple[str, ...], Ints]:
         """The queries in the order of their ids, and the permutation of their values."""

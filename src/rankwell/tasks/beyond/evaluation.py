@@ -5,13 +5,25 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.conventions import Convention, LabelledMeasure, check_views, choose_measures, find_convention
+from rankwell.conventions import (
+    Convention,
+    LabelledMeasure,
+    check_views,
+    choose_measures,
+    find_convention,
+)
 from rankwell.core.options import takes_options
 from rankwell.core.registry import Measure, measure_names
 from rankwell.core.tables import Bools, Ints, sort_ids
 from rankwell.errors import BadUsage, NothingToEvaluate
 from rankwell.evaluation.judged import name_runs
-from rankwell.evaluation.results import QUERIES_COUNTED, QUERIES_MISSING, QUERIES_UNKNOWN, Results, ResultsBuilder
+from rankwell.evaluation.results import (
+    QUERIES_COUNTED,
+    QUERIES_MISSING,
+    QUERIES_UNKNOWN,
+    Results,
+    ResultsBuilder,
+)
 from rankwell.io.reader.lists import Irregular
 from rankwell.stats import SummaryRow, check_intervals
 from rankwell.store import sources_of
@@ -27,16 +39,21 @@ from rankwell.tasks.beyond.streaming import StreamedRun
 
 @takes_options(BeyondOptions, "measures")
 def evaluate_beyond(runs: Any, *, options: BeyondOptions) -> Results:
-    """Measures beyond accuracy of the lists of runs: coverage, novelty, diversity, calibration and fairness of exposure.
+    """Measures beyond accuracy of the lists of runs: coverage, novelty, diversity, calibration and
+    fairness of exposure.
 
-    runs: one run in any form (a file, a mapping query -> item -> score, a data frame), a list of files, or a mapping name -> run.
-    options: the fields of `BeyondOptions`; in Python `catalogue` may be a collection of ids, `categories` and `groups` mappings
-    item -> names. Measures of whole collections are rows of the summary alone; the others have a value per query.
-    Raises BadUsage for a measure whose input is missing, BadInput for bad rows and for items that the catalogue lacks.
+    runs: one run in any form (a file, a mapping query -> item -> score, a data frame), a list of
+    files, or a mapping name -> run. options: the fields of `BeyondOptions`; in Python `catalogue`
+    may be a collection of ids, `categories` and `groups` mappings item -> names. Measures of whole
+    collections are rows of the summary alone; the others have a value per query.
+    Raises BadUsage for a measure whose input is missing, BadInput for bad rows and for items that
+    the catalogue lacks.
 
     >>> import rankwell as rw
     >>> run = {"u1": {"a": 2.0, "b": 1.0}, "u2": {"a": 2.0, "b": 1.0}}
-    >>> rw.evaluate_beyond(run, ["ItemCoverage@2", "Gini@2"], catalogue=["a", "b", "c"]).summary[1].mean
+    >>> rw.evaluate_beyond(run, ["ItemCoverage@2", "Gini@2"], catalogue=["a", "b", "c"]).summary[
+    ...     1
+    ... ].mean
     0.5
     """
     check_intervals(options.intervals, options.seed)
@@ -48,7 +65,11 @@ def evaluate_beyond(runs: Any, *, options: BeyondOptions) -> Results:
         raise BadUsage("no run is given; name at least one.")
     measures = _measures(options, convention, inputs)
     builder.notes += inputs.notes
-    aggregates, undefined, about = list[SummaryRow](), ResultsBuilder(convention), inputs.attributes()
+    aggregates, undefined, about = (
+        list[SummaryRow](),
+        ResultsBuilder(convention),
+        inputs.attributes(),
+    )
     del inputs
     for name, run in named.items():
         found = _values(builder, name, run, about, measures, options)
@@ -73,12 +94,17 @@ def evaluate_beyond(runs: Any, *, options: BeyondOptions) -> Results:
 _PLACES = ("catalogue", "interactions", "categories", "groups", "embeddings", "judgments")
 
 
-def _measures(options: BeyondOptions, convention: Convention, inputs: BeyondInputs) -> tuple[LabelledMeasure, ...]:
-    """The measures that are named, else those of the convention, else those that the inputs allow."""
+def _measures(
+    options: BeyondOptions, convention: Convention, inputs: BeyondInputs
+) -> tuple[LabelledMeasure, ...]:
+    """The measures that are named, else those of the convention, else those that the inputs
+    allow.
+    """
     names = measure_names(options.measures)
     if names and options.k is not None:
         raise BadUsage(
-            f"-k {options.k} is unused beside named measures; write the cut-off into their names, as in Gini@{options.k}."
+            f"-k {options.k} is unused beside named measures; write the cut-off into their "
+            f"names, as in Gini@{options.k}."
         )
     k = options.k or 10
     if names is None and convention.name != "rankwell":
@@ -97,7 +123,9 @@ def _measures(options: BeyondOptions, convention: Convention, inputs: BeyondInpu
             "EED": inputs.groups is not None,
             "EER EEL": inputs.groups is not None and inputs.judgments is not None and catalogue,
         }
-        names = [f"{name}@{k}" for words, given in allowed.items() if given for name in words.split()]
+        names = [
+            f"{name}@{k}" for words, given in allowed.items() if given for name in words.split()
+        ]
     measures = choose_measures(names, convention)
     check_views((each.measure for each in measures), ItemLists, ListCollections)
     return measures
@@ -117,7 +145,9 @@ def _values(
     measures: Sequence[LabelledMeasure],
     options: BeyondOptions,
 ) -> RunValues:
-    """The values of a run, whose queries are counted. Raises NothingToEvaluate where none of them is judged."""
+    """The values of a run, whose queries are counted. Raises NothingToEvaluate where none of them
+    is judged.
+    """
     try:
         lists = StreamedRun(name, run, _depth(measures), options)
         found = RunValues.of(lists.blocks(about), about, measures)
@@ -128,28 +158,48 @@ def _values(
     if not found.queries:
         raise NothingToEvaluate(f"{name} has no queries.")
     if len(missing) == len(found.queries):
-        raise NothingToEvaluate(f"{name}: none of its {len(unknown)} queries has judgments; are ids written in two ways?")
-    counts = {QUERIES_COUNTED: len(found.queries), QUERIES_MISSING: len(missing), QUERIES_UNKNOWN: len(unknown)}
+        raise NothingToEvaluate(
+            f"{name}: none of its {len(unknown)} queries has judgments; are ids written in "
+            "two ways?"
+        )
+    counts = {
+        QUERIES_COUNTED: len(found.queries),
+        QUERIES_MISSING: len(missing),
+        QUERIES_UNKNOWN: len(unknown),
+    }
     builder.counts[name] = counts
     builder.notes += lists.notes
     if missing:
-        builder.notes.append(f"{name}: {len(missing)} judged queries have no list, for example {missing[0]!r}")
+        builder.notes.append(
+            f"{name}: {len(missing)} judged queries have no list, for example {missing[0]!r}"
+        )
     if unknown:
-        builder.notes.append(f"{name}: {len(unknown)} queries have no judgments and are ignored, for example {unknown[0]!r}")
+        builder.notes.append(
+            f"{name}: {len(unknown)} queries have no judgments and are ignored, for example "
+            f"{unknown[0]!r}"
+        )
     return found
 
 
 def _keep(
-    builder: ResultsBuilder, undefined: ResultsBuilder, name: str, found: RunValues, measures: Sequence[LabelledMeasure]
+    builder: ResultsBuilder,
+    undefined: ResultsBuilder,
+    name: str,
+    found: RunValues,
+    measures: Sequence[LabelledMeasure],
 ) -> list[SummaryRow]:
-    """Adds the values of one run. Returns the rows of measures of all lists, whose values of single queries are undefined."""
+    """Adds the values of one run. Returns the rows of measures of all lists, whose values of single
+    queries are undefined.
+    """
     queries, values = found.queries, found.values
     for each in measures:
         if each.measure.entry.view is ItemLists:
             own = values.pop(0)
             builder.keep(name, each.measure, each.label, queries, own)
             chance = chance_of(each.measure, found.exposures.about)
-            builder.row_attributes.append({} if chance is None else {"ceiling": None, "chance": chance})
+            builder.row_attributes.append(
+                {} if chance is None else {"ceiling": None, "chance": chance}
+            )
             _note_undefined(builder, f"{name}: {each.label}", queries, np.isnan(own))
     if any(each.measure.name == "Novelty" for each in measures):
         _note_unseen(builder, name, found.exposures.about, np.flatnonzero(found.shown))
@@ -164,36 +214,50 @@ def _keep(
             None if known is None or np.isnan(known) else known * scale
             for known in (value, *levels_of(each.measure, found.exposures))
         )
-        row = SummaryRow.of(name, str(each.measure), each.label, value, None, None, None, len(queries), unit)
-        aggregates.append(row if ceiling is None else SummaryRow({**row, "ceiling": ceiling, "chance": chance}))
+        row = SummaryRow.of(
+            name, str(each.measure), each.label, value, None, None, None, len(queries), unit
+        )
+        aggregates.append(
+            row if ceiling is None else SummaryRow({**row, "ceiling": ceiling, "chance": chance})
+        )
     return aggregates
 
 
-def _note_ungrouped(builder: ResultsBuilder, about: ItemAttributes, measures: Sequence[LabelledMeasure]) -> None:
+def _note_ungrouped(
+    builder: ResultsBuilder, about: ItemAttributes, measures: Sequence[LabelledMeasure]
+) -> None:
     """Notes items of the catalogue without a group, which are in no group's target."""
     aimed = [each.label for each in measures if _takes_groups_of_catalogue(each.measure)]
     if not aimed or about.groups is None or about.in_catalogue is None:
         return
     bare = np.flatnonzero(about.in_catalogue & (np.diff(about.groups.offsets)[:-1] == 0))
     if len(bare):
-        what = f"{len(bare)} of {int(about.in_catalogue.sum())} items of the catalogue have no group"
+        what = (
+            f"{len(bare)} of {int(about.in_catalogue.sum())} items of the catalogue have no group"
+        )
         builder.notes.append(
-            f"{what}, for example {about.items[bare[0]]!r}; no group's target has their share ({', '.join(aimed)})"
+            f"{what}, for example {about.items[bare[0]]!r}; no group's target has their share "
+            f"({', '.join(aimed)})"
         )
 
 
 def _takes_groups_of_catalogue(measure: Measure) -> bool:
     """Whether the target of a measure is made of the groups of all items of the catalogue."""
     given = measure.parameters
-    return given.get("target") == "catalogue" or (measure.name in ("EER", "EEL") and given["by"] == "groups")
+    return given.get("target") == "catalogue" or (
+        measure.name in ("EER", "EEL") and given["by"] == "groups"
+    )
 
 
-def _note_undefined(builder: ResultsBuilder, name: str, queries: Sequence[str], undefined: Bools) -> None:
+def _note_undefined(
+    builder: ResultsBuilder, name: str, queries: Sequence[str], undefined: Bools
+) -> None:
     """Notes lists for which a measure has no value, as ILD of a single item."""
     if (n := int(undefined.sum())) > 0:
         first = queries[int(undefined.argmax())]
         builder.notes.append(
-            f"{name} is undefined for {n} of {len(queries)} lists, such as that of {first!r}; its mean leaves them out"
+            f"{name} is undefined for {n} of {len(queries)} lists, such as that of {first!r}; "
+            "its mean leaves them out"
         )
 
 
@@ -201,7 +265,10 @@ def _note_unseen(builder: ResultsBuilder, name: str, about: ItemAttributes, show
     """Notes retrieved items without interactions, whose self-information is infinite."""
     unseen = shown[about.interactions("Novelty")[shown] == 0]
     if len(unseen):
-        what = f"{len(unseen)} of {len(shown)} items have no interactions, for example {about.items[int(unseen[0])]!r}"
+        what = (
+            f"{len(unseen)} of {len(shown)} items have no interactions, for example "
+            f"{about.items[int(unseen[0])]!r}"
+        )
         builder.notes.append(f"{name}: {what}; Novelty counts each as having one")
 
 
@@ -216,7 +283,9 @@ def _rules(
         "convention": convention.name,
         "ties": "id-desc",
         "queries": "run" if options.judgments is None else "truth",
-        **({} if about.in_catalogue is None else {"catalogue_items": int(about.in_catalogue.sum())}),
+        **(
+            {} if about.in_catalogue is None else {"catalogue_items": int(about.in_catalogue.sum())}
+        ),
         "intervals": options.intervals,
         "seed": options.seed,
         "sd": "population" if convention.population_sd else "sample",

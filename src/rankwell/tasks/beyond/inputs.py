@@ -37,15 +37,25 @@ class BeyondInputs(NamedTuple):
             refuse_unused_columns(options.qrels_columns, "judgments", flag("--judgments"))
             if options.judgments_format is not None:
                 what = flag("--qrels-format", options.judgments_format, name="judgments_format")
-                raise BadUsage(f"{what} has no effect without {flag('--judgments')}; give it, or leave this out.")
+                raise BadUsage(
+                    f"{what} has no effect without {flag('--judgments')}; give it, or leave "
+                    "this out."
+                )
         seen = None if options.interactions is None else read_interactions(options.interactions)
-        reading: dict[str, Any] = {"format": options.judgments_format, "qrels_columns": options.qrels_columns}
+        reading: dict[str, Any] = {
+            "format": options.judgments_format,
+            "qrels_columns": options.qrels_columns,
+        }
         judged = None if judgments is None else io.find_judgments(judgments, **reading)
         return cls(
             None if options.catalogue is None else _ids(options.catalogue),
             None if seen is None else seen.table.flat,
-            None if options.categories is None else read_labels(options.categories, flag("--item-categories", name="categories")),
-            None if options.groups is None else read_labels(options.groups, flag("--item-groups", name="groups")),
+            None
+            if options.categories is None
+            else read_labels(options.categories, flag("--item-categories", name="categories")),
+            None
+            if options.groups is None
+            else read_labels(options.groups, flag("--item-groups", name="groups")),
             None if options.embeddings is None else _vectors(options.embeddings),
             None if judged is None else judged.table.flat,
             tuple(note for found in (seen, judged) if found is not None for note in found.notes),
@@ -78,7 +88,13 @@ class BeyondInputs(NamedTuple):
     def _interacted(self) -> list[str]:
         table = self.interactions
         return (
-            [] if table is None else [item for item, grade in zip(table.items, table.grades.tolist(), strict=True) if grade > 0]
+            []
+            if table is None
+            else [
+                item
+                for item, grade in zip(table.items, table.grades.tolist(), strict=True)
+                if grade > 0
+            ]
         )
 
 
@@ -95,21 +111,32 @@ def _ids(place: Any) -> list[str]:
 
 
 def read_labels(place: Any, option: str) -> dict[str, list[str]]:
-    """item -> its categories or groups, from two columns of a table or from a mapping; rows of one item are joined.
+    """item -> its categories or groups, from two columns of a table or from a mapping; rows of one
+    item are joined.
 
     Raises BadInput for a row without an item, where no column is named, and without the file.
     """
     if isinstance(place, Mapping):
         return {str(item): _names(each, item, option) for item, each in place.items()}
     if not isinstance(place, (str, Path)):
-        raise BadInput(f"{option}: {shown(place)}; expected a table, or a mapping item -> categories.")
+        raise BadInput(
+            f"{option}: {shown(place)}; expected a table, or a mapping item -> categories."
+        )
     path, column = split_part(place)
     if not exists(path):
-        raise BadInput(f"{option} {place}: no such file; expected a table and a column of it, as in items.csv:genres.")
+        raise BadInput(
+            f"{option} {place}: no such file; expected a table and a column of it, as in "
+            "items.csv:genres."
+        )
     if not column:
-        raise BadInput(f"{option} {place}: no column is named; name the one of the labels, as in {place}:genres.")
+        raise BadInput(
+            f"{option} {place}: no column is named; name the one of the labels, as in "
+            f"{place}:genres."
+        )
     found: dict[str, list[str]] = {}
-    for row, (item, label) in enumerate(zip(io.read_column(path), io.read_column(place), strict=True)):
+    for row, (item, label) in enumerate(
+        zip(io.read_column(path), io.read_column(place), strict=True)
+    ):
         if not item:
             raise BadInput(f"{path}: row {row + 1} has no item; give its id, or remove the row.")
         own = found.setdefault(item, [])
@@ -118,27 +145,39 @@ def read_labels(place: Any, option: str) -> dict[str, list[str]]:
 
 
 def _names(given: Any, item: Any, option: str) -> list[str]:
-    """The names that a mapping has for an item: one, several, or None or "" for none. Raises BadInput for anything else."""
-    listed: list[Any] = list(given) if isinstance(given, Collection) and not isinstance(given, str) else [given]
+    """The names that a mapping has for an item: one, several, or None or "" for none. Raises
+    BadInput for anything else.
+    """
+    listed: list[Any] = (
+        list(given) if isinstance(given, Collection) and not isinstance(given, str) else [given]
+    )
     names = [each for each in listed if each is not None and each != ""]
     for each in names:
         if isinstance(each, bool) or not isinstance(each, (str, int)):
-            raise BadInput(f"{option}: item {item!r} has {shown(each)}; expected a name, or a list of names.")
+            raise BadInput(
+                f"{option}: item {item!r} has {shown(each)}; expected a name, or a list of names."
+            )
     return list(map(str, names))
 
 
 def _vectors(place: Any) -> dict[str, Floats]:
-    """item -> its vector of length 1. Raises BadInput without ids, BadScore for a vector that is zero."""
+    """item -> its vector of length 1. Raises BadInput without ids, BadScore for a vector that is
+    zero.
+    """
     table = read_embeddings(place)
     if table.ids is None:
         raise BadInput(
-            f"{flag('--item-embeddings', name='embeddings')}: the vectors have no ids; give them in NAME.ids.txt beside the file."
+            f"{flag('--item-embeddings', name='embeddings')}: the vectors have no ids; give "
+            "them in NAME.ids.txt beside the file."
         )
     vectors = np.asarray(table.vectors, dtype=np.float64)
     lengths = np.linalg.norm(vectors, axis=1)
     if not lengths.all():
         zero = table.ids[int(np.flatnonzero(lengths == 0)[0])]
-        what = f"{flag('--item-embeddings', name='embeddings')}: the vector of {zero!r} is zero and has no direction"
+        what = (
+            f"{flag('--item-embeddings', name='embeddings')}: the vector of {zero!r} is zero and "
+            "has no direction"
+        )
         raise BadScore(f"{what}; correct it, or remove the item.")
     return dict(zip(table.ids, vectors / lengths[:, None], strict=True))
 
@@ -155,8 +194,14 @@ def _among(items: Sequence[str], some: set[str]) -> Bools:
     return np.array([item in some for item in items], dtype=np.bool_)
 
 
-def _query_items(judgments: Judgments, index: Mapping[str, int], *, liked: bool = False) -> QueryItems:
+def _query_items(
+    judgments: Judgments, index: Mapping[str, int], *, liked: bool = False
+) -> QueryItems:
     """The known items of each query. liked: those with a grade above 0."""
-    codes = np.fromiter(map(index.get, judgments.items, repeat(-1)), dtype=np.int64, count=len(judgments.items))
+    codes = np.fromiter(
+        map(index.get, judgments.items, repeat(-1)), dtype=np.int64, count=len(judgments.items)
+    )
     kept = (codes >= 0) & (judgments.grades > 0) if liked else codes >= 0
-    return QueryItems.of(judgments.queries, judgments.query_of_row[kept], codes[kept], judgments.grades[kept])
+    return QueryItems.of(
+        judgments.queries, judgments.query_of_row[kept], codes[kept], judgments.grades[kept]
+    )

@@ -16,32 +16,44 @@ from rankwell.store.data_sets import is_data_set_id
 _NUMBER = re.compile(rb"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
 _OF_OTHER_FORMS = (b"\0", b",", b";", b"|", b'"', b"{", b"[", b"::")
 _INTEGER = re.compile(rb"[0-9]+")
-_NAME_COLUMNS = "name the columns in a first line, separated by tabs or commas, as in user,item,rating"
+_NAME_COLUMNS = (
+    "name the columns in a first line, separated by tabs or commas, as in user,item,rating"
+)
 _TIME = 1e8
 """Seconds since 1970, in 1973: no grade is as large."""
 
 
 def read_interactions(place: Any) -> io.FoundJudgments:
-    """Users as queries, and the items that each interacted with: judgments in any form, tables without grades, lines `user item`.
+    """Users as queries, and the items that each interacted with: judgments in any form, tables
+    without grades, lines `user item`.
 
-    Also MovieLens' lines `user::item::rating::timestamp` (Harper and Konstan 2015), and LightGCN's of a user and all of its items
-    (He and others 2020). Of several rows with the same user and item the one with the highest grade counts. Raises BadInput for
-    lines of numbers whose meaning is not certain.
+    Also MovieLens' lines `user::item::rating::timestamp` (Harper and Konstan 2015), and LightGCN's
+    of a user and all of its items (He and others 2020). Of several rows with the same user and item
+    the one with the highest grade counts. Raises BadInput for lines of numbers whose meaning is not
+    certain.
     """
-    if isinstance(place, (str, Path)) and not is_data_set_id(place) and not Path(path := split_part(place)[0]).is_dir():
+    if (
+        isinstance(place, (str, Path))
+        and not is_data_set_id(place)
+        and not Path(path := split_part(place)[0]).is_dir()
+    ):
         source = Source(path)
         head = Head.of(source)
         if _are_ratings(head):
             return _found(_ratings(source), "ratings.dat")
         if _are_items_of_users(head):
             note = f"{head.name}: each line is read as a user and all of its items, as LightGCN's"
-            return _found(((user, item, 1.0) for user, item in _items_of_users(source)), "lines", (note,))
+            return _found(
+                ((user, item, 1.0) for user, item in _items_of_users(source)), "lines", (note,)
+            )
         if _are_pairs(head):
             return _found(((user, item, 1.0) for user, item in _pairs(source)), "lines")
     return io.find_judgments(place, duplicates="best", ungraded=True)
 
 
-def _found(rows: Iterable[tuple[str, str, float]], form: str, notes: tuple[str, ...] = ()) -> io.FoundJudgments:
+def _found(
+    rows: Iterable[tuple[str, str, float]], form: str, notes: tuple[str, ...] = ()
+) -> io.FoundJudgments:
     """The highest grade of each user and item."""
     grades: dict[tuple[str, str], float] = {}
     for user, item, grade in rows:
@@ -51,9 +63,15 @@ def _found(rows: Iterable[tuple[str, str, float]], form: str, notes: tuple[str, 
 
 
 def _are_ratings(head: Head) -> bool:
-    """Whether `::` alone separates fields in the first line. Raises BadLine where they are other than those of `ratings.dat`."""
+    """Whether `::` alone separates fields in the first line. Raises BadLine where they are other
+    than those of `ratings.dat`.
+    """
     first = head.lines[0] if head.lines else b""
-    if first.count(b"::") < 2 or len(first.split()) > 1 or any(mark in first for mark in _OF_OTHER_FORMS[:-1]):
+    if (
+        first.count(b"::") < 2
+        or len(first.split()) > 1
+        or any(mark in first for mark in _OF_OTHER_FORMS[:-1])
+    ):
         return False
     _rating(first, f"{head.name}:{head.skipped + 1}")
     return True
@@ -68,14 +86,28 @@ def _ratings(source: Source) -> Iterator[tuple[str, str, float]]:
 def _rating(line: bytes, where: str) -> tuple[str, str, float]:
     """The user, the item and the rating of a line. Raises BadLine for one of anything else."""
     fields = line.rstrip().split(b"::")
-    if len(fields) != 4 or not fields[0] or not fields[1] or not _are_numbers([fields], 2) or not _INTEGER.fullmatch(fields[3]):
-        what = f"{where}: {shorten(line)}; expected user::item::rating::timestamp as in MovieLens' ratings.dat"
-        raise BadLine(f"{what}. Name that file, or separate the fields by tabs or commas below a line with names of columns.")
+    if (
+        len(fields) != 4
+        or not fields[0]
+        or not fields[1]
+        or not _are_numbers([fields], 2)
+        or not _INTEGER.fullmatch(fields[3])
+    ):
+        what = (
+            f"{where}: {shorten(line)}; expected user::item::rating::timestamp as in MovieLens' "
+            "ratings.dat"
+        )
+        raise BadLine(
+            f"{what}. Name that file, or separate the fields by tabs or commas below a line "
+            "with names of columns."
+        )
     return decode_id(fields[0]), decode_id(fields[1]), float(fields[2])
 
 
 def _are_items_of_users(head: Head) -> bool:
-    """Whether the first lines are integers, differ in length, and have a user each: of pairs and ratings no line is longer."""
+    """Whether the first lines are integers, differ in length, and have a user each: of pairs and
+    ratings no line is longer.
+    """
     rows = [line.split() for line in head.lines]
     return (
         len({len(fields) for fields in rows}) > 1
@@ -85,13 +117,17 @@ def _are_items_of_users(head: Head) -> bool:
 
 
 def _items_of_users(source: Source) -> Iterator[tuple[str, str]]:
-    """The user and each item of the lines. Raises BadLine for a field that is not an integer, and for a user with two lines."""
+    """The user and each item of the lines. Raises BadLine for a field that is not an integer, and
+    for a user with two lines.
+    """
     lines: dict[bytes, int] = {}
     for number, line in source.lines():
         user, *items = fields = line.split()
         odd = next((field for field in fields if not _INTEGER.fullmatch(field)), None)
         if odd is not None:
-            raise BadLine(f"{source.name}:{number}: {shorten(odd)}; expected integers, a user and its items.")
+            raise BadLine(
+                f"{source.name}:{number}: {shorten(odd)}; expected integers, a user and its items."
+            )
         if lines.setdefault(user, number) != number:
             what = f"{source.name}:{number}: user {shorten(user)} already has line {lines[user]}"
             raise BadLine(f"{what}; write all items of a user in one line, or {_NAME_COLUMNS}.")
@@ -107,22 +143,36 @@ def _are_pairs(head: Head) -> bool:
         return False
     rows = [line.split() for line in head.lines]
     width = len(rows[0])
-    if any(len(fields) != width for fields in rows) or known_columns([decode_id(field) for field in rows[0]]):
+    if any(len(fields) != width for fields in rows) or known_columns(
+        [decode_id(field) for field in rows[0]]
+    ):
         return False
     beginning = f"{head.name}:1: {shorten(head.lines[0])}"
     if width == 2 and len(rows) > 1 and not _are_numbers(rows[:1], 0) and _are_numbers(rows[1:], 0):
-        raise BadInput(f"{beginning} before lines of numbers looks like names of columns; {_NAME_COLUMNS}, or remove it.")
+        raise BadInput(
+            f"{beginning} before lines of numbers looks like names of columns; "
+            f"{_NAME_COLUMNS}, or remove it."
+        )
     if width == 3 and _are_numbers(rows, 2):
-        raise BadInput(f"{beginning} may be a user, an item and a rating, or a user and two items; {_NAME_COLUMNS}.")
+        raise BadInput(
+            f"{beginning} may be a user, an item and a rating, or a user and two items; "
+            f"{_NAME_COLUMNS}."
+        )
     if width == 4 and _are_numbers(rows, 2) and _are_numbers(rows, 3) and _have_times(rows):
-        what = "may be a user, an item, a rating and a time, or a user, a group, an item and a grade"
+        what = (
+            "may be a user, an item, a rating and a time, or a user, a group, an item and a grade"
+        )
         raise BadInput(f"{beginning} {what}; {_NAME_COLUMNS},timestamp.")
     return width == 2
 
 
 def _have_times(rows: Sequence[Sequence[bytes]]) -> bool:
-    """Whether rows of four fields may be other than judgments, whose second field is the same, and whose fourth is a grade."""
-    return len({fields[1] for fields in rows}) > 1 or any(float(fields[3]) >= _TIME for fields in rows)
+    """Whether rows of four fields may be other than judgments, whose second field is the same, and
+    whose fourth is a grade.
+    """
+    return len({fields[1] for fields in rows}) > 1 or any(
+        float(fields[3]) >= _TIME for fields in rows
+    )
 
 
 def _are_numbers(rows: Sequence[Sequence[bytes]], place: int) -> bool:
@@ -137,6 +187,7 @@ def _pairs(source: Source) -> Iterator[tuple[str, str]]:
         if len(fields) != 2:
             where = f"{source.name}:{number}: {shorten(line)} has {count_of(len(fields), 'field')}"
             raise BadLine(
-                f"{where}; expected `user item` as in the first line. Give each item a line of its own, or {_NAME_COLUMNS}."
+                f"{where}; expected `user item` as in the first line. Give each item a line "
+                f"of its own, or {_NAME_COLUMNS}."
             )
         yield decode_id(fields[0]), decode_id(fields[1])

@@ -17,20 +17,36 @@ class LackingItems:
 
     def __init__(self, name: str, about: ItemAttributes) -> None:
         self._name, self._items, self.others = name, about.items, list[str]()
-        categories, embeddings = flag("--item-categories", name="categories"), flag("--item-embeddings", name="embeddings")
-        groups, add_row = flag("--item-groups", name="groups"), "add a row, with an empty {} for an item without one"
+        categories, embeddings = (
+            flag("--item-categories", name="categories"),
+            flag("--item-embeddings", name="embeddings"),
+        )
+        groups, add_row = (
+            flag("--item-groups", name="groups"),
+            "add a row, with an empty {} for an item without one",
+        )
         inputs: dict[str, Bools | None] = {
-            f"the catalogue lacks; correct the id, or name a file of all items by {flag('--catalogue')}": about.in_catalogue,
-            f"{categories} lacks; {add_row.format('category')}": about.categories and about.categories.listed,
+            "the catalogue lacks; correct the id, or name a file of all items by "
+            f"{flag('--catalogue')}": about.in_catalogue,
+            f"{categories} lacks; {add_row.format('category')}": about.categories
+            and about.categories.listed,
             f"{groups} lacks; {add_row.format('group')}": about.groups and about.groups.listed,
-            f"{embeddings} lacks; add its vector": None if about.vectors is None else ~np.isnan(about.vectors[:, 0]),
+            f"{embeddings} lacks; add its vector": None
+            if about.vectors is None
+            else ~np.isnan(about.vectors[:, 0]),
         }
         # The last place stands for items without attributes.
-        self._inputs = {what: np.append(has, False) for what, has in inputs.items() if has is not None}
-        self._good = np.logical_and.reduce([*self._inputs.values(), np.ones(len(about.items) + 1, dtype=np.bool_)])
+        self._inputs = {
+            what: np.append(has, False) for what, has in inputs.items() if has is not None
+        }
+        self._good = np.logical_and.reduce(
+            [*self._inputs.values(), np.ones(len(about.items) + 1, dtype=np.bool_)]
+        )
 
     def refuse(self, queries: Sequence[str], codes: Ints) -> None:
-        """Raises BadInput for the first item that an input lacks. codes: (queries, depth), -1 behind the end of a list."""
+        """Raises BadInput for the first item that an input lacks. codes: (queries, depth), -1
+        behind the end of a list.
+        """
         last = len(self._items)
         if self._good[np.where(codes < 0, 0, np.minimum(codes, last))].all(where=codes >= 0):
             return

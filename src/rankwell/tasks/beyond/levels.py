@@ -1,4 +1,6 @@
-"""Ceilings and chance levels: the values of the best lists of the same lengths, and of random ones."""
+"""Ceilings and chance levels: the values of the best lists of the same lengths, and of random
+ones.
+"""
 
 import math
 
@@ -13,13 +15,18 @@ from rankwell.tasks.beyond.measures.diversity import catalogue_distance
 def levels_of(measure: Measure, found: ExposureCounts) -> tuple[float | None, float | None]:
     """The ceiling and the chance level of a measure of all lists, None where they are unknown.
 
-    Ceiling: of lists of the same lengths that expose all items of the catalogue alike, which lists of different items always can.
-    It is unknown without a catalogue, under a discount, and for `Entropy(form='mean')`, which falls with the number of items.
-    Chance: the expected value for lists whose items are drawn at random without replacement, independently of each other; only
+    Ceiling: of lists of the same lengths that expose all items of the catalogue alike, which lists
+    of different items always can. It is unknown without a catalogue, under a discount, and for
+    `Entropy(form='mean')`, which falls with the number of items. Chance: the expected value for
+    lists whose items are drawn at random without replacement, independently of each other; only
     that of coverage has a closed form, 1 - Π (1 - length / items).
     """
     given, about = measure.parameters, found.about
-    if about.in_catalogue is None or given.get("discount", "none") != "none" or given.get("form") == "mean":
+    if (
+        about.in_catalogue is None
+        or given.get("discount", "none") != "none"
+        or given.get("form") == "mean"
+    ):
         return None, None
     (ceiling,) = measure(ListCollections(("",), (found.evenly(measure.cutoff),))).tolist()
     chance = _expected_coverage(found, measure.cutoff) if measure.name == "ItemCoverage" else None
@@ -29,7 +36,8 @@ def levels_of(measure: Measure, found: ExposureCounts) -> tuple[float | None, fl
 def chance_of(measure: Measure, about: ItemAttributes) -> float | None:
     """The chance level of a measure of a list, None where it is unknown or there is no catalogue.
 
-    The mean over items of a random list, in expectation, is that over the catalogue; so is the mean over its pairs of items.
+    The mean over items of a random list, in expectation, is that over the catalogue; so is the mean
+    over its pairs of items.
     """
     if about.in_catalogue is None:
         return None

@@ -1,4 +1,6 @@
-"""The lists that a run retrieves, as codes of items; and the lists of a whole run, taken together."""
+"""The lists that a run retrieves, as codes of items; and the lists of a whole run, taken
+together.
+"""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -17,7 +19,8 @@ _CELLS = 1 << 22
 
 @dataclass(frozen=True, eq=False)
 class ItemLists:
-    """The first items of some queries. codes: (queries, depth) items, best first, -1 behind the end of a list.
+    """The first items of some queries. codes: (queries, depth) items, best first, -1 behind the end
+    of a list.
 
     cache: what several measures of these lists have in common.
     """
@@ -31,7 +34,11 @@ class ItemLists:
 
     def take(self, queries: Ints) -> "ItemLists":
         """The view of some queries only, in the order given by their indices."""
-        return ItemLists(tuple(self.queries[place] for place in queries.tolist()), self.codes[queries], self.about)
+        return ItemLists(
+            tuple(self.queries[place] for place in queries.tolist()),
+            self.codes[queries],
+            self.about,
+        )
 
     def first(self, k: int | None) -> Ints:
         """(queries, k or fewer) the first k items."""
@@ -48,7 +55,9 @@ class ItemLists:
         self.cache[id(items)] = rows
 
     def cells(self, k: int | None) -> tuple[Ints, Ints, Ints]:
-        """The first k items one list behind the other: the row, the rank from 0 and the code of each."""
+        """The first k items one list behind the other: the row, the rank from 0 and the code of
+        each.
+        """
         if ("cells", k) not in self.cache:
             codes = self.first(k)
             rows, ranks = np.nonzero(codes >= 0)
@@ -62,7 +71,9 @@ class ItemLists:
         return counts.exposure(k, discount, p)
 
     def blocks(self, width: int) -> Iterator[tuple[slice, "ItemLists"]]:
-        """The lists of some queries at a time, so that `width` numbers for each query fit in memory."""
+        """The lists of some queries at a time, so that `width` numbers for each query fit in
+        memory.
+        """
         size = max(_CELLS // max(width, 1), 1)
         if size >= len(self.codes):
             yield slice(0, len(self.codes)), self
@@ -73,15 +84,21 @@ class ItemLists:
 
 
 class ExposureCounts:
-    """Counts of each item in lists that are added block by block, by rank where a discount weighs ranks.
+    """Counts of each item in lists that are added block by block, by rank where a discount weighs
+    ranks.
 
-    They are integers, so that neither blocks nor the order of lists change a sum. needs: cut-offs and discounts of the measures.
+    They are integers, so that neither blocks nor the order of lists change a sum. needs: cut-offs
+    and discounts of the measures.
     """
 
     def __init__(self, about: ItemAttributes, needs: Iterable[tuple[int | None, Discount]]) -> None:
         self.about = about
-        self._counts: dict[tuple[int | None, bool], list[Ints]] = {(k, name != "none"): [] for k, name in needs}
-        self._lengths: dict[int | None, Ints] = {k: np.zeros(1, dtype=np.int64) for k, _ in self._counts}
+        self._counts: dict[tuple[int | None, bool], list[Ints]] = {
+            (k, name != "none"): [] for k, name in needs
+        }
+        self._lengths: dict[int | None, Ints] = {
+            k: np.zeros(1, dtype=np.int64) for k, _ in self._counts
+        }
 
     def add(self, lists: "ItemLists") -> None:
         """Counts the items of further lists."""
@@ -97,7 +114,9 @@ class ExposureCounts:
                     counts[rank] = _sum(counts[rank], found)
 
     def exposure(self, k: int | None, discount: Discount, p: float) -> Floats:
-        """(items,) the weights of the ranks that each item has in all lists; items beyond the known ones come behind them."""
+        """(items,) the weights of the ranks that each item has in all lists; items beyond the known
+        ones come behind them.
+        """
         counts = self._counts[k, discount != "none"]
         weights, total = rank_weights(len(counts), discount, p), np.zeros(len(self.about.items))
         for weight, found in zip(weights.tolist(), counts, strict=True):
@@ -109,8 +128,13 @@ class ExposureCounts:
         return self._lengths[k]
 
     def evenly(self, k: int | None) -> "ExposureCounts":
-        """The counts of lists as long that divide their first k places among the items of the catalogue as evenly as they can."""
-        even, catalogue = ExposureCounts(self.about, [(k, "none")]), self.about.catalogue("an even exposure")
+        """The counts of lists as long that divide their first k places among the items of the
+        catalogue as evenly as they can.
+        """
+        even, catalogue = (
+            ExposureCounts(self.about, [(k, "none")]),
+            self.about.catalogue("an even exposure"),
+        )
         lengths, counts = self.lengths(k), np.zeros(len(self.about.items), dtype=np.int64)
         whole, rest = divmod(int(lengths @ np.arange(len(lengths))), len(catalogue))
         counts[catalogue] = whole + (np.arange(len(catalogue)) < rest)
@@ -129,7 +153,8 @@ def _sum(one: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
 
 @dataclass(frozen=True, eq=False)
 class ListCollections:
-    """The lists of whole runs. queries: a name for each collection, of which the measures have one value.
+    """The lists of whole runs. queries: a name for each collection, of which the measures have one
+    value.
 
     lists: of each collection, or the counts of lists that are not kept.
     """
@@ -142,16 +167,24 @@ class ListCollections:
     def take(self, queries: Ints) -> "ListCollections":
         """The view of some collections only, in the order given by their indices."""
         chosen = queries.tolist()
-        return ListCollections(tuple(self.queries[each] for each in chosen), tuple(self.lists[each] for each in chosen))
+        return ListCollections(
+            tuple(self.queries[each] for each in chosen), tuple(self.lists[each] for each in chosen)
+        )
 
-    def exposures(self, k: int | None, discount: Discount, p: float) -> Iterator[tuple[ItemAttributes, Floats]]:
-        """Of each collection the (items,) exposure of every item: the weights of the ranks that it has in all lists."""
+    def exposures(
+        self, k: int | None, discount: Discount, p: float
+    ) -> Iterator[tuple[ItemAttributes, Floats]]:
+        """Of each collection the (items,) exposure of every item: the weights of the ranks that it
+        has in all lists.
+        """
         for each in self.lists:
             yield each.about, each.exposure(k, discount, p)
 
 
 def rank_weights(depth: int, discount: Discount, p: float) -> Floats:
-    """(depth,) the exposure of each rank: 1; 1 / log2(max(rank, 2)); or p to the power of rank - 1. Raises BadUsage."""
+    """(depth,) the exposure of each rank: 1; 1 / log2(max(rank, 2)); or p to the power of rank - 1.
+    Raises BadUsage.
+    """
     check_share("p", p)
     ranks = np.arange(1, depth + 1)
     if discount == "log":

@@ -1,4 +1,6 @@
-"""Runs that cannot be streamed -> lists of the codes of items: first the queries, then the items of a block of them at a time."""
+"""Runs that cannot be streamed -> lists of the codes of items: first the queries, then the items of
+a block of them at a time.
+"""
 
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -23,17 +25,20 @@ from rankwell.tasks.beyond.options import BeyondOptions
 RANGE = 4 << 20
 """Bytes of a file that are read at a time."""
 BATCH, PLACES = 20_000, 1 << 20
-"""Queries that are read at a time where a file cannot be divided, or has the rows of a query in several of its ranges; with few
-first items, so many of these."""
+"""Queries that are read at a time where a file cannot be divided, or has the rows of a query in
+several of its ranges; with few first items, so many of these.
+"""
 _SCATTERED = -1
 _NO_QUERY = "\0"
 
 
 @dataclass(frozen=True, eq=False)
 class ListedRun:
-    """The lists of a run. queries: those that count. depth: the number of first items that are read.
+    """The lists of a run. queries: those that count. depth: the number of first items that are
+    read.
 
-    ranges: of a file that can be divided. place: (queries,) the range that has all rows of a query; -1 for one that is read
+    ranges: of a file that can be divided. place: (queries,) the range that has all rows of a query;
+    -1 for one that is read
     from the whole run. unknown: queries that do not count. notes: of the reader.
     """
 
@@ -48,9 +53,23 @@ class ListedRun:
     notes: tuple[str, ...]
 
     @classmethod
-    def of(cls, name: str, run: Any, judged: Container[str] | None, depth: int | None, options: BeyondOptions) -> "ListedRun":
-        """Reads the queries of a run. judged: those that count, None for all. depth: None for all items."""
-        ranges, places, lengths, notes = _Ranges(run, options), dict[str, int](), dict[str, int](), tuple[str, ...]()
+    def of(
+        cls,
+        name: str,
+        run: Any,
+        judged: Container[str] | None,
+        depth: int | None,
+        options: BeyondOptions,
+    ) -> "ListedRun":
+        """Reads the queries of a run. judged: those that count, None for all. depth: None for all
+        items.
+        """
+        ranges, places, lengths, notes = (
+            _Ranges(run, options),
+            dict[str, int](),
+            dict[str, int](),
+            tuple[str, ...](),
+        )
         for number in range(len(ranges)):
             found = ranges.hits(number, (_NO_QUERY,), 0).unknown
             again = sum(query in places for query in found)
@@ -70,10 +89,22 @@ class ListedRun:
         place = np.array([places[query] for query in queries], dtype=np.int64)
         unknown = [] if judged is None else [query for query in places if query not in judged]
         deepest = max(max(lengths.values(), default=1) if depth is None else depth, 1)
-        return cls(name, run, options, queries, deepest, place, ranges, unknown, notes or tuple(ranges.notes))
+        return cls(
+            name,
+            run,
+            options,
+            queries,
+            deepest,
+            place,
+            ranges,
+            unknown,
+            notes or tuple(ranges.notes),
+        )
 
     def blocks(self, about: ItemAttributes) -> Iterator[ItemLists]:
-        """The lists of some queries at a time, each query once. Raises BadInput for an item that an input lacks."""
+        """The lists of some queries at a time, each query once. Raises BadInput for an item that an
+        input lacks.
+        """
         codes, lacking = _Codes(about.index), LackingItems(self.name, about)
         for number in range(len(self.ranges)):
             rows = np.flatnonzero(self.place == number)
@@ -83,13 +114,17 @@ class ListedRun:
         others = np.flatnonzero(self.place == _SCATTERED)
         batch = max(BATCH, PLACES // self.depth)
         for start in range(0, len(others), batch):
-            found = _hits(self.run, self._names(others[start : start + batch]), self.depth, self.options)
+            found = _hits(
+                self.run, self._names(others[start : start + batch]), self.depth, self.options
+            )
             yield self._lists(found.hits.top, about, codes, lacking)
 
     def _names(self, rows: Ints) -> tuple[str, ...]:
         return tuple(map(self.queries.__getitem__, rows.tolist()))
 
-    def _lists(self, top: Ranking | None, about: ItemAttributes, codes: "_Codes", lacking: LackingItems) -> ItemLists:
+    def _lists(
+        self, top: Ranking | None, about: ItemAttributes, codes: "_Codes", lacking: LackingItems
+    ) -> ItemLists:
         if top is None:
             raise ValueError("the first items were not kept")
         sizes = np.diff(top.offsets)
@@ -113,7 +148,10 @@ class _Ranges:
 
     def __init__(self, run: Any, options: BeyondOptions) -> None:
         chosen = chosen_columns(options.columns, "run")
-        self._request, self._ranges = Request(duplicates=options.duplicates, columns=chosen), list[SourceRange]()
+        self._request, self._ranges = (
+            Request(duplicates=options.duplicates, columns=chosen),
+            list[SourceRange](),
+        )
         if not isinstance(run, (str, Path)) or run_files(run):
             return
         source, self._entry, found = identify(run, "run", options.run_format, self._request)
@@ -153,5 +191,9 @@ def _hits(run: Any, queries: Sequence[str], keep: int, options: BeyondOptions) -
         chosen = chosen_columns(options.columns, "run")
         request = Request(keep=keep, duplicates=options.duplicates, columns=chosen)
         return find_hits_in_shards(files, _nothing_judged(queries), options.run_format, request)
-    reading: dict[str, Any] = {"format": options.run_format, "columns": options.columns, "duplicates": options.duplicates}
+    reading: dict[str, Any] = {
+        "format": options.run_format,
+        "columns": options.columns,
+        "duplicates": options.duplicates,
+    }
     return io.find_hits(run, _nothing_judged(queries), keep=keep, **reading)

@@ -1,4 +1,6 @@
-"""Runs -> lists in one pass, some queries at a time, where the compiled reader can take the run so."""
+"""Runs -> lists in one pass, some queries at a time, where the compiled reader can take the run
+so.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,7 +28,8 @@ CELLS = 1 << 18
 class StreamedRun:
     """The lists of a run whose queries are contiguous.
 
-    depth: the number of first items, None for all. unknown: the queries that do not count. notes: of the reader.
+    depth: the number of first items, None for all. unknown: the queries that do not count. notes:
+    of the reader.
     """
 
     def __init__(self, name: str, run: Any, depth: int | None, options: BeyondOptions) -> None:
@@ -37,14 +40,22 @@ class StreamedRun:
     def blocks(self, about: ItemAttributes) -> Iterator[ItemLists]:
         """The lists of some queries at a time, each query once.
 
-        Raises Irregular for a run that must be read another way, BadInput for an item that an input lacks.
+        Raises Irregular for a run that must be read another way, BadInput for an item that an input
+        lacks.
         """
         lacking = LackingItems(self.name, about)
         for block in self._read(about):
             lacking.others += block.new
-            sizes, codes = np.frombuffer(block.sizes, dtype=np.int64), np.frombuffer(block.items, dtype=np.int64)
+            sizes, codes = (
+                np.frombuffer(block.sizes, dtype=np.int64),
+                np.frombuffer(block.items, dtype=np.int64),
+            )
             judged = None if about.grades is None else about.grades.rows(block.queries)
-            rows = np.arange(len(sizes)) if judged is None else self._counted(block.queries, judged, about)
+            rows = (
+                np.arange(len(sizes))
+                if judged is None
+                else self._counted(block.queries, judged, about)
+            )
             start = 0
             while start < len(rows):
                 stop = start + max(CELLS // int(sizes[rows[start:]].max()), 1)
@@ -60,7 +71,9 @@ class StreamedRun:
     def _read(self, about: ItemAttributes) -> Iterator[NumberedLists]:
         if not isinstance(self._run, (str, Path)) or self._options.duplicates != "error":
             raise Irregular
-        request = Request(keep=self._depth, columns=chosen_columns(self._options.columns, "run"), notes=self.notes)
+        request = Request(
+            keep=self._depth, columns=chosen_columns(self._options.columns, "run"), notes=self.notes
+        )
         if files := run_files(self._run):
             sources = [Source(file) for file in files]
             entry, request = shards_format(sources, self._options.run_format, request)
@@ -73,7 +86,9 @@ class StreamedRun:
             yield from entry.lists(sources, about.items, request)
 
     def _counted(self, queries: list[str], judged: Ints, about: ItemAttributes) -> Ints:
-        """The places of the queries that count. judged: their rows among the judged ones, of others the one behind all."""
+        """The places of the queries that count. judged: their rows among the judged ones, of others
+        the one behind all.
+        """
         other = len(about.judged_queries or ())
         self.unknown += [queries[row] for row in np.flatnonzero(judged == other).tolist()]
         return np.flatnonzero(judged != other)
@@ -83,5 +98,7 @@ def _padded(sizes: Ints, codes: Ints, rows: Ints) -> Ints:
     """(rows, longest) the items of some lists, -1 behind the end of each."""
     places, starts = gather(offsets_of(sizes), rows)
     listed = np.full((len(rows), int(sizes[rows].max())), -1, dtype=np.int64)
-    listed[np.repeat(np.arange(len(rows)), sizes[rows]), position_in_segment(starts)] = codes[places]
+    listed[np.repeat(np.arange(len(rows)), sizes[rows]), position_in_segment(starts)] = codes[
+        places
+    ]
     return listed

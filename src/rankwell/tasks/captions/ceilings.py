@@ -8,7 +8,14 @@ from typing import NamedTuple
 import numpy as np
 
 from rankwell.core.registry import Measure
-from rankwell.core.tables import Floats, Ints, Judgments, MatrixTies, offsets_of, position_in_segment
+from rankwell.core.tables import (
+    Floats,
+    Ints,
+    Judgments,
+    MatrixTies,
+    offsets_of,
+    position_in_segment,
+)
 from rankwell.core.tables.matrices import Positives
 from rankwell.core.tables.ranking import Hits
 from rankwell.core.views.judged import JudgedRankings
@@ -19,9 +26,11 @@ _MEANS = ("mean", "sum")
 
 
 class Choices(NamedTuple):
-    """(choices,) sets of items that are the same and hold a positive of a query, by query; `right` of them are positives.
+    """(choices,) sets of items that are the same and hold a positive of a query, by query; `right`
+    of them are positives.
 
-    place: that of the first positive in the set, by the order among items of equal score. lone: whether other sets do not matter.
+    place: that of the first positive in the set, by the order among items of equal score. lone:
+    whether other sets do not matter.
     """
 
     query: Ints
@@ -33,7 +42,9 @@ class Choices(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class CopyCeilings:
-    """The limits of any scorer in one direction. alike: (queries,) the first query that is the same. choices: of same items."""
+    """The limits of any scorer in one direction. alike: (queries,) the first query that is the
+    same. choices: of same items.
+    """
 
     ties: MatrixTies
     judgments: Judgments
@@ -42,14 +53,29 @@ class CopyCeilings:
     choices: Choices | None
 
     def of(self, measure: Measure) -> list[Ceiling]:
-        """Every limit of a measure, in the order of the judgments; those alone that are not known, where one is not."""
-        # Where ties are placed in a query's favour, a scorer that gives all items one score has everything right.
+        """Every limit of a measure, in the order of the judgments; those alone that are not known,
+        where one is not.
+        """
+        # Where ties are placed in a query's favour, a scorer that gives all items one score has
+        # everything right.
         if self.ties == "optimistic" or (self.alike is None and self.choices is None):
             return []
         if not reads_best_only(measure):
-            return [Ceiling(None, "what measures of all positives can reach is not known where captions or videos are the same")]
+            return [
+                Ceiling(
+                    None,
+                    "what measures of all positives can reach is not known where captions or "
+                    "videos are the same",
+                )
+            ]
         if self.ties == "multiplied":
-            return [Ceiling(None, "under the tie rule multiplied a scorer can make queries count more often by ties")]
+            return [
+                Ceiling(
+                    None,
+                    "under the tie rule multiplied a scorer can make queries count more often "
+                    "by ties",
+                )
+            ]
         limits = [] if self.alike is None else [self._of_queries(measure)]
         limits += [] if self.choices is None else [self._of_items(measure, self.choices)]
         return [each for each in limits if each.values is None] or limits
@@ -58,10 +84,15 @@ class CopyCeilings:
         """Queries that are the same share one ranking."""
         single = measure.name == "Success" and measure.cutoff == 1
         if self.overlapping and not single:
-            why = "the positives of captions that are the same overlap in part, and who comes best first is not known"
+            why = (
+                "the positives of captions that are the same overlap in part, and who comes best "
+                "first is not known"
+            )
             return Ceiling(None, why)
         if self.ties in ("expected", "averaged") and measure.entry.summary not in _MEANS:
-            return Ceiling(None, f"under the tie rule {self.ties} a scorer can lower medians by ties")
+            return Ceiling(
+                None, f"under the tie rule {self.ties} a scorer can lower medians by ties"
+            )
         if self.ties == "averaged" and measure.name == "Success" and not single:
             # Twice as many items can share the first places in one tie, whose middle is K + 1/2.
             measure = measure.with_parameters(k=2 * (measure.cutoff or 1))
@@ -69,21 +100,27 @@ class CopyCeilings:
 
     @cached_property
     def _shared(self) -> JudgedRankings:
-        return ideal_if_shared(self.judgments, [] if self.alike is None else self.alike, self.retrieved)
+        return ideal_if_shared(
+            self.judgments, [] if self.alike is None else self.alike, self.retrieved
+        )
 
     @cached_property
     def overlapping(self) -> bool:
         """Whether two queries that are the same have positives in common and others besides."""
         alike: list[int] = [] if self.alike is None else self.alike.tolist()
         known: dict[tuple[int, str], frozenset[str]] = {}
-        for group, (start, stop) in zip(alike, pairwise(self.judgments.offsets.tolist()), strict=True):
+        for group, (start, stop) in zip(
+            alike, pairwise(self.judgments.offsets.tolist()), strict=True
+        ):
             mine = frozenset(self.judgments.items[start:stop])
             if any(known.setdefault((group, item), mine) != mine for item in mine):
                 return True
         return False
 
     def _of_items(self, measure: Measure, choices: Choices) -> Ceiling:
-        """Items that are the same share one score: the best set of a query stands first, its items by the tie rule."""
+        """Items that are the same share one score: the best set of a query stands first, its items
+        by the tie rule.
+        """
         query, size, right, place, lone = choices
         nothing, one = np.zeros_like(size), np.ones_like(size)
         if self.ties == "averaged":
@@ -93,27 +130,48 @@ class CopyCeilings:
             return Ceiling(measure(self._view(query, above, above, one, one)))
         single = measure.name == "Success" and measure.cutoff == 1
         # Several sets to choose from, none of positives alone.
-        sets, pure = (np.bincount(each, minlength=len(self.judgments.queries)) for each in (query, query[right == size]))
+        sets, pure = (
+            np.bincount(each, minlength=len(self.judgments.queries))
+            for each in (query, query[right == size])
+        )
         if not lone and not single and ((sets > 1) & (pure == 0)).any():
-            return Ceiling(None, "which of several sets of videos or captions that are the same comes best first is not known")
+            return Ceiling(
+                None,
+                "which of several sets of videos or captions that are the same comes best "
+                "first is not known",
+            )
         expected = measure.entry.expected
         view = self._view(query, -right / size, nothing, size, right)
         return Ceiling(measure(view) if expected is None else expected(view, **dict(measure.given)))
 
-    def _view(self, query: Ints, cost: Ints | Floats, above: Ints, tied: Ints, rows: Ints) -> JudgedRankings:
+    def _view(
+        self, query: Ints, cost: Ints | Floats, above: Ints, tied: Ints, rows: Ints
+    ) -> JudgedRankings:
         """The view of the cheapest choice of each query, with so many of its positives in it."""
         order = np.lexsort((tied, cost, query))
         owners, first = np.unique(query[order], return_index=True)
         chosen = order[first]
         many = rows[chosen]
         owner, within = np.repeat(owners, many), position_in_segment(offsets_of(many))
-        counts = (np.zeros(len(owner)), np.repeat(above[chosen], many), np.repeat(tied[chosen], many), within)
-        rows, present = self.judgments.offsets[owner] + within, np.ones(len(self.retrieved), dtype=np.bool_)
-        return JudgedRankings.join(self.judgments, Hits(owner, rows, *counts, self.retrieved, present))
+        counts = (
+            np.zeros(len(owner)),
+            np.repeat(above[chosen], many),
+            np.repeat(tied[chosen], many),
+            within,
+        )
+        rows, present = (
+            self.judgments.offsets[owner] + within,
+            np.ones(len(self.retrieved), dtype=np.bool_),
+        )
+        return JudgedRankings.join(
+            self.judgments, Hits(owner, rows, *counts, self.retrieved, present)
+        )
 
 
 def choices_among(right: Positives, first: Ints, order: Ints | None) -> Choices:
-    """The choices where items are the same. right: positives of each query. first: (items,) the first item that is the same."""
+    """The choices where items are the same. right: positives of each query. first: (items,) the
+    first item that is the same.
+    """
     place = _places(first, np.arange(len(first)), order)
     size = np.bincount(first, minlength=len(first))
     pairs = np.column_stack([right.owner, first[right.items]])
@@ -124,7 +182,9 @@ def choices_among(right: Positives, first: Ints, order: Ints | None) -> Choices:
 
 
 def choices_of_collapsed(groups: Positives, first: Ints, order: Ints | None) -> Choices:
-    """The choices of videos ranked by their best caption: one per caption, among all videos that have the same (`groups`)."""
+    """The choices of videos ranked by their best caption: one per caption, among all videos that
+    have the same (`groups`).
+    """
     pairs = np.unique(np.column_stack([first[groups.items], groups.owner]), axis=0)
     said, video = pairs[:, 0], pairs[:, 1]
     size = np.bincount(said, minlength=len(first))[said]
@@ -132,7 +192,9 @@ def choices_of_collapsed(groups: Positives, first: Ints, order: Ints | None) -> 
 
 
 def _places(sets: Ints, members: Ints, order: Ints | None) -> Ints:
-    """(members,) the place of each in its set, from 0. order: (items,) places among equal scores; None for those of the table."""
+    """(members,) the place of each in its set, from 0. order: (items,) places among equal scores;
+    None for those of the table.
+    """
     listed = np.lexsort((members if order is None else order[members], sets))
     place = np.empty(len(sets), dtype=np.int64)
     place[listed] = position_in_segment(offsets_of(np.unique(sets, return_counts=True)[1]))

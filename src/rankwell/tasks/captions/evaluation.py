@@ -1,11 +1,19 @@
-"""Scores of captions and videos -> values: the ranks of the positives, from text to video and from video to text."""
+"""Scores of captions and videos -> values: the ranks of the positives, from text to video and from
+video to text.
+"""
 
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from rankwell.conventions import Convention, LabelledMeasure, check_views, choose_measures, find_convention
+from rankwell.conventions import (
+    Convention,
+    LabelledMeasure,
+    check_views,
+    choose_measures,
+    find_convention,
+)
 from rankwell.core.kernels.matrix_counts import names_of
 from rankwell.core.options import cutoffs, takes_options
 from rankwell.core.registry import Measure, at_each_cutoff, measure_names, parse_measure
@@ -20,7 +28,14 @@ from rankwell.parts.compared import Question
 from rankwell.parts.options import PartOptions, PartOutcome
 from rankwell.stats import check_intervals
 from rankwell.stats.intervals import RANGES
-from rankwell.tasks.captions.aggregates import CUTOFFS, DEFINITIONS, RECALLS, Column, aggregate_row, named_aggregates
+from rankwell.tasks.captions.aggregates import (
+    CUTOFFS,
+    DEFINITIONS,
+    RECALLS,
+    Column,
+    aggregate_row,
+    named_aggregates,
+)
 from rankwell.tasks.captions.conventions import CaptionConvention
 from rankwell.tasks.captions.folds import join_folds
 from rankwell.tasks.captions.inputs import CaptionInputs
@@ -31,10 +46,13 @@ Progress = Callable[[str, int, int], None]
 _TIES: tuple[MatrixTies, ...] = (*TIE_RULES, "input-desc", "averaged", "multiplied")
 _TIE_NOTES: dict[MatrixTies, str] = {
     "averaged": (
-        "a tied positive has the mean of its places as its rank: R@1 needs exactly 1, R@K for larger K a rank below K + 1; "
+        "a tied positive has the mean of its places as its rank: R@1 needs exactly 1, R@K for "
+        "larger K a rank below K + 1; "
         "that is not an expected value"
     ),
-    "multiplied": "a query with a tied positive counts once for each place of the tie: n is the number of places, not of queries",
+    "multiplied": "a query with a tied positive counts once for each place of the tie: n is "
+    "the number of "
+    "places, not of queries",
 }
 _SHOWN = 5
 
@@ -48,19 +66,26 @@ def captions(
     details: bool = False,
     progress: Progress | None = None,
 ) -> Results:
-    """Ranks the right videos of every caption among all videos, and the right captions of every video among all captions.
+    """Ranks the right videos of every caption among all videos, and the right captions of every
+    video among all captions.
 
-    scores: a row per caption and a column per video, higher is better: whatever `read_scores` takes, several of them in a list or
-    a mapping name -> scores; or queries and gallery: embeddings of captions and of videos, of which no matrix is ever made.
-    positives: whatever `read_positives` takes; or `counts:FILE`, `counts:20` and `groups:FILE[,FILE]` as texts. options: the
-    fields of `CaptionOptions`, as keywords or as one; names of rows and columns may be lists, the mask an array of 1 for every
-    caption (row) that is there and 0 for none. details: keep the first items of each query for a folder of results.
-    executor, work and what belongs to them: embeddings are compared in parts, with the same result, see docs/scale.md.
-    Of the result, `summary` has a row per run, direction and measure, `per_query()` one per query besides, `notes` what is to be
-    known, `views` the places of the right items.
-    Raises BadInput and BadScore that name row and column, BadUsage and UnknownName, NothingToEvaluate where no query counts.
+    scores: a row per caption and a column per video, higher is better: whatever `read_scores`
+    takes, several of them in a list or a mapping name -> scores; or queries and gallery: embeddings
+    of captions and of videos, of which no matrix is ever made. positives: whatever `read_positives`
+    takes; or `counts:FILE`, `counts:20` and `groups:FILE[,FILE]` as texts. options: the fields of
+    `CaptionOptions`, as keywords or as one; names of rows and columns may be lists, the mask an
+    array of 1 for every caption (row) that is there and 0 for none. details: keep the first items
+    of each query for a folder of results.
+    executor, work and what belongs to them: embeddings are compared in parts, with the same result,
+    see docs/scale.md.
+    Of the result, `summary` has a row per run, direction and measure, `per_query()` one per query
+    besides, `notes` what is to be known, `views` the places of the right items.
+    Raises BadInput and BadScore that name row and column, BadUsage and UnknownName,
+    NothingToEvaluate where no query counts.
 
-    >>> result = captions([[0.9, 0.1], [0.8, 0.3]], [[0], [1]], direction="t2v", k=1, intervals="none")
+    >>> result = captions(
+    ...     [[0.9, 0.1], [0.8, 0.3]], [[0], [1]], direction="t2v", k=1, intervals="none"
+    ... )
     >>> [(row["label"], row["mean"], row["unit"]) for row in result.summary]
     [('R@1', 50.0, 'percent'), ('MedR', 1.5, 'rank'), ('MnR', 1.5, 'rank')]
     >>> [(row["query"], row["value"]) for row in result.per_query() if row["label"] == "MedR"]
@@ -68,11 +93,19 @@ def captions(
     """
     # `CaptionOptions` will do, too.
     parts = options if isinstance(options, PartOptions) else PartOptions()  # pyright: ignore[reportUnnecessaryIsInstance]
-    return caption_results(scores, positives, options, parts, details=details, progress=progress).finished()
+    return caption_results(
+        scores, positives, options, parts, details=details, progress=progress
+    ).finished()
 
 
 def caption_results(
-    scores: Any, positives: Any, options: CaptionOptions, parts: PartOptions, *, details: bool, progress: Progress | None
+    scores: Any,
+    positives: Any,
+    options: CaptionOptions,
+    parts: PartOptions,
+    *,
+    details: bool,
+    progress: Progress | None,
 ) -> PartOutcome:
     """The results of `captions`, or what to show where its parts are not all computed."""
     rules = find_convention(options.convention, "captions")
@@ -82,13 +115,24 @@ def caption_results(
     names, aggregates = named_aggregates(measure_names(options.measures), rules, options.direction)
     ks = None if options.k is None else cutoffs(options.k)
     labelled = {each.name: _labelled_measures(names, ks, rules, each) for each in directions}
-    check_views((each.measure for own_measures in labelled.values() for each in own_measures), JudgedRankings)
+    check_views(
+        (each.measure for own_measures in labelled.values() for each in own_measures),
+        JudgedRankings,
+    )
     if parts.is_used and options.folds is not None:
-        raise BadUsage(f"{flag('--folds')} are compared in one piece; leave {flag('--executor')} and {flag('--work')} out.")
+        raise BadUsage(
+            f"{flag('--folds')} are compared in one piece; leave {flag('--executor')} and "
+            f"{flag('--work')} out."
+        )
     inputs = CaptionInputs(scores, positives, options, directions, in_parts=parts.is_used)
-    evaluation = _CaptionEvaluation(inputs, rules, options.no_relevant or rules.no_relevant, labelled)
+    evaluation = _CaptionEvaluation(
+        inputs, rules, options.no_relevant or rules.no_relevant, labelled
+    )
     if parts.is_used:
-        questions = {each.name: evaluation.question(each, details=details, sized=parts.dry_run) for each in directions}
+        questions = {
+            each.name: evaluation.question(each, details=details, sized=parts.dry_run)
+            for each in directions
+        }
         outcome = inputs.count_in_parts(questions, parts, progress)
         if outcome.result is None:
             return outcome
@@ -101,28 +145,47 @@ def caption_results(
     return PartOutcome(evaluation.results(directions, options, details=details))
 
 
-def _directions(convention: Convention, own: CaptionConvention, options: CaptionOptions) -> list[Direction]:
-    """The requested directions. Raises UnknownName for a tie rule that does not exist, BadUsage for an unused protocol."""
+def _directions(
+    convention: Convention, own: CaptionConvention, options: CaptionOptions
+) -> list[Direction]:
+    """The requested directions. Raises UnknownName for a tie rule that does not exist, BadUsage for
+    an unused protocol.
+    """
     which, protocol, ties = options.direction, options.protocol, options.ties
     if protocol is not None and which == "t2v":
-        raise BadUsage(f"the protocol {protocol} applies to video to text, and only t2v is requested; leave one of them out.")
+        raise BadUsage(
+            f"the protocol {protocol} applies to video to text, and only t2v is requested; "
+            "leave one of them out."
+        )
     replaced: MatrixTies | None = next((rule for rule in _TIES if rule == ties), None)
     if replaced is None and ties is not None:
         raise UnknownName(f"unknown tie rule {ties!r}; the rules are {', '.join(_TIES)}.")
-    t2v, v2t = ({**convention.words, **convention.words_of_parts.get(side, {})} for side in ("t2v", "v2t"))
+    t2v, v2t = (
+        {**convention.words, **convention.words_of_parts.get(side, {})} for side in ("t2v", "v2t")
+    )
     found = [Direction("t2v", replaced or own.t2v, t2v)] if which != "v2t" else []
-    for collapsed, name, label in ((False, "among-captions", "v2t"), (True, "among-videos", "v2t-videos")):
+    for collapsed, name, label in (
+        (False, "among-captions", "v2t"),
+        (True, "among-videos", "v2t-videos"),
+    ):
         if which != "t2v" and (protocol or own.protocol) in (name, "both"):
-            found.append(Direction(label, replaced or own.v2t, v2t, video_to_text=True, collapsed=collapsed))
+            found.append(
+                Direction(label, replaced or own.v2t, v2t, video_to_text=True, collapsed=collapsed)
+            )
     return found
 
 
 def _labelled_measures(
-    texts: Sequence[str] | None, ks: Sequence[int] | None, convention: Convention, direction: Direction
+    texts: Sequence[str] | None,
+    ks: Sequence[int] | None,
+    convention: Convention,
+    direction: Direction,
 ) -> tuple[LabelledMeasure, ...]:
-    """The measures of a direction: those named, or the convention's; at every cut-off of `ks` where they need one.
+    """The measures of a direction: those named, or the convention's; at every cut-off of `ks` where
+    they need one.
 
-    A name with parameters (`R(rel=1)@5`) is that of a measure, whatever the convention means by the word.
+    A name with parameters (`R(rel=1)@5`) is that of a measure, whatever the convention means by the
+    word.
     """
     # Everything that a matrix ranks has been judged.
     named = list(texts or [text for text in convention.defaults if not text.startswith("Judged")])
@@ -139,7 +202,9 @@ def _labelled_measures(
 
 
 def _other_meaning(measure: Measure, direction: Direction) -> str:
-    """The meaning of a measure's exact name as a word of the convention, where that is something else; else empty."""
+    """The meaning of a measure's exact name as a word of the convention, where that is something
+    else; else empty.
+    """
     try:
         meant = parse_measure(str(measure), direction.words)
     except BadUsage:
@@ -161,7 +226,11 @@ class _CaptionEvaluation:
     """The runs and directions measured so far."""
 
     def __init__(
-        self, inputs: CaptionInputs, convention: Convention, no_relevant: str, measures: Mapping[str, Sequence[LabelledMeasure]]
+        self,
+        inputs: CaptionInputs,
+        convention: Convention,
+        no_relevant: str,
+        measures: Mapping[str, Sequence[LabelledMeasure]],
     ) -> None:
         self.inputs, self.no_relevant, self.measures = inputs, no_relevant, measures
         self.builder = ResultsBuilder(convention)
@@ -174,12 +243,18 @@ class _CaptionEvaluation:
         """The question of a direction, as `question_of`."""
         inputs, best = self.inputs, self._reads_best(direction, details=details)
         names = names_of(inputs.names[0], inputs.rows), inputs.names[1]
-        return question_of(direction, names, inputs.positives, best=best, details=details, sized=sized)
+        return question_of(
+            direction, names, inputs.positives, best=best, details=details, sized=sized
+        )
 
     def _reads_best(self, direction: Direction, *, details: bool) -> bool:
-        return not details and all(reads_best_only(each.measure) for each in self.measures[direction.name])
+        return not details and all(
+            reads_best_only(each.measure) for each in self.measures[direction.name]
+        )
 
-    def add_runs(self, directions: Sequence[Direction], *, details: bool, progress: Progress | None) -> None:
+    def add_runs(
+        self, directions: Sequence[Direction], *, details: bool, progress: Progress | None
+    ) -> None:
         """Measures all directions of all runs."""
         for run in self.inputs.runs:
             try:
@@ -189,10 +264,15 @@ class _CaptionEvaluation:
                 self.inputs.refuse_non_finite(run)
                 raise
 
-    def add_folds(self, n: int, directions: Sequence[Direction], *, details: bool, progress: Progress | None) -> None:
-        """Measures all directions of all runs in each fold; the values are those of all folds together."""
+    def add_folds(
+        self, n: int, directions: Sequence[Direction], *, details: bool, progress: Progress | None
+    ) -> None:
+        """Measures all directions of all runs in each fold; the values are those of all folds
+        together.
+        """
         parts = [
-            _CaptionEvaluation(fold, self.builder.convention, self.no_relevant, self.measures) for fold in self.inputs.folds(n)
+            _CaptionEvaluation(fold, self.builder.convention, self.no_relevant, self.measures)
+            for fold in self.inputs.folds(n)
         ]
         for number, part in enumerate(parts, 1):
             try:
@@ -203,13 +283,20 @@ class _CaptionEvaluation:
                 raise
             part.builder.notes = [*part.inputs.notes, *part.builder.notes]
             self.details += part.details
-            self.views |= {(f"{run} fold {number}", direction): view for (run, direction), view in part.views.items()}
+            self.views |= {
+                (f"{run} fold {number}", direction): view
+                for (run, direction), view in part.views.items()
+            }
         masked = len(self.inputs.names[0]) - self.inputs.positives.n_queries
         self.aggregates += join_folds(self.builder, [part.builder for part in parts], masked)
         self.summarised = sum(each.summary == "mean" for each in self.builder.values)
-        self.inputs.rules["folds"] = f"{n} of {len(self.inputs.names[1]) // n} videos, in the order of the table"
+        self.inputs.rules["folds"] = (
+            f"{n} of {len(self.inputs.names[1]) // n} videos, in the order of the table"
+        )
 
-    def add(self, name: str, direction: Direction, *, details: bool, progress: Progress | None) -> None:
+    def add(
+        self, name: str, direction: Direction, *, details: bool, progress: Progress | None
+    ) -> None:
         """Measures one direction of one run."""
         inputs, builder, measures = self.inputs, self.builder, self.measures[direction.name]
         compared = inputs.compared(name, direction)
@@ -220,7 +307,9 @@ class _CaptionEvaluation:
             direction,
             inputs.copies(name),
             best=self._reads_best(direction, details=details),
-            hits_after_last=builder.convention.rules_of("captions", CaptionConvention()).hits_after_last,
+            hits_after_last=builder.convention.rules_of(
+                "captions", CaptionConvention()
+            ).hits_after_last,
             progress=progress_of(progress, f"{name} {direction.name}"),
         )
         counted = run.counted(self.no_relevant)
@@ -228,11 +317,15 @@ class _CaptionEvaluation:
         for each in measures:
             if meant := _other_meaning(each.measure, direction):
                 exact = str(each.measure)
-                builder.notes.append(f"{each.label} is the measure {exact} itself; as a word of {word}, {exact} means {meant}")
+                builder.notes.append(
+                    f"{each.label} is the measure {exact} itself; as a word of {word}, "
+                    f"{exact} means {meant}"
+                )
         many = int((inputs.positives.counts > 1).sum()) if direction.collapsed else 0
         if many:
             builder.notes.append(
-                f"{direction.name}: {many} captions belong to several videos; captions are collapsed for a video each, so that "
+                f"{direction.name}: {many} captions belong to several videos; captions are "
+                "collapsed for a video each, so that "
                 "such a caption raises all of its videos"
             )
         self._note_beyond(run, measures, counted)
@@ -240,50 +333,90 @@ class _CaptionEvaluation:
         builder.counts[direction.name if len(inputs.runs) == 1 else f"{name} {direction.name}"] = {
             results.QUERIES_COUNTED: int(counted.sum()),
             results.QUERIES_WITHOUT_RELEVANT: int(run.without_positives.sum()),
-            results.QUERIES_MASKED: 0 if direction.video_to_text else len(inputs.names[0]) - inputs.positives.n_queries,
+            results.QUERIES_MASKED: 0
+            if direction.video_to_text
+            else len(inputs.names[0]) - inputs.positives.n_queries,
             results.QUERIES_BEST_TIED: run.n_best_tied,
         }
         self.views[name, direction.name] = run.view
         if details:
             self.details.append((name, direction, run.details(compared)))
 
-    def _note_beyond(self, run: CaptionRun, measures: Sequence[LabelledMeasure], counted: Bools) -> None:
-        """Notes the queries without positives that count as hits, which a gallery smaller than K allows, and those of none."""
+    def _note_beyond(
+        self, run: CaptionRun, measures: Sequence[LabelledMeasure], counted: Bools
+    ) -> None:
+        """Notes the queries without positives that count as hits, which a gallery smaller than K
+        allows, and those of none.
+        """
         if run.without_positives.all():
-            after = f"so that each has the rank {run.n_items + 1}, as in {self.builder.convention.name}"
-            self.builder.notes.append(f"{run.direction.name}: none of the queries has a positive, {after}; check the positives")
-        labels = [each.label for each in measures if (run.hits_beyond(each.measure) & counted).any()]
+            after = (
+                f"so that each has the rank {run.n_items + 1}, as in {self.builder.convention.name}"
+            )
+            self.builder.notes.append(
+                f"{run.direction.name}: none of the queries has a positive, {after}; check "
+                "the positives"
+            )
+        labels = [
+            each.label for each in measures if (run.hits_beyond(each.measure) & counted).any()
+        ]
         if labels:
             n_bare = int((run.without_positives & counted).sum())
-            bare = count_of(n_bare, "query without positives counts", "queries without positives count")
-            what = f"{run.direction.name}: {bare} as a hit in {', '.join(labels)}, as the gallery has only {run.n_items} items"
-            why = f"convention {self.builder.convention.name}; {flag('--no-relevant', 'skip')} leaves them out"
+            bare = count_of(
+                n_bare, "query without positives counts", "queries without positives count"
+            )
+            what = (
+                f"{run.direction.name}: {bare} as a hit in {', '.join(labels)}, as the gallery "
+                f"has only {run.n_items} items"
+            )
+            why = (
+                f"convention {self.builder.convention.name}; {flag('--no-relevant', 'skip')} "
+                "leaves them out"
+            )
             self.builder.notes.append(f"{what} ({why})")
 
     def add_aggregates(self, run: str, names: Sequence[str], options: CaptionOptions) -> None:
-        """Adds a summary row per aggregate of one run, or a note where R@1, R@5 or R@10 is missing."""
+        """Adds a summary row per aggregate of one run, or a note where R@1, R@5 or R@10 is
+        missing.
+        """
         columns: dict[str, dict[str, Column]] = {}
-        for values, attributes in zip(self.builder.values, self.builder.row_attributes, strict=True):
+        for values, attributes in zip(
+            self.builder.values, self.builder.row_attributes, strict=True
+        ):
             if values.run == run:
                 columns.setdefault(attributes["direction"], {})[values.measure] = values, attributes
-        recalls = {key: [own[each] for each in RECALLS] for key, own in columns.items() if {*RECALLS} <= own.keys()}
+        recalls = {
+            key: [own[each] for each in RECALLS]
+            for key, own in columns.items()
+            if {*RECALLS} <= own.keys()
+        }
         if names and len(recalls) < len(columns):
             what = "these are made of R@1, R@5 and R@10; request all three (-k 1,5,10)"
             self.builder.notes.append(f"{', '.join(names)}: {what}")
             return
-        pairs = [("t2v", direction) for direction in recalls if direction != "t2v" and "t2v" in recalls]
+        pairs = [
+            ("t2v", direction) for direction in recalls if direction != "t2v" and "t2v" in recalls
+        ]
         for name in names:
             sets = [] if name == "rsum" else [(direction,) for direction in recalls]
             sets += pairs if name != "gmean" else []
-            self.aggregates += [aggregate_row(name, {each: recalls[each] for each in chosen}, options) for chosen in sets]
+            self.aggregates += [
+                aggregate_row(name, {each: recalls[each] for each in chosen}, options)
+                for chosen in sets
+            ]
 
-    def results(self, directions: Sequence[Direction], options: CaptionOptions, *, details: bool) -> Results:
+    def results(
+        self, directions: Sequence[Direction], options: CaptionOptions, *, details: bool
+    ) -> Results:
         """The results of all runs and directions."""
         inputs, builder = self.inputs, self.builder
         measures = [each for every in self.measures.values() for each in every]
         ties = {each.name: each.ties for each in directions}
         several = len(set(ties.values())) > 1
-        rule = ", ".join(f"{name} {rule}" for name, rule in ties.items()) if several else directions[0].ties
+        rule = (
+            ", ".join(f"{name} {rule}" for name, rule in ties.items())
+            if several
+            else directions[0].ties
+        )
         definitions = {str(each.measure): builder.definition(each.measure) for each in measures}
         rules = {
             "convention": builder.convention.name,
@@ -292,13 +425,23 @@ class _CaptionEvaluation:
             **inputs.rules,
             "counts": builder.counts,
             "measures": definitions
-            | {row["measure"]: DEFINITIONS[row["measure"]] for row in self.aggregates if row["measure"] in DEFINITIONS},
+            | {
+                row["measure"]: DEFINITIONS[row["measure"]]
+                for row in self.aggregates
+                if row["measure"] in DEFINITIONS
+            },
         }
-        rows = ((run, found, json.dumps({"direction": each.name})) for run, each, found in self.details)
+        rows = (
+            (run, found, json.dumps({"direction": each.name})) for run, each, found in self.details
+        )
         return builder.results(
             rules=rules,
             measures=measures,
-            notes=[*_rule_notes(builder.convention, directions, options), *inputs.notes, *builder.notes],
+            notes=[
+                *_rule_notes(builder.convention, directions, options),
+                *inputs.notes,
+                *builder.notes,
+            ],
             query_columns=("direction",),
             aggregates=tuple(self.aggregates),
             summarised=self.summarised,
@@ -314,27 +457,48 @@ class _CaptionEvaluation:
         )
 
     def _item_columns(self) -> dict[str, list[Any]]:
-        """The columns of items.parquet by direction: what the ranked captions say, and of videos what their own captions say."""
-        texts, listed, known = self.inputs.said, dict[str, set[str]](), dict[str, Mapping[str, str]]()
+        """The columns of items.parquet by direction: what the ranked captions say, and of videos
+        what their own captions say.
+        """
+        texts, listed, known = (
+            self.inputs.said,
+            dict[str, set[str]](),
+            dict[str, Mapping[str, str]](),
+        )
         if not texts:
             return {}
-        own = {name: _together([texts[each] for each in mine]) for name, mine in self.inputs.captions_of().items() if mine}
+        own = {
+            name: _together([texts[each] for each in mine])
+            for name, mine in self.inputs.captions_of().items()
+            if mine
+        }
         for _, direction, details in self.details:
             listed.setdefault(direction.name, set()).update(details.item)
-            known[direction.name] = texts if direction.video_to_text and not direction.collapsed else own
-        rows = [(item, name) for name, items in listed.items() for item in sort_ids(items & known[name].keys())]
+            known[direction.name] = (
+                texts if direction.video_to_text and not direction.collapsed else own
+            )
+        rows = [
+            (item, name)
+            for name, items in listed.items()
+            for item in sort_ids(items & known[name].keys())
+        ]
         text = [known[name][item] for item, name in rows]
         return {"item": [item for item, _ in rows], "of": [name for _, name in rows], "text": text}
 
     def _query_columns(self) -> dict[str, list[Any]]:
-        """The columns of queries.parquet: the queries of every direction, with their text where it is known."""
+        """The columns of queries.parquet: the queries of every direction, with their text where it
+        is known.
+        """
         queries: dict[str, dict[str, None]] = {}
         for (_, direction), view in self.views.items():
             queries.setdefault(direction, {}).update(dict.fromkeys(view.queries))
         rows = [(query, direction) for direction, names in queries.items() for query in names]
         return {
             "query": [query for query, _ in rows],
-            "text": [self.inputs.said.get(query) if direction == "t2v" else None for query, direction in rows],
+            "text": [
+                self.inputs.said.get(query) if direction == "t2v" else None
+                for query, direction in rows
+            ],
             "direction": [direction for _, direction in rows],
         }
 
@@ -346,15 +510,24 @@ def _together(texts: Sequence[str]) -> str:
     return " · ".join([*shown[:_SHOWN], *rest])
 
 
-def _rule_notes(convention: Convention, chosen: Sequence[Direction], options: CaptionOptions) -> list[str]:
-    """Notes on the rules in force, except those that the user replaced; of a convention of other tasks, on what is used of it."""
+def _rule_notes(
+    convention: Convention, chosen: Sequence[Direction], options: CaptionOptions
+) -> list[str]:
+    """Notes on the rules in force, except those that the user replaced; of a convention of other
+    tasks, on what is used of it.
+    """
     notes = [*convention.unnamed(options), *convention.notes]
     for rule, texts in convention.rule_notes.items():
-        applies = getattr(options, rule, None) is None and (rule != "protocol" or any(each.collapsed for each in chosen))
+        applies = getattr(options, rule, None) is None and (
+            rule != "protocol" or any(each.collapsed for each in chosen)
+        )
         notes += texts if applies else ()
     if "captions" not in convention.tasks:
         kept = "" if options.ties is not None else f", and ties are {chosen[0].ties}"
-        notes = [f"the convention {convention.name} does not support score matrices: its words, measures and unit are used{kept}"]
+        notes = [
+            f"the convention {convention.name} does not support score matrices: its words, "
+            f"measures and unit are used{kept}"
+        ]
     for rule, note in _TIE_NOTES.items():
         where = [each.name for each in chosen if each.ties == rule]
         notes += [f"ties={rule} ({', '.join(where)}): {note}"] if where else []
@@ -371,4 +544,7 @@ def _beyond_notes(result: Results) -> list[str]:
     if not names:
         return []
     listed = ", ".join(names)
-    return [f"t intervals of {listed} go beyond what the figures can be, for few or lopsided values; see the bootstrap's"]
+    return [
+        f"t intervals of {listed} go beyond what the figures can be, for few or lopsided "
+        "values; see the bootstrap's"
+    ]

@@ -1,4 +1,6 @@
-"""hgr_v2t's `eval_q2m` under its own name and with its own results, from counts in place of sorted rows."""
+"""hgr_v2t's `eval_q2m` under its own name and with its own results, from counts in place of sorted
+rows.
+"""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -13,12 +15,14 @@ from rankwell.io.positives import Sides, read_positives
 
 @own_arithmetic
 def eval_q2m(scores: Any, q2m_gts: Any) -> tuple[float, float, float, float, float]:
-    """R@1, R@5 and R@10 in percent, the median and the mean rank of each query's best positive, ranks from 1.
+    """R@1, R@5 and R@10 in percent, the median and the mean rank of each query's best positive,
+    ranks from 1.
 
-    scores: (queries, memory), a NumPy array, a tensor of any device, or lists. q2m_gts: the positives of each query, by position,
-    in lists, arrays or a mapping from its position; one alone may stand for its list. A query whose list is empty has the
-    rank n + 1 of n items, and so misses at every K that they reach. Of equal scores the lower position comes first, where the
-    source's unstable sort leaves it open.
+    scores: (queries, memory), a NumPy array, a tensor of any device, or lists. q2m_gts: the
+    positives of each query, by position, in lists, arrays or a mapping from its position; one alone
+    may stand for its list. A query whose list is empty has the
+    rank n + 1 of n items, and so misses at every K that they reach. Of equal scores the lower
+    position comes first, where the source's unstable sort leaves it open.
     Raises BadInput and BadScore where the source would crash or count what is wrong.
     Source: Chen and others 2020, hgr_v2t, t2vretrieval/models/evaluation.py.
 
@@ -44,4 +48,8 @@ def _lists(q2m_gts: Any) -> Any:
 
 def _once(each: Any) -> list[Any]:
     values: Any = each.tolist() if hasattr(each, "tolist") else each
-    return list(dict.fromkeys(values)) if isinstance(values, Iterable) and not isinstance(values, str) else [values]
+    return (
+        list(dict.fromkeys(values))
+        if isinstance(values, Iterable) and not isinstance(values, str)
+        else [values]
+    )

@@ -1,4 +1,6 @@
-"""The inputs: scores or embeddings of each run, the right items, masks, transforms, and the texts of captions."""
+"""The inputs: scores or embeddings of each run, the right items, masks, transforms, and the texts
+of captions.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
@@ -12,7 +14,14 @@ from rankwell.core.kernels.matrix_counts import ComparedScores, refuse_non_finit
 from rankwell.core.kernels.products import Groups
 from rankwell.core.kernels.similarity import Metric
 from rankwell.core.tables import Ints
-from rankwell.core.tables.matrices import Embeddings, Matrix, Positions, Positives, Scores, named_places
+from rankwell.core.tables.matrices import (
+    Embeddings,
+    Matrix,
+    Positions,
+    Positives,
+    Scores,
+    named_places,
+)
 from rankwell.errors import BadInput, BadScore, BadUsage, flag
 from rankwell.io import files as io
 from rankwell.io.columns import read_numbers
@@ -29,18 +38,34 @@ from rankwell.transforms import Transform, parse_transform
 
 
 class CaptionInputs:
-    """The inputs of all runs, each scores or two tables of embeddings. Raises BadUsage, and BadInput for what does not fit.
+    """The inputs of all runs, each scores or two tables of embeddings. Raises BadUsage, and
+    BadInput for what does not fit.
 
-    names: of all captions and of the videos. rows: the captions that take part, None for all. said: caption -> its text.
+    names: of all captions and of the videos. rows: the captions that take part, None for all. said:
+    caption -> its text.
     """
 
     def __init__(
-        self, scores: Any, positives: Any, options: CaptionOptions, directions: Sequence[Direction], *, in_parts: bool = False
+        self,
+        scores: Any,
+        positives: Any,
+        options: CaptionOptions,
+        directions: Sequence[Direction],
+        *,
+        in_parts: bool = False,
     ) -> None:
-        queries, gallery, query_ids, item_ids = options.queries, options.gallery, _ids(options.query_ids), _ids(options.item_ids)
-        if (scores is None) == (queries is None and gallery is None) or (queries is None) != (gallery is None):
+        queries, gallery, query_ids, item_ids = (
+            options.queries,
+            options.gallery,
+            _ids(options.query_ids),
+            _ids(options.item_ids),
+        )
+        if (scores is None) == (queries is None and gallery is None) or (queries is None) != (
+            gallery is None
+        ):
             raise BadUsage(
-                f"give scores, or the embeddings of queries and of the gallery ({flag('--queries')} with {flag('--gallery')})."
+                "give scores, or the embeddings of queries and of the gallery "
+                f"({flag('--queries')} with {flag('--gallery')})."
             )
         if in_parts and scores is not None:
             what = f"parts compare embeddings ({flag('--queries')} with {flag('--gallery')})"
@@ -53,51 +78,93 @@ class CaptionInputs:
             self.rules["metric"] = self.metric = options.metric or "cosine"
             # Parts look at every number themselves, except where some rows are left out.
             read = planned_embeddings if in_parts else read_embeddings
-            tables = (read if options.mask is None else read_embeddings)(queries, ids=query_ids), read(gallery, ids=item_ids)
+            tables = (
+                (read if options.mask is None else read_embeddings)(queries, ids=query_ids),
+                read(gallery, ids=item_ids),
+            )
             self.runs = dict.fromkeys(named_places([("", queries)], ["embeddings"]), tables)
             self.names = tables[0].names(), tables[1].names()
             sources = {"queries": queries, "gallery": gallery}
         elif options.metric is not None:
-            raise BadUsage(f"the metric {options.metric} compares embeddings, and scores are given; leave it out.")
+            raise BadUsage(
+                f"the metric {options.metric} compares embeddings, and scores are given; "
+                "leave it out."
+            )
         else:
             sources = _named(scores)
-            matrices = {name: read_scores(place, query_ids=query_ids, item_ids=item_ids) for name, place in sources.items()}
+            matrices = {
+                name: read_scores(place, query_ids=query_ids, item_ids=item_ids)
+                for name, place in sources.items()
+            }
             self.runs, self.names = matrices, _common_names(matrices)
-            self.notes += [note for name, table in matrices.items() for note in note_on_ranks(name, table)]
+            self.notes += [
+                note for name, table in matrices.items() for note in note_on_ranks(name, table)
+            ]
         self.sources = sources_of(
-            sources, {"positives": positives, "mask": options.mask, "bank": options.bank, "texts": options.texts}
+            sources,
+            {
+                "positives": positives,
+                "mask": options.mask,
+                "bank": options.bank,
+                "texts": options.texts,
+            },
         )
         self.positives, self.rows = _positives(positives, Sides(*self.names)), None
         if options.mask is not None:
             self.rows = read_mask(options.mask, len(self.names[0]))
             self.positives = self.positives.only(self.rows)
         self._texts = None if options.texts is None else _texts(options.texts, self.names[0])
-        self.said = {} if self._texts is None else dict(zip(self.names[0], self._texts, strict=True))
-        self.rules["positives"] = positives if isinstance(positives, str) else type(positives).__name__
+        self.said = (
+            {} if self._texts is None else dict(zip(self.names[0], self._texts, strict=True))
+        )
+        self.rules["positives"] = (
+            positives if isinstance(positives, str) else type(positives).__name__
+        )
         self._transform, self._bank = None, None
         if options.transform is not None:
-            self._transform, self._bank = self._read_transform(options.transform, options.bank, directions)
+            self._transform, self._bank = self._read_transform(
+                options.transform, options.bank, directions
+            )
         elif options.bank is not None:
-            raise BadUsage(f"a bank requires a transform that uses one; name it, as in {flag('--transform', 'querybank')}.")
+            raise BadUsage(
+                "a bank requires a transform that uses one; name it, as in "
+                f"{flag('--transform', 'querybank')}."
+            )
         self._copies: dict[str, Copies] = {}
         self._places, self._counted = (queries, gallery), dict[str, ComparedVectors]()
 
-    def _read_transform(self, text: str, bank: Any, directions: Sequence[Direction]) -> tuple[Transform, Matrix | None]:
+    def _read_transform(
+        self, text: str, bank: Any, directions: Sequence[Direction]
+    ) -> tuple[Transform, Matrix | None]:
         transform = parse_transform(text)
         if not all(isinstance(given, Scores) for given in self.runs.values()):
-            raise BadUsage(f"{text} changes a matrix of scores, and embeddings are compared without one; give the scores.")
+            raise BadUsage(
+                f"{text} changes a matrix of scores, and embeddings are compared without one; "
+                "give the scores."
+            )
         if bank is not None and len({each.video_to_text for each in directions}) > 1:
-            raise BadUsage(f"a bank holds queries of one direction; name it with {flag('--direction', 't2v')} or v2t.")
+            raise BadUsage(
+                "a bank holds queries of one direction; name it with "
+                f"{flag('--direction', 't2v')} or v2t."
+            )
         rules = transform.describe()
         self.rules |= {name: rules[name] for name in ("transform", "transductive")}
         return transform, None if bank is None else read_scores(bank).matrix
 
     def refuse_non_finite(self, run: str) -> None:
-        """Raises BadScore naming file (or run, where there are several) and place of the first score that is NaN or infinite."""
+        """Raises BadScore naming file (or run, where there are several) and place of the first
+        score that is NaN or infinite.
+        """
         given, several = self.runs[run], run if len(self.runs) > 1 else ""
         tables = [(self.sources[run].name if run in self.sources else several, given, self.rows)]
         if self._bank is not None:
-            tables.append((self.sources["bank"].name if "bank" in self.sources else "bank", Scores(self._bank), None))
+            tables.append(
+                (
+                    self.sources["bank"].name if "bank" in self.sources else "bank",
+                    Scores(self._bank),
+                    None,
+                )
+            )
         for name, table, rows in tables:
             try:
                 if isinstance(table, Scores):
@@ -108,35 +175,60 @@ class CaptionInputs:
     def folds(self, n: int) -> list["CaptionInputs"]:
         """The inputs cut into n parts of as many consecutive videos, each with its own captions.
 
-        Raises BadUsage for videos that cannot be divided so, and for a bank; BadInput for a caption without a video or of several
-        folds, and for a fold without captions.
+        Raises BadUsage for videos that cannot be divided so, and for a bank; BadInput for a caption
+        without a video or of several folds, and for a fold without captions.
         """
         videos, positives = self.names[1], self.positives
         if n < 2 or len(videos) % n:
-            raise BadUsage(f"{flag('--folds', n)}: {len(videos)} videos cannot be cut into so many equal parts, two or more.")
+            raise BadUsage(
+                f"{flag('--folds', n)}: {len(videos)} videos cannot be cut into so many equal "
+                "parts, two or more."
+            )
         if self._bank is not None:
             raise BadUsage(
-                f"{flag('--bank')} has scores for the whole gallery, and {flag('--folds')} ranks parts of it; leave one out."
+                f"{flag('--bank')} has scores for the whole gallery, and {flag('--folds')} "
+                "ranks parts of it; leave one out."
             )
-        size, rows = len(videos) // n, np.arange(positives.n_queries) if self.rows is None else self.rows
+        size, rows = (
+            len(videos) // n,
+            np.arange(positives.n_queries) if self.rows is None else self.rows,
+        )
         of_pair, found = positives.items // size, list[CaptionInputs]()
         if (bare := np.flatnonzero(positives.counts == 0)).size:
             name = self.names[0][int(rows[bare[0]])]
-            raise BadInput(f"caption {name!r} has no positive, so that it is in no fold; name its video, or mask it.")
+            raise BadInput(
+                f"caption {name!r} has no positive, so that it is in no fold; name its video, "
+                "or mask it."
+            )
         fold, last = of_pair[positives.offsets[:-1]], of_pair[positives.offsets[1:] - 1]
         if (torn := np.flatnonzero(fold != last)).size:
             name = self.names[0][int(rows[torn[0]])]
             raise BadInput(
-                f"caption {name!r} has positives in folds {fold[torn[0]] + 1} and {last[torn[0]] + 1}; expected one fold."
+                f"caption {name!r} has positives in folds {fold[torn[0]] + 1} and "
+                f"{last[torn[0]] + 1}; expected one fold."
             )
         for number in range(n):
             own, chosen = slice(number * size, (number + 1) * size), np.flatnonzero(fold == number)
             if not chosen.size:
-                raise BadInput(f"fold {number + 1} of {n}, videos {own.start} to {own.stop - 1}, has no caption.")
+                raise BadInput(
+                    f"fold {number + 1} of {n}, videos {own.start} to {own.stop - 1}, has no "
+                    "caption."
+                )
             part, mine = copy(self), positives.only(chosen)
-            part.rows, part.positives, part.notes = rows[chosen], Positives(mine.offsets, mine.items - own.start, size), []
-            part.names = self.names[0], Positions(range(own.start, own.stop)) if isinstance(videos, Positions) else videos[own]
-            part.runs = {name: _part(given, part.names[1], own) for name, given in self.runs.items()}
+            part.rows, part.positives, part.notes = (
+                rows[chosen],
+                Positives(mine.offsets, mine.items - own.start, size),
+                [],
+            )
+            part.names = (
+                self.names[0],
+                Positions(range(own.start, own.stop))
+                if isinstance(videos, Positions)
+                else videos[own],
+            )
+            part.runs = {
+                name: _part(given, part.names[1], own) for name, given in self.runs.items()
+            }
             part._copies, part._counted = {}, {}
             found.append(part)
         return found
@@ -152,7 +244,10 @@ class CaptionInputs:
         }
 
     def count_in_parts(
-        self, questions: Mapping[str, Question], parts: PartOptions, progress: Callable[[str, int, int], None] | None
+        self,
+        questions: Mapping[str, Question],
+        parts: PartOptions,
+        progress: Callable[[str, int, int], None] | None,
     ) -> PartOutcome:
         """Answers the questions of all directions in parts; `compared` then has the answers."""
         ((run, given),) = self.runs.items()
@@ -160,10 +255,20 @@ class CaptionInputs:
         if isinstance(given, Scores) or isinstance(compared, ComparedScores):
             raise TypeError("scores are not counted in parts")
         # A table without masked rows is another one, and has no file.
-        places = {"queries": None if self.rows is not None else self._places[0], "gallery": self._places[1]}
+        places = {
+            "queries": None if self.rows is not None else self._places[0],
+            "gallery": self._places[1],
+        }
         prints, command = (self._texts is None, True), "rankwell captions"
         outcome = compare_in_parts(
-            compared, places, self.positives, questions, prints=prints, parts=parts, command=command, progress=progress
+            compared,
+            places,
+            self.positives,
+            questions,
+            prints=prints,
+            parts=parts,
+            command=command,
+            progress=progress,
         )
         if outcome.result is not None:
             self._counted[run] = outcome.result
@@ -173,7 +278,11 @@ class CaptionInputs:
         if run in self._counted:
             return self._counted[run]
         given = self.runs[run]
-        return ComparedScores(given, self.rows) if isinstance(given, Scores) else by_vectors(*given, self.metric, self.rows)
+        return (
+            ComparedScores(given, self.rows)
+            if isinstance(given, Scores)
+            else by_vectors(*given, self.metric, self.rows)
+        )
 
     def compared(self, run: str, direction: Direction) -> Compared:
         """The scores of a run, transformed where that is requested, for one direction."""
@@ -181,20 +290,36 @@ class CaptionInputs:
         if self._transform is None or not isinstance(given, Scores):
             return plain
         matrix = given.matrix if self.rows is None else given.matrix[self.rows]
-        changed = self._transform(matrix.T if direction.video_to_text else matrix, self._bank).whole()
-        return ComparedScores(Scores(changed.T if direction.video_to_text else changed, plain.names[0], given.item_ids))
+        changed = self._transform(
+            matrix.T if direction.video_to_text else matrix, self._bank
+        ).whole()
+        return ComparedScores(
+            Scores(
+                changed.T if direction.video_to_text else changed, plain.names[0], given.item_ids
+            )
+        )
 
     def copies(self, run: str) -> Copies:
-        """Captions and videos of a run that are the same: by what captions say, else by their scores or vectors."""
+        """Captions and videos of a run that are the same: by what captions say, else by their
+        scores or vectors.
+        """
         if run in self._copies:
             return self._copies[run]
         plain, first = self._plain(run), dict[str, Ints | None]()
-        captions = plain.copies(transposed=False) if self._texts is None else _first_alike(self._texts, self.rows)
+        captions = (
+            plain.copies(transposed=False)
+            if self._texts is None
+            else _first_alike(self._texts, self.rows)
+        )
         for what, same in (("captions", captions), ("videos", plain.copies(transposed=True))):
             number = 0 if same is None else int((np.bincount(same)[same] > 1).sum())
             first[what] = same if number else None
             if same is not None and number:
-                scorer = "no scorer of the texts alone" if what == "captions" and self._texts is not None else "no scorer"
+                scorer = (
+                    "no scorer of the texts alone"
+                    if what == "captions" and self._texts is not None
+                    else "no scorer"
+                )
                 alike = f"{number} of {len(same)} {what} are the same as another"
                 self.notes.append(f"{run}: {alike}, so that {scorer} can distinguish them")
         if self._texts is not None and first["captions"] is not None:
@@ -202,14 +327,18 @@ class CaptionInputs:
         return self._copies.setdefault(run, Copies(first["captions"], first["videos"]))
 
     def _note_differing(self, run: str, plain: Compared, first: Ints) -> None:
-        """Notes captions of equal words with scores of their own: more than the words was seen, and ceilings do not hold."""
+        """Notes captions of equal words with scores of their own: more than the words was seen, and
+        ceilings do not hold.
+        """
         said_before = np.flatnonzero(first != np.arange(len(first)))
         pairs = zip(said_before.tolist(), first[said_before].tolist(), strict=True)
         differing = sum(not plain.same(row, one) for row, one in pairs)
         if differing:
             self.notes.append(
-                f"{run}: {differing} captions have the words of an earlier one and other scores: the scorer saw more than these "
-                "texts (or rounds), and its figures may pass the ceilings, which are of a scorer that sees the texts alone"
+                f"{run}: {differing} captions have the words of an earlier one and other "
+                "scores: the scorer saw more than these "
+                "texts (or rounds), and its figures may pass the ceilings, which are of a "
+                "scorer that sees the texts alone"
             )
 
 
@@ -230,8 +359,13 @@ def _common_names(runs: Mapping[str, Scores]) -> tuple[Sequence[str], Sequence[s
     for other in others:
         mine = [list(runs[other].query_names), list(runs[other].item_names)]
         if mine != sides:
-            what = f"{other} is of {len(mine[0])} × {len(mine[1])}, {first} of {len(sides[0])} × {len(sides[1])}"
-            raise BadInput(f"{what} or of other ids; runs that are compared have the same rows and columns.")
+            what = (
+                f"{other} is of {len(mine[0])} × {len(mine[1])}, {first} of {len(sides[0])} × "
+                f"{len(sides[1])}"
+            )
+            raise BadInput(
+                f"{what} or of other ids; runs that are compared have the same rows and columns."
+            )
     return names
 
 
@@ -240,9 +374,14 @@ def _named(scores: Any) -> dict[str, Any]:
         named: dict[str, Any] = {str(name): each for name, each in scores.items()}
     else:
         listed: list[Any] = list(scores) if _are_several(scores) else [scores]
-        otherwise = [f"scores {number}" if len(listed) > 1 else "scores" for number in range(1, len(listed) + 1)]
+        otherwise = [
+            f"scores {number}" if len(listed) > 1 else "scores"
+            for number in range(1, len(listed) + 1)
+        ]
         things = [("", each) for each in listed]
-        named = named_places(things, otherwise, what="matrices of scores", example="dual=a/scores.npy")
+        named = named_places(
+            things, otherwise, what="matrices of scores", example="dual=a/scores.npy"
+        )
     if not named:
         raise BadUsage("no scores are given; name at least one matrix.")
     return named
@@ -255,7 +394,11 @@ def _are_several(scores: Any) -> bool:
     first: Any = list[Any](scores)[0]
     if isinstance(first, (str, Path, Scores)) or getattr(first, "ndim", 0) == 2:
         return True
-    return isinstance(first, (list, tuple)) and bool(first) and isinstance(first[0], (list, tuple, np.ndarray))
+    return (
+        isinstance(first, (list, tuple))
+        and bool(first)
+        and isinstance(first[0], (list, tuple, np.ndarray))
+    )
 
 
 def _ids(place: Any) -> Any:
@@ -266,13 +409,19 @@ def _ids(place: Any) -> Any:
 def _positives(place: Any, sides: Sides) -> Positives:
     if isinstance(place, str) and place == "diagonal":
         return Positives.diagonal(*map(len, sides))
-    kind, colon, rest = place.partition(":") if isinstance(place, str) and not exists(place) else ("", "", "")
+    kind, colon, rest = (
+        place.partition(":") if isinstance(place, str) and not exists(place) else ("", "", "")
+    )
     if not colon or kind not in ("counts", "groups"):
         return read_positives(place, sides)
     if kind == "counts":
-        return read_positives(int(rest) if rest.isdecimal() and len(rest) <= 18 else _counts(rest), sides)
+        return read_positives(
+            int(rest) if rest.isdecimal() and len(rest) <= 18 else _counts(rest), sides
+        )
     queries, comma, items = rest.partition(",")
-    return read_positives(Groups(io.read_column(queries), io.read_column(items) if comma else sides.items), sides)
+    return read_positives(
+        Groups(io.read_column(queries), io.read_column(items) if comma else sides.items), sides
+    )
 
 
 def _counts(place: str) -> list[int]:
@@ -280,7 +429,10 @@ def _counts(place: str) -> list[int]:
     numbers = read_numbers(path, column=column)
     wrong = np.flatnonzero((numbers < 0) | (numbers > 2**53) | (numbers != np.floor(numbers)))
     if wrong.size:
-        raise BadInput(f"{place}: row {int(wrong[0])} (from 0) is {numbers[wrong[0]]}; expected an integer, captions of a video.")
+        raise BadInput(
+            f"{place}: row {int(wrong[0])} (from 0) is {numbers[wrong[0]]}; expected an "
+            "integer, captions of a video."
+        )
     return numbers.astype(np.int64).tolist()
 
 
@@ -289,18 +441,26 @@ def _texts(place: Any, names: Sequence[str]) -> list[str]:
     if not isinstance(place, (str, Path, Mapping)):
         listed = list(map(str, place))
         if len(listed) != len(names):
-            raise BadInput(f"{len(listed)} texts for {len(names)} rows (captions); every row has one.")
+            raise BadInput(
+                f"{len(listed)} texts for {len(names)} rows (captions); every row has one."
+            )
         return listed
     found = io.read_texts(place).texts
     missing = next((name for name in names if name not in found), None)
     if isinstance(names, Positions) and missing is not None:
         return _texts(list(found.values()), names)
     if missing is not None:
-        raise BadInput(f"{place if isinstance(place, (str, Path)) else 'texts'}: no text for the caption {missing!r}.")
+        raise BadInput(
+            f"{place if isinstance(place, (str, Path)) else 'texts'}: no text for the caption "
+            f"{missing!r}."
+        )
     return [found[name] for name in names]
 
 
 def _first_alike(texts: Sequence[str], rows: Ints | None) -> Ints:
     chosen = texts if rows is None else [texts[row] for row in map(int, rows)]
     known: dict[str, int] = {}
-    return np.array([known.setdefault(" ".join(text.split()), row) for row, text in enumerate(chosen)], dtype=np.int64)
+    return np.array(
+        [known.setdefault(" ".join(text.split()), row) for row, text in enumerate(chosen)],
+        dtype=np.int64,
+    )

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from rankwell.core.registry import Measure
-from rankwell.core.tables import Bools, Floats, Ints, Judgments, MatrixTies, offsets_of, order_ids, tie_order
+from rankwell.core.tables import (
+    Bools,
+    Floats,
+    Ints,
+    Judgments,
+    MatrixTies,
+    offsets_of,
+    order_ids,
+    tie_order,
+)
 from rankwell.core.tables.matrices import Positions, Positives
 from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.core.views.judged import JudgedRankings
@@ -26,7 +35,9 @@ Progress = Callable[[int, int], None]
 
 
 class Direction(NamedTuple):
-    """A direction: `t2v`, `v2t` (the best caption among all captions) or `v2t-videos` (captions collapsed, among videos)."""
+    """A direction: `t2v`, `v2t` (the best caption among all captions) or `v2t-videos` (captions
+    collapsed, among videos).
+    """
 
     name: str
     ties: MatrixTies
@@ -44,7 +55,8 @@ def question_of(
     details: bool,
     sized: bool = False,
 ) -> Question:
-    """The question of a direction about captions and videos with these names. best: only of the best positive of each query.
+    """The question of a direction about captions and videos with these names. best: only of the
+    best positive of each query.
 
     sized: for a forecast, without the order of the items.
     """
@@ -57,7 +69,9 @@ def question_of(
 
 
 class Copies(NamedTuple):
-    """For each caption and each video the first one that is the same; None where none is, or where that is not known."""
+    """For each caption and each video the first one that is the same; None where none is, or where
+    that is not known.
+    """
 
     captions: Ints | None
     videos: Ints | None
@@ -67,9 +81,10 @@ class Copies(NamedTuple):
 class CaptionRun(JudgedRun):
     """The queries of a direction with the rank counts of their positives.
 
-    items: the names of what is ranked, n_items of which take part. place: that of each item among items of equal score, None for
-    that of the table. copies: what no scorer can distinguish. positives: by judgments. groups: the captions of collapsed videos.
-    hits_after_last: as in `CaptionConvention`.
+    items: the names of what is ranked, n_items of which take part. place: that of each item among
+    items of equal score, None for that of the table. copies: what no scorer can distinguish.
+    positives: by judgments. groups: the captions of collapsed videos. hits_after_last: as in
+    `CaptionConvention`.
     """
 
     direction: Direction
@@ -96,24 +111,41 @@ class CaptionRun(JudgedRun):
         hits_after_last: bool = False,
         progress: Progress | None,
     ) -> "CaptionRun":
-        """Counts the positives of every query. positives: videos of each caption. best: only the best one of each query."""
+        """Counts the positives of every query. positives: videos of each caption. best: only the
+        best one of each query.
+        """
         captions, videos = compared.names
         question = question_of(direction, (captions, videos), positives, best=best, details=False)
-        right, names = (positives.transposed, videos) if question.transposed else (positives, captions)
+        right, names = (
+            (positives.transposed, videos) if question.transposed else (positives, captions)
+        )
         items, groups = captions if question.transposed and not question.grouped else videos, None
         n_items = len(items)
         if question.grouped:
             groups = right
             counts = compared.count_groups(groups, order=question.order, progress=progress)
             # The one positive of a video with captions is the video itself.
-            right = Positives(offsets_of((groups.counts > 0).astype(np.int64)), counts.pairs, len(videos))
+            right = Positives(
+                offsets_of((groups.counts > 0).astype(np.int64)), counts.pairs, len(videos)
+            )
             n_items = len(counts.pairs)
             counts = counts._replace(pairs=np.arange(n_items))
         else:
-            counts = compared.count(right, transposed=question.transposed, best=best, order=question.order, progress=progress)
+            counts = compared.count(
+                right,
+                transposed=question.transposed,
+                best=best,
+                order=question.order,
+                progress=progress,
+            )
         order = None if isinstance(names, Positions) else order_ids(list(names))
-        judgments, retrieved = right.judgments(names, items), np.full(right.n_queries, n_items, dtype=np.int64)
-        hits = Hits(right.owner[counts.pairs], *counts, retrieved, np.ones(right.n_queries, dtype=np.bool_))
+        judgments, retrieved = (
+            right.judgments(names, items),
+            np.full(right.n_queries, n_items, dtype=np.int64),
+        )
+        hits = Hits(
+            right.owner[counts.pairs], *counts, retrieved, np.ones(right.n_queries, dtype=np.bool_)
+        )
         view = JudgedRankings.join(judgments, hits)
         return cls(
             name=name,
@@ -140,19 +172,24 @@ class CaptionRun(JudgedRun):
         return self.view.n_relevant(1) == 0
 
     def counted(self, no_relevant: str) -> Bools:
-        """(queries,) which queries count. Raises BadInput for one without positives under `error`, NothingToEvaluate.
+        """(queries,) which queries count. Raises BadInput for one without positives under `error`,
+        NothingToEvaluate.
 
-        Where a convention has the ranks of queries without positives, these alone are something to evaluate.
+        Where a convention has the ranks of queries without positives, these alone are something to
+        evaluate.
         """
         bare, name = self.without_positives, self.direction.name
         if bare.all() and not (self.hits_after_last and no_relevant == "empty"):
-            raise NothingToEvaluate(f"{name}: none of the {len(bare)} queries has a positive; name at least one.")
+            raise NothingToEvaluate(
+                f"{name}: none of the {len(bare)} queries has a positive; name at least one."
+            )
         return counted_queries(
             self.view.queries,
             bare,
             no_relevant,
             refuse=lambda query, _: (
-                f"{name}: query {query!r} has no positive; mask it, or choose {flag('--no-relevant', 'skip')} "
+                f"{name}: query {query!r} has no positive; mask it, or choose "
+                f"{flag('--no-relevant', 'skip')} "
                 "(it is left out) or empty (it ranks after all items)."
             ),
         )
@@ -176,14 +213,22 @@ class CaptionRun(JudgedRun):
     def ceiling(self, measure: Measure, counted: Bools) -> Ceiling:
         """As `_ceiling`, and 1 for `hits_beyond`."""
         found = self._ceiling(measure, counted)
-        return found if found.values is None else Ceiling(np.where(self.hits_beyond(measure), 1.0, found.values))
+        return (
+            found
+            if found.values is None
+            else Ceiling(np.where(self.hits_beyond(measure), 1.0, found.values))
+        )
 
     def _ceiling(self, measure: Measure, counted: Bools) -> Ceiling:
-        """(queries,) the tightest of the limits of a measure, by its mean over the counted queries; each holds by itself."""
+        """(queries,) the tightest of the limits of a measure, by its mean over the counted queries;
+        each holds by itself.
+        """
         limits = [] if all(first is None for first in self.copies) else self._ceilings.of(measure)
         if limits and limits[0].values is None:
             return limits[0]
-        order = slice(None) if self.levels is None or self.levels.order is None else self.levels.order
+        order = (
+            slice(None) if self.levels is None or self.levels.order is None else self.levels.order
+        )
         best = [each.values[order] for each in limits if each.values is not None]
         perfect = super().ceiling(measure, counted).values
         tightest = max if measure.entry.better == "lower" else min
@@ -192,25 +237,41 @@ class CaptionRun(JudgedRun):
 
     @cached_property
     def _ceilings(self) -> "CopyCeilings":
-        from rankwell.tasks.captions.ceilings import CopyCeilings, choices_among, choices_of_collapsed
+        from rankwell.tasks.captions.ceilings import (
+            CopyCeilings,
+            choices_among,
+            choices_of_collapsed,
+        )
 
         captions, videos = self.copies
         queries, items = (videos, captions) if self.direction.video_to_text else (captions, videos)
         choices = None
         if items is not None:
-            find, among = (choices_among, self.positives) if self.groups is None else (choices_of_collapsed, self.groups)
+            find, among = (
+                (choices_among, self.positives)
+                if self.groups is None
+                else (choices_of_collapsed, self.groups)
+            )
             choices = find(among, items, self.place)
-        return CopyCeilings(self.direction.ties, self.judgments, self.hits.retrieved, queries, choices)
+        return CopyCeilings(
+            self.direction.ties, self.judgments, self.hits.retrieved, queries, choices
+        )
 
     def details(self, compared: Compared) -> Details:
         """The first items of each query, and every positive wherever it stands."""
         depth = min(DETAIL_DEPTH, self.n_items)
         if self.groups is None:
-            positions, scores = compared.first_items(depth, transposed=self.direction.video_to_text, order=self.place)
+            positions, scores = compared.first_items(
+                depth, transposed=self.direction.video_to_text, order=self.place
+            )
         else:
             positions, scores = compared.first_groups(self.groups, depth, order=self.place)
         queries = self.judgments.queries
         listed = [self.items[position] for position in map(int, positions.ravel())]
         offsets = np.arange(len(queries) + 1, dtype=np.int64) * depth
         hits = replace(self.hits, top=Ranking(queries, offsets, listed, scores.ravel()))
-        return details_of(self.judgments, hits, JudgedRankings.join(self.judgments, self.hits).resolve(self.tie_rule))
+        return details_of(
+            self.judgments,
+            hits,
+            JudgedRankings.join(self.judgments, self.hits).resolve(self.tie_rule),
+        )

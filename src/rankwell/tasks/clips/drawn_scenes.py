@@ -1,4 +1,6 @@
-"""Road scenes drawn from their annotation, as a driver sees them: short films to search, with nothing to download."""
+"""Road scenes drawn from their annotation, as a driver sees them: short films to search, with
+nothing to download.
+"""
 
 import io
 from collections.abc import Callable
@@ -8,20 +10,40 @@ from typing import TYPE_CHECKING, Any
 
 from rankwell.core.registry import suggest
 from rankwell.errors import BadInput
-from rankwell.tasks.clips.drawn_canvas import FARTHEST, FIGURES, FINE, HEIGHT, NEAREST, WIDTH, Actor, Canvas, Scene, View, shade
+from rankwell.tasks.clips.drawn_canvas import (
+    FARTHEST,
+    FIGURES,
+    FINE,
+    HEIGHT,
+    NEAREST,
+    WIDTH,
+    Actor,
+    Canvas,
+    Scene,
+    View,
+    shade,
+)
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
 FRAMES = 5
 _CARS = ("#b33a3a", "#2f5d8c", "#d8d8d4", "#474d54", "#c98a2b", "#5e7f5b")
-_DEPTHS = {"bicyclist": 7.5, "pedestrian": 7.5, "motorcyclist": 7.5, "stationary object": 7.0, "large vehicle": 11.0}
+_DEPTHS = {
+    "bicyclist": 7.5,
+    "pedestrian": 7.5,
+    "motorcyclist": 7.5,
+    "stationary object": 7.0,
+    "large vehicle": 11.0,
+}
 """Distance from the camera in metres, near enough to be visible on a thumbnail."""
 _CLOTHES = ("#d1495b", "#edae49", "#2f75a8", "#8d5a97", "#e8e4d9", "#3c8a6a")
 
 
 def draw_clip(scene: Scene) -> bytes:
-    """A GIF of five frames, 320 × 180 pixels; the same scene gives the same bytes with the same Pillow."""
+    """A GIF of five frames, 320 × 180 pixels; the same scene gives the same bytes with the same
+    Pillow.
+    """
     from PIL.Image import Dither
 
     frames = [draw_frame(scene, place / (FRAMES - 1) * 2 - 1) for place in range(FRAMES)]
@@ -34,7 +56,9 @@ def draw_clip(scene: Scene) -> bytes:
 
 
 def draw_frame(scene: Scene, time: float = 0.0) -> "Image":
-    """One moment of a scene as RGB; time runs from -1 to 1. Raises BadInput for an object that cannot be drawn."""
+    """One moment of a scene as RGB; time runs from -1 to 1. Raises BadInput for an object that
+    cannot be drawn.
+    """
     from PIL.Image import Resampling
 
     # Each part has a random sequence of its own, so that it looks the same at every time.
@@ -65,17 +89,24 @@ def _view(scene: Scene, random: Random, time: float) -> View:
 
 def _actors(scene: Scene, random: Random, time: float) -> list[Actor]:
     """The road users at a time between -1 and 1."""
-    behaviours, relations = scene.labels.get("pv_actor_behavior", ()), scene.labels.get("pv_spatial_relation", ())
+    behaviours, relations = (
+        scene.labels.get("pv_actor_behavior", ()),
+        scene.labels.get("pv_spatial_relation", ()),
+    )
     found: list[Actor] = []
     for place, kind in enumerate(scene.labels.get("pv_object_type", ())):
         if kind not in FIGURES:
-            raise BadInput(f"scene {scene.id!r}: {kind!r} cannot be drawn; {suggest(kind, FIGURES)}")
+            raise BadInput(
+                f"scene {scene.id!r}: {kind!r} cannot be drawn; {suggest(kind, FIGURES)}"
+            )
         behaviour = behaviours[min(place, len(behaviours) - 1)] if behaviours else "stationary"
         relation = relations[min(place, len(relations) - 1)] if relations else "corridor front"
         lane = 3.5 if relation.startswith("right") else -3.5 if relation.startswith("left") else 0.0
         direction = -1 if lane > 0 else 1 if lane < 0 else random.choice((-1, 1))
         depth = _DEPTHS.get(kind, 10.0) + random.uniform(-0.5, 1.5) + 3 * place
-        colour = random.choice(_CLOTHES if kind in ("bicyclist", "pedestrian", "motorcyclist") else _CARS)
+        colour = random.choice(
+            _CLOTHES if kind in ("bicyclist", "pedestrian", "motorcyclist") else _CARS
+        )
         side, front = 0, False
         if behaviour == "entering ego path":
             lane, side = lane * (0.5 - 0.3 * time), direction if kind == "pedestrian" else 0
@@ -108,8 +139,17 @@ def draw_ground(canvas: Canvas, scene: Scene, random: Random, time: float) -> No
     land = "#98948c" if town else "#7fa05f"
     canvas.pen.rectangle((0, canvas.horizon, canvas.width, canvas.height), fill=land)
     for place in range(7) if not town else ():
-        x, wide, high = canvas.width * place / 6, random.uniform(0.12, 0.22), random.uniform(0.03, 0.09)
-        corners = (x - wide * canvas.width, canvas.horizon - high * canvas.height, x + wide * canvas.width, canvas.horizon + 30)
+        x, wide, high = (
+            canvas.width * place / 6,
+            random.uniform(0.12, 0.22),
+            random.uniform(0.03, 0.09),
+        )
+        corners = (
+            x - wide * canvas.width,
+            canvas.horizon - high * canvas.height,
+            x + wide * canvas.width,
+            canvas.horizon + 30,
+        )
         canvas.pen.pieslice(corners, 180, 360, fill="#6f9377")
     road = "#5c6066" if scene.has("rainy") else "#6d7176"
     if scene.has("intersection"):
@@ -140,9 +180,19 @@ def surroundings(scene: Scene, random: Random, time: float) -> list[Thing]:
         for side in (-1, 1):
             gap = scene.has("intersection") and depth + length > 13 and depth < 27
             if scene.has("urban") and not gap:
-                things.append((depth + length, _house(side, depth, length, random, lit=scene.has("nighttime"))))
+                things.append(
+                    (
+                        depth + length,
+                        _house(side, depth, length, random, lit=scene.has("nighttime")),
+                    )
+                )
             elif not scene.has("urban"):
-                things.append((depth, _tree(side * random.uniform(8, 13), depth + random.uniform(0, 5), random)))
+                things.append(
+                    (
+                        depth,
+                        _tree(side * random.uniform(8, 13), depth + random.uniform(0, 5), random),
+                    )
+                )
         if scene.has("urban") or scene.has("highway"):
             things.append((depth, _lantern(6.4 if random.random() < 0.5 else -6.4, depth)))
         depth += length
@@ -151,7 +201,9 @@ def surroundings(scene: Scene, random: Random, time: float) -> list[Thing]:
     return things
 
 
-def _house(side: int, depth: float, length: float, random: Random, *, lit: bool) -> Callable[[Canvas], None]:
+def _house(
+    side: int, depth: float, length: float, random: Random, *, lit: bool
+) -> Callable[[Canvas], None]:
     colour, high = random.choice(_HOUSES), random.uniform(6, 15)
     lamps = [random.random() < 0.45 for _ in range(60)]
 
@@ -168,7 +220,9 @@ def _house(side: int, depth: float, length: float, random: Random, *, lit: bool)
                 if start < near:
                     continue
                 glass = "#ffd98a" if lit and lamps[(storey * 7 + window) % 60] else "#5f6d78"
-                canvas.wall((x, x), (start, start + 1.1), (storey * 3 + 1.1, storey * 3 + 2.4), glass)
+                canvas.wall(
+                    (x, x), (start, start + 1.1), (storey * 3 + 1.1, storey * 3 + 2.4), glass
+                )
                 if lit and glass == "#ffd98a":
                     canvas.glow(Actor("window", x, start + 0.5), 0, storey * 3 + 1.7, 0.5, glass)
 
@@ -208,12 +262,18 @@ def _tunnel(canvas: Canvas) -> None:
     for low, high, colour in ((0.0, 1.2, "#6b6d6c"), (1.2, 5.2, "#84847e")):
         for x in (-6.2, 6.2):
             canvas.wall((x, x), (NEAREST, 120), (low, high), colour)
-    roof = [canvas.at(x, depth, 5.2) for x, depth in ((-6.2, NEAREST), (6.2, NEAREST), (6.2, 120), (-6.2, 120))]
+    roof = [
+        canvas.at(x, depth, 5.2)
+        for x, depth in ((-6.2, NEAREST), (6.2, NEAREST), (6.2, 120), (-6.2, 120))
+    ]
     canvas.pen.polygon(roof, fill="#4f5152")
     for place in range(12):
         depth = 5 + place * 8
         for x in (-3.4, 3.4):
-            corners = [canvas.at(x + dx, depth + dd, 5.15) for dx, dd in ((-0.25, 0), (0.25, 0), (0.25, 3), (-0.25, 3))]
+            corners = [
+                canvas.at(x + dx, depth + dd, 5.15)
+                for dx, dd in ((-0.25, 0), (0.25, 0), (0.25, 3), (-0.25, 3))
+            ]
             canvas.pen.polygon(corners, fill="#ffe9b0")
             canvas.glow(Actor("lamp", x, depth + 1), 0, 5.15, 0.5)
 
@@ -227,13 +287,20 @@ def draw_light(canvas: Canvas, scene: Scene, random: Random) -> None:
         image = Image.blend(image, Image.new("RGB", image.size, "#8e979e"), 0.28)
         pen = ImageDraw.Draw(image)
         for _ in range(150):
-            x, y, long = random.uniform(0, canvas.width), random.uniform(0, canvas.height), random.uniform(14, 34)
+            x, y, long = (
+                random.uniform(0, canvas.width),
+                random.uniform(0, canvas.height),
+                random.uniform(14, 34),
+            )
             pen.line((x, y, x - long * 0.3, y + long), fill="#c9d1d6", width=2)
     if scene.has("nighttime"):
         image = _night(canvas, image)
     pen = ImageDraw.Draw(image)
     dark = "#0a0d11" if scene.has("nighttime") else "#2b3036"
-    pen.ellipse((canvas.width * -0.05, canvas.height * 0.93, canvas.width * 1.05, canvas.height * 1.3), fill=dark)
+    pen.ellipse(
+        (canvas.width * -0.05, canvas.height * 0.93, canvas.width * 1.05, canvas.height * 1.3),
+        fill=dark,
+    )
     canvas.image = image
 
 
@@ -247,7 +314,9 @@ def _night(canvas: Canvas, day: "Image") -> "Image":
     cone = ((0.12, 1.0), (0.42, 0.52), (0.58, 0.52), (0.88, 1.0))
     pen.polygon([(WIDTH * x, HEIGHT * y) for x, y in cone], fill=70)
     for x, y, size in canvas.seen:
-        pen.ellipse(((x - size) / FINE, (y - size) / FINE, (x + size) / FINE, (y + size) / FINE), fill=170)
+        pen.ellipse(
+            ((x - size) / FINE, (y - size) / FINE, (x + size) / FINE, (y + size) / FINE), fill=170
+        )
     pen = ImageDraw.Draw(shine)
     for x, y, size, colour in canvas.lights:
         x, y, size = x / FINE, y / FINE, min(max(size / FINE, 0.7), 26)

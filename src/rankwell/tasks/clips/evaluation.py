@@ -1,4 +1,6 @@
-"""Evaluation of search over annotated clips, by clips or by texts, with ceilings, chance levels and numbers of queries."""
+"""Evaluation of search over annotated clips, by clips or by texts, with ceilings, chance levels and
+numbers of queries.
+"""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -35,14 +37,15 @@ def evaluate_clips(
 ) -> Results:
     """Evaluates search over annotated clips, by clips (`video`) or by texts.
 
-    annotations: a file or table for `read_annotations`. options: the fields of `ClipOptions`, as keywords or as one; embeddings
-    may follow the annotations. In Python embeddings, ids and text embeddings may be arrays, queries a list or a mapping, engine
-    and text_encoder objects, schema the result of `read_schema`.
-    map_text: maps a text to keywords; without it the keywords in the file of queries hold, with it both are evaluated, as the
-    runs `NAME (mapped)` and `NAME (given)`. details: keep the first results and every relevant clip for a page. rules: further
-    rules of the result.
-    Raises BadUsage for options that contradict each other, UnknownName for unknown names, BadInput for bad tables,
-    NothingToEvaluate where no query counts.
+    annotations: a file or table for `read_annotations`. options: the fields of `ClipOptions`, as
+    keywords or as one; embeddings may follow the annotations. In Python embeddings, ids and text
+    embeddings may be arrays, queries a list or a mapping, engine and text_encoder objects, schema
+    the result of `read_schema`.
+    map_text: maps a text to keywords; without it the keywords in the file of queries hold, with it
+    both are evaluated, as the runs `NAME (mapped)` and `NAME (given)`. details: keep the first
+    results and every relevant clip for a page. rules: further rules of the result.
+    Raises BadUsage for options that contradict each other, UnknownName for unknown names, BadInput
+    for bad tables, NothingToEvaluate where no query counts.
     """
     check_options(options, is_mapped=map_text is not None)
     inputs = ClipInputs(annotations, options, progress)
@@ -86,15 +89,24 @@ def evaluate_clips(
             "levels": tuple(levels),
             "k": inputs.k,
             "measured": tuple(measured),
-            "worst": partial(results.worst_queries, builder.values, {row["measure"] for row in by_keyword}, answers),
+            "worst": partial(
+                results.worst_queries,
+                builder.values,
+                {row["measure"] for row in by_keyword},
+                answers,
+            ),
         },
     )
 
 
-def _rules(inputs: ClipInputs, ranked: RankedClips, builder: ResultsBuilder, further: Mapping[str, Any]) -> dict[str, Any]:
+def _rules(
+    inputs: ClipInputs, ranked: RankedClips, builder: ResultsBuilder, further: Mapping[str, Any]
+) -> dict[str, Any]:
     """Every choice that decided a value, by name; a choice that is None decided nothing."""
     options, table = inputs.options, inputs.annotations
-    groups = dict.fromkeys(each.group for each, on in zip(table.keywords, inputs.selection.tolist(), strict=True) if on)
+    groups = dict.fromkeys(
+        each.group for each, on in zip(table.keywords, inputs.selection.tolist(), strict=True) if on
+    )
     rules = {
         "convention": inputs.convention.name,
         "mode": options.mode,
@@ -125,31 +137,53 @@ def _refuse_unknown(inputs: ClipInputs, ranked: RankedClips, first: Mapping[str,
     unknown = [item for listed in first.values() for item in listed.items if item not in known]
     if inputs.options.unjudged == "error" and (unknown or ranked.others):
         what = f"the retrieved clip {[*unknown, *sorted(ranked.others)][0]!r} has no annotation"
-        raise BadInput(f"{what}; annotate it, or choose {flag('--unjudged', 'nonrelevant')} or skip.")
+        raise BadInput(
+            f"{what}; annotate it, or choose {flag('--unjudged', 'nonrelevant')} or skip."
+        )
 
 
 def _variants(
     inputs: ClipInputs, ranked: RankedClips, first: Mapping[str, ClipList], map_text: MapText | None
 ) -> list[ClipVariant]:
-    """The sources of the queries' keywords: the clips' own, or those given for texts and those mapped."""
+    """The sources of the queries' keywords: the clips' own, or those given for texts and those
+    mapped.
+    """
     name, table = ranked.name, inputs.annotations
     if inputs.by_clips:
-        required = Required.of_clips(table, inputs.selection, [query.id for query in inputs.queries])
+        required = Required.of_clips(
+            table, inputs.selection, [query.id for query in inputs.queries]
+        )
         return [ClipVariant(inputs, ranked, first, name, required)]
-    keywords: dict[str, Mapping[str, QueryKeywords]] = {} if inputs.labelled is None else {"given": inputs.labelled}
+    keywords: dict[str, Mapping[str, QueryKeywords]] = (
+        {} if inputs.labelled is None else {"given": inputs.labelled}
+    )
     if map_text is not None:
         keywords["mapped"] = {query.id: _mapped(map_text, query.text) for query in inputs.queries}
     if not keywords:
-        raise BadUsage("the texts have no keywords: give keywords in the file of queries, or map the texts (map_text).")
+        raise BadUsage(
+            "the texts have no keywords: give keywords in the file of queries, or map the "
+            "texts (map_text)."
+        )
     titles = {origin: f"{name} ({origin})" if len(keywords) > 1 else name for origin in keywords}
-    required = {origin: Required.of_texts(table, meant, inputs.selection) for origin, meant in keywords.items()}
-    return [ClipVariant(inputs, ranked, first, titles[origin], required[origin], origin) for origin in keywords]
+    required = {
+        origin: Required.of_texts(table, meant, inputs.selection)
+        for origin, meant in keywords.items()
+    }
+    return [
+        ClipVariant(inputs, ranked, first, titles[origin], required[origin], origin)
+        for origin in keywords
+    ]
 
 
 def _mapped(map_text: MapText, text: str) -> QueryKeywords:
-    """The keywords of a text. Raises BadUsage for a function that returns something else, such as required keywords alone."""
+    """The keywords of a text. Raises BadUsage for a function that returns something else, such as
+    required keywords alone.
+    """
     found: Any = map_text(text)
     if not isinstance(found, QueryKeywords):
-        what = f"map_text gives a {type(found).__name__} for {text!r}; expected rankwell.QueryKeywords(required, excluded)"
+        what = (
+            f"map_text gives a {type(found).__name__} for {text!r}; expected "
+            "rankwell.QueryKeywords(required, excluded)"
+        )
         raise BadUsage(f"{what}, as KeywordMapper(...).map_text(text).query_keywords is.")
     return found

@@ -1,4 +1,6 @@
-"""Files of this task: annotation tables, text queries with their keywords, and declared keywords in JSON."""
+"""Files of this task: annotation tables, text queries with their keywords, and declared keywords in
+JSON.
+"""
 
 import csv
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,7 +15,15 @@ from rankwell.documents import json_records, parse_json, read_json, unique_keys
 from rankwell.errors import BadInput, BadLine, DuplicateItem, count_of, flag, kind_of
 from rankwell.io.formats import FORMATS, Place, Request
 from rankwell.store import Head, Source, decode_id, naming, split_lines
-from rankwell.tasks.clips.annotations import Annotations, Keyword, Row, Schema, Vocabulary, fold, group_key
+from rankwell.tasks.clips.annotations import (
+    Annotations,
+    Keyword,
+    Row,
+    Schema,
+    Vocabulary,
+    fold,
+    group_key,
+)
 
 _IDS = ("slice_id", "clip_id", "video_id", "clip", "id", "video")
 _QUERY_IDS = ("query_id", "qid", "id", "_id", "slice_id")
@@ -28,7 +38,9 @@ _MOST_ROWS = 20
 
 
 class TextQuery(NamedTuple):
-    """A text query. keywords: its meaning, in texts that `Annotations.find` reads; None without labels. excluded: likewise."""
+    """A text query. keywords: its meaning, in texts that `Annotations.find` reads; None without
+    labels. excluded: likewise.
+    """
 
     id: str
     text: str
@@ -41,17 +53,22 @@ _Record = tuple[str, Mapping[str, Any]]
 
 
 @own_arithmetic
-def read_annotations(place: Any, *, schema: Schema | Place | None = None, groups: Sequence[str] = ()) -> Annotations:
+def read_annotations(
+    place: Any, *, schema: Schema | Place | None = None, groups: Sequence[str] = ()
+) -> Annotations:
     """The clips of a table with their keywords.
 
-    place: CSV (also with `;`, `|` or tabs), JSON lines, a JSON list or Parquet, `.gz` and `.zst` too, `-`; any data frame; or a
-    mapping clip -> group -> labels. The clip's id is in `slice_id` (or clip_id, video_id, clip, id, video). Keywords are in
-    columns of the schema's groups or of ALFA's (with `pv_` or without it), with commas inside a cell or as lists, or all in one
-    column `keywords`, with a label in the one group that declares it, or as `group: label`. schema: declared keywords, or their
-    file. groups: further columns of keywords. Other columns become attributes, which a note names.
+    place: CSV (also with `;`, `|` or tabs), JSON lines, a JSON list or Parquet, `.gz` and `.zst`
+    too, `-`; any data frame; or a mapping clip -> group -> labels. The clip's id is in `slice_id`
+    (or clip_id, video_id, clip, id, video). Keywords are in columns of the schema's groups or of
+    ALFA's (with `pv_` or without it), with commas inside a cell or as lists, or all in one column
+    `keywords`, with a label in the one group that declares it, or as `group: label`. schema:
+    declared keywords, or their file. groups: further columns of keywords. Other columns become
+    attributes, which a note names.
     Spaces, quotes and case do not matter; an empty cell, `nan`, `none` and `null` are not keywords.
-    Raises BadInput for a table without clips, without an id or without a column of keywords; DuplicateItem for a clip that is
-    listed twice; BadLine for a line with another number of fields than the header.
+    Raises BadInput for a table without clips, without an id or without a column of keywords;
+    DuplicateItem for a clip that is listed twice; BadLine for a line with another number of fields
+    than the header.
     """
     if isinstance(place, Annotations):
         return place
@@ -60,18 +77,26 @@ def read_annotations(place: Any, *, schema: Schema | Place | None = None, groups
         return _of_mapping(place, schema)
     name, records = _records(place)
     if not records:
-        raise BadInput(f"{name} annotates no clip; expected a row per clip, such as {_IDS[0]},{','.join(_USUAL[:2])}.")
+        raise BadInput(
+            f"{name} annotates no clip; expected a row per clip, such as "
+            f"{_IDS[0]},{','.join(_USUAL[:2])}."
+        )
     columns = list(dict.fromkeys(column for _, cells in records for column in cells))
     with naming(name):
         refuse_wide(len(columns))
     owner = _column(columns, _IDS)
     if owner is None:
-        raise BadInput(f"{name}: no column for the clips' ids ({', '.join(_IDS)}); found are {', '.join(map(repr, columns))}.")
+        raise BadInput(
+            f"{name}: no column for the clips' ids ({', '.join(_IDS)}); found are "
+            f"{', '.join(map(repr, columns))}."
+        )
     chosen = _group_columns(name, [column for column in columns if column != owner], schema, groups)
     others = [column for column in columns if column != owner and column not in chosen]
     try:
         rows = [_row(record, owner, chosen, others, schema) for record in records]
-        table = Annotations.from_rows(rows, groups=list(dict.fromkeys(chosen.values())), schema=schema)
+        table = Annotations.from_rows(
+            rows, groups=list(dict.fromkeys(chosen.values())), schema=schema
+        )
     except BadInput as error:
         raise type(error)(f"{name}: {error}") from error
     unread = [f"{name}: not read as keywords: {', '.join(map(repr, others))}"] if others else []
@@ -79,32 +104,42 @@ def read_annotations(place: Any, *, schema: Schema | Place | None = None, groups
 
 
 def _on_separators(name: str, table: Annotations) -> list[str]:
-    """The note that labels hold what may have been meant to separate them; declared labels are as they should be."""
+    """The note that labels hold what may have been meant to separate them; declared labels are as
+    they should be.
+    """
     undeclared = table.keywords if table.schema is None else table.undeclared
     odd = [each.label for each in undeclared if ";" in each.label or "|" in each.label]
     if not odd:
         return []
-    what = f"{count_of(len(odd), 'keyword has', 'keywords have')} ';' or '|' inside, such as {odd[0]!r}"
+    what = (
+        f"{count_of(len(odd), 'keyword has', 'keywords have')} ';' or '|' inside, such as "
+        f"{odd[0]!r}"
+    )
     return [f"{name}: {what}; write commas between the keywords of a cell"]
 
 
 def read_text_queries(place: Any) -> list[TextQuery]:
     """Text queries in the order of their file, with their keywords where the file has them.
 
-    place: a file with a text per line; a table with a column `text` or `query`, and perhaps `id`, `keywords` and `excluded`; a
-    mapping id -> text; or a list of texts. Without ids their positions are the ids, from 0. Keywords, required or excluded, are
-    `bicyclist, entering ego path`, `group: label; group: label, label`, a list, or an object group -> labels. Raises BadInput,
-    which names every row whose text has no word, and DuplicateItem.
+    place: a file with a text per line; a table with a column `text` or `query`, and perhaps `id`,
+    `keywords` and `excluded`; a mapping id -> text; or a list of texts. Without ids their positions
+    are the ids, from 0. Keywords, required or excluded, are `bicyclist, entering ego path`, `group:
+    label; group: label, label`, a list, or an object group -> labels. Raises BadInput, which names
+    every row whose text has no word, and DuplicateItem.
     """
     queries, wordless = find_text_queries(place)
     if wordless:
-        rows = ", ".join(wordless[:_MOST_ROWS]) + (f" and {len(wordless) - _MOST_ROWS} more" if wordless[_MOST_ROWS:] else "")
+        rows = ", ".join(wordless[:_MOST_ROWS]) + (
+            f" and {len(wordless) - _MOST_ROWS} more" if wordless[_MOST_ROWS:] else ""
+        )
         raise BadInput(f"{rows}: the text has no word; write one, or leave the query out.")
     return queries
 
 
 def find_text_queries(place: Any) -> tuple[list[TextQuery], list[str]]:
-    """The text queries of `read_text_queries`, and the places of the rows whose text has no word."""
+    """The text queries of `read_text_queries`, and the places of the rows whose text has no
+    word.
+    """
     name = Source(place).name if _is_place(place) else "the queries"
     found: dict[str, TextQuery] = {}
     wordless: list[str] = []
@@ -115,18 +150,27 @@ def find_text_queries(place: Any) -> tuple[list[TextQuery], list[str]]:
         if not isinstance(text, str) or not fold(text):
             line = where.removeprefix("line ")
             row = f"{name}:{line}" if line.isdecimal() else f"{name}: {where}"
-            what = f"no column {', '.join(_TEXTS)}" if column is None else repr(text) if text else ""
+            what = (
+                f"no column {', '.join(_TEXTS)}" if column is None else repr(text) if text else ""
+            )
             wordless.append(f"{row} ({what})" if what else row)
             continue
         key = str(row) if owner is None or cells[owner] is None else str(cells[owner])
         if key in found:
-            raise DuplicateItem(f"{name}: the query {key!r} is listed twice; give each query an id of its own.")
+            raise DuplicateItem(
+                f"{name}: the query {key!r} is listed twice; give each query an id of its own."
+            )
         labelled, unwanted = _column(columns, _ONE_COLUMN), _column(columns, _EXCLUDED)
         if labelled is None and unwanted is not None:
-            raise BadInput(f"{name} has a column {unwanted!r}, and no column keywords says what queries require; add one.")
+            raise BadInput(
+                f"{name} has a column {unwanted!r}, and no column keywords says what queries "
+                "require; add one."
+            )
         value, without = (None if each is None else cells[each] for each in (labelled, unwanted))
         keywords = None if value is None else tuple(_labels_of_query(value))
-        found[key] = TextQuery(key, text.strip(), keywords, () if without is None else tuple(_labels_of_query(without)))
+        found[key] = TextQuery(
+            key, text.strip(), keywords, () if without is None else tuple(_labels_of_query(without))
+        )
     if not found and not wordless:
         raise BadInput(f"{name} has no query; expected one text per query.")
     return list(found.values()), wordless
@@ -138,10 +182,15 @@ def _is_place(place: Any) -> bool:
 
 def _query_records(place: Any) -> Sequence[_Record]:
     if isinstance(place, Mapping):
-        return [(f"row {row}", {"id": key, "text": text}) for row, (key, text) in enumerate(place.items(), 1)]
+        return [
+            (f"row {row}", {"id": key, "text": text})
+            for row, (key, text) in enumerate(place.items(), 1)
+        ]
     if isinstance(place, (list, tuple)):
         return [
-            (f"query {row}", each) if isinstance(each, Mapping) else (f"text {row + 1}", {"text": each})
+            (f"query {row}", each)
+            if isinstance(each, Mapping)
+            else (f"text {row + 1}", {"text": each})
             for row, each in enumerate(place)
         ]
     if _is_place(place):
@@ -149,9 +198,14 @@ def _query_records(place: Any) -> Sequence[_Record]:
         head = Head.of(source)
         head.refuse_foreign()
         first = _first_line([line.decode("utf-8", "replace") for line in head.lines])
-        if not head.raw.startswith((b"PAR1", b"[", b"{")) and _column(_split_header(first)[1], _TEXTS) is None:
+        if (
+            not head.raw.startswith((b"PAR1", b"[", b"{"))
+            and _column(_split_header(first)[1], _TEXTS) is None
+        ):
             lines = split_lines(decode_id(source.read()))
-            return [(f"line {row}", {"text": line}) for row, line in enumerate(lines, 1) if line.strip()]
+            return [
+                (f"line {row}", {"text": line}) for row, line in enumerate(lines, 1) if line.strip()
+            ]
     return _records(place)[1]
 
 
@@ -166,12 +220,21 @@ def _labels_of_query(value: Any) -> Iterable[str]:
         found: list[str] = []
         for part in value.split(";"):
             group, colon, rest = part.partition(":")
-            found += [f"{group.strip()}: {label}" for label in _labels(rest)] if colon else _labels(group)
+            found += (
+                [f"{group.strip()}: {label}" for label in _labels(rest)]
+                if colon
+                else _labels(group)
+            )
         return found
     if isinstance(value, Mapping):
         return [f"{group}: {label}" for group, labels in value.items() for label in _labels(labels)]
     if isinstance(value, (list, tuple)):
-        return [f"{each[0]}: {each[1]}" if isinstance(each, (list, tuple)) and len(each) == 2 else str(each) for each in value]
+        return [
+            f"{each[0]}: {each[1]}"
+            if isinstance(each, (list, tuple)) and len(each) == 2
+            else str(each)
+            for each in value
+        ]
     return _labels(value)
 
 
@@ -184,8 +247,12 @@ def _records(place: Any) -> tuple[str, Sequence[_Record]]:
             table: Any = nw.from_native(place, eager_only=True)
         except TypeError as error:
             what = f"annotations cannot be read from {kind_of(place)}"
-            raise BadInput(f"{what}; give a path, a data frame or a mapping clip -> group -> labels.") from error
-        return "the table", [(f"row {row}", cells) for row, cells in enumerate(table.iter_rows(named=True), 1)]
+            raise BadInput(
+                f"{what}; give a path, a data frame or a mapping clip -> group -> labels."
+            ) from error
+        return "the table", [
+            (f"row {row}", cells) for row, cells in enumerate(table.iter_rows(named=True), 1)
+        ]
     source = place if isinstance(place, Source) else Source(place)
     head = Head.of(source)
     head.refuse_foreign()
@@ -193,7 +260,9 @@ def _records(place: Any) -> tuple[str, Sequence[_Record]]:
         rows: list[dict[str, Any]] = FORMATS["parquet records"].read(source, Request())
         return source.name, [(f"row {row}", cells) for row, cells in enumerate(rows, 1)]
     text = decode_id(source.read())
-    return source.name, (json_records if text.lstrip()[:1] in ("{", "[") else _of_lines)(text, source.name)
+    return source.name, (json_records if text.lstrip()[:1] in ("{", "[") else _of_lines)(
+        text, source.name
+    )
 
 
 def _first_line(lines: Iterable[str]) -> str:
@@ -202,8 +271,13 @@ def _first_line(lines: Iterable[str]) -> str:
 
 
 def _split_header(line: str) -> tuple[str, list[str]]:
-    """The delimiter and the names of the columns, by the split with the most columns, commas first."""
-    split = {each: [_bare_name(name, each) for name in first_rows([line], each)[0]] for each in _DELIMITERS}
+    """The delimiter and the names of the columns, by the split with the most columns, commas
+    first.
+    """
+    split = {
+        each: [_bare_name(name, each) for name in first_rows([line], each)[0]]
+        for each in _DELIMITERS
+    }
     delimiter = max(_DELIMITERS, key=lambda each: len(split[each]))
     return delimiter, split[delimiter]
 
@@ -215,7 +289,9 @@ def _bare_name(name: str, delimiter: str) -> str:
 def _of_lines(text: str, name: str) -> Sequence[_Record]:
     """The rows of a delimited table; a space may precede a quote."""
     delimiter, _ = _split_header(_first_line(split_lines(text)))
-    header, *rows = delimited_rows(text, name, delimiter, skipinitialspace=True) or [DelimitedRow(1, [])]
+    header, *rows = delimited_rows(text, name, delimiter, skipinitialspace=True) or [
+        DelimitedRow(1, [])
+    ]
     columns = [_bare_name(each, delimiter) for each in header.fields]
     with naming(name):
         refuse_names(columns)
@@ -224,8 +300,14 @@ def _of_lines(text: str, name: str) -> Sequence[_Record]:
         n = len(row.fields)
         if n > len(columns) or (n < len(columns) and not row.is_blank):
             where = f"{name}:{row.line}: {delimiter.join(row.fields)[:60]!r}"
-            raise BadLine(f"{where} has {n} fields, the header {len(columns)}; {advice_on_cells(delimiter)}.")
-        found += [] if row.is_blank else [(f"line {row.line}", dict(zip(columns, row.fields, strict=True)))]
+            raise BadLine(
+                f"{where} has {n} fields, the header {len(columns)}; {advice_on_cells(delimiter)}."
+            )
+        found += (
+            []
+            if row.is_blank
+            else [(f"line {row.line}", dict(zip(columns, row.fields, strict=True)))]
+        )
     return found
 
 
@@ -235,9 +317,13 @@ def _column(found: Sequence[str], words: Sequence[str]) -> str | None:
     return next((plain[word] for word in words if word in plain), None)
 
 
-def _group_columns(name: str, columns: list[str], schema: Schema | None, groups: Sequence[str]) -> dict[str, str]:
+def _group_columns(
+    name: str, columns: list[str], schema: Schema | None, groups: Sequence[str]
+) -> dict[str, str]:
     """column -> its group; a single column of keywords is the group of its own name."""
-    declared = {_bare(group): group for group in schema.vocabulary.groups} if schema is not None else {}
+    declared = (
+        {_bare(group): group for group in schema.vocabulary.groups} if schema is not None else {}
+    )
     chosen = {_bare(group) for group in groups}
     found: dict[str, str] = {}
     seen: dict[str, str] = {}
@@ -246,15 +332,29 @@ def _group_columns(name: str, columns: list[str], schema: Schema | None, groups:
         double = seen.setdefault(group_key(column), column)
         if bare in declared:
             found[column] = declared[bare]
-        elif bare in chosen or group_key(column) in _ONE_COLUMN or (schema is None and bare in _USUAL):
+        elif (
+            bare in chosen
+            or group_key(column) in _ONE_COLUMN
+            or (schema is None and bare in _USUAL)
+        ):
             found[column] = column.strip()
         if column in found and double != column:
-            raise BadInput(f"{name}: the columns {double!r} and {column!r} read the same; rename or drop one of them.")
+            raise BadInput(
+                f"{name}: the columns {double!r} and {column!r} read the same; rename or drop "
+                "one of them."
+            )
     if not found:
-        known = ", ".join(schema.vocabulary.groups) if schema is not None else ", ".join((*_USUAL, _ONE_COLUMN[0]))
+        known = (
+            ", ".join(schema.vocabulary.groups)
+            if schema is not None
+            else ", ".join((*_USUAL, _ONE_COLUMN[0]))
+        )
         listed = ", ".join(map(repr, columns)) or "none"
         what = f"{name}: no column of keywords ({known}); found are {listed}"
-        raise BadInput(f"{what}; name the columns of keywords ({flag('--groups')}), or declare them ({flag('--schema')}).")
+        raise BadInput(
+            f"{what}; name the columns of keywords ({flag('--groups')}), or declare them "
+            f"({flag('--schema')})."
+        )
     return found
 
 
@@ -262,22 +362,44 @@ def _bare(group: str) -> str:
     return group_key(group).removeprefix("pv_")
 
 
-def _row(record: _Record, owner: str, chosen: Mapping[str, str], others: Sequence[str], schema: Schema | None) -> Row:
+def _row(
+    record: _Record,
+    owner: str,
+    chosen: Mapping[str, str],
+    others: Sequence[str],
+    schema: Schema | None,
+) -> Row:
     where, cells = record
     value = cells.get(owner)
-    clip = str(value).strip() if isinstance(value, (str, int)) and not isinstance(value, bool) else ""
+    clip = (
+        str(value).strip() if isinstance(value, (str, int)) and not isinstance(value, bool) else ""
+    )
     if not clip or "\n" in clip:
-        raise BadInput(f"{where}, column {owner!r}: {value!r}; expected the clip's id, a string or an integer.")
+        raise BadInput(
+            f"{where}, column {owner!r}: {value!r}; expected the clip's id, a string or an integer."
+        )
     labels: dict[str, list[str]] = {}
     for column, group in chosen.items():
         for text in _labels(cells.get(column)):
-            own, label = _placed(text, group, schema) if group_key(column) in _ONE_COLUMN else (group, text)
+            own, label = (
+                _placed(text, group, schema) if group_key(column) in _ONE_COLUMN else (group, text)
+            )
             labels.setdefault(own, []).append(label)
-    return Row(clip, labels, {name: str(cells[name]) for name in others if not is_missing(cells.get(name)) and cells[name] != ""})
+    return Row(
+        clip,
+        labels,
+        {
+            name: str(cells[name])
+            for name in others
+            if not is_missing(cells.get(name)) and cells[name] != ""
+        },
+    )
 
 
 def _placed(text: str, otherwise: str, schema: Schema | None) -> tuple[str, str]:
-    """The group and the label of a text of a single column: as written, or the only group that declares it."""
+    """The group and the label of a text of a single column: as written, or the only group that
+    declares it.
+    """
     group, colon, label = text.partition(":")
     if schema is None:
         return (group.strip(), label.strip()) if colon and label.strip() else (otherwise, text)
@@ -286,7 +408,12 @@ def _placed(text: str, otherwise: str, schema: Schema | None) -> tuple[str, str]
         return named[0], label.strip()
     words = fold(text)
     own = {entry.group for entry in schema.vocabulary.entries if fold(entry.label) == words}
-    own = own or {entry.group for alias, meant in schema.vocabulary.aliases.items() if fold(alias) == words for entry in meant}
+    own = own or {
+        entry.group
+        for alias, meant in schema.vocabulary.aliases.items()
+        if fold(alias) == words
+        for entry in meant
+    }
     return (own.pop(), text) if len(own) == 1 else (otherwise, text)
 
 
@@ -305,7 +432,9 @@ def _labels(cell: Any) -> list[str]:
 
 
 def _listed(text: str) -> list[str]:
-    """The parts of a text between commas, some of them in quotes; where quotes do not pair they are characters."""
+    """The parts of a text between commas, some of them in quotes; where quotes do not pair they are
+    characters.
+    """
     try:
         return next(csv.reader([text], skipinitialspace=True, strict=True), [])
     except csv.Error:
@@ -318,23 +447,29 @@ def _of_mapping(table: Mapping[Any, Any], schema: Schema | None) -> Annotations:
     rows: list[Row] = []
     for clip, labels in table.items():
         if not isinstance(labels, Mapping):
-            raise BadInput(f"clip {clip!r} has {kind_of(labels)}; expected a mapping group -> labels.")
+            raise BadInput(
+                f"clip {clip!r} has {kind_of(labels)}; expected a mapping group -> labels."
+            )
         rows.append(Row(str(clip), {str(group): _labels(cell) for group, cell in labels.items()}))
     return Annotations.from_rows(rows, schema=schema)
 
 
 # Declared keywords
 
-_FORM = 'expected {"group": ["label", {"label": "sedan", "aliases": ["saloon"], "parent": "small vehicle"}]}'
+_FORM = (
+    'expected {"group": ["label", {"label": "sedan", "aliases": ["saloon"], "parent": "small '
+    'vehicle"}]}'
+)
 
 
 @own_arithmetic
 def read_schema(place: Place) -> Schema:
     """The declared keywords of a JSON file `{group: [label, …]}`.
 
-    A label may be an object with `label`, `aliases` (a list of other texts for it) and `parent` (the wider label of its group
-    that it implies). Raises BadInput that names the place for another form, a label that is listed twice, a parent that is not a
-    label of the group, and a cycle of parents. `rankwell clips lint` lists aliases that read like another label.
+    A label may be an object with `label`, `aliases` (a list of other texts for it) and `parent`
+    (the wider label of its group that it implies). Raises BadInput that names the place for another
+    form, a label that is listed twice, a parent that is not a label of the group, and a cycle of
+    parents. `rankwell clips lint` lists aliases that read like another label.
     """
     source = Source(place)
     found = read_json(source, _FORM.removeprefix("expected "), pairs=unique_keys)
@@ -358,7 +493,9 @@ def _schema(declared: Any) -> Schema:
                 aliases.setdefault(alias, []).append(entries[-1])
             if parent is not None:
                 wider[entries[-1]] = parent
-    vocabulary = Vocabulary(tuple(entries), {alias: tuple(meant) for alias, meant in aliases.items()})
+    vocabulary = Vocabulary(
+        tuple(entries), {alias: tuple(meant) for alias, meant in aliases.items()}
+    )
     return Schema(vocabulary, _parents(wider, set(entries)))
 
 
@@ -366,7 +503,11 @@ def _label(each: Any, place: str) -> tuple[str, list[str], str | None]:
     """A label with its aliases and its parent."""
     if isinstance(each, str):
         return each.strip(), [], None
-    if not isinstance(each, dict) or not isinstance(each.get("label"), str) or set(each) - {"label", "aliases", "parent"}:
+    if (
+        not isinstance(each, dict)
+        or not isinstance(each.get("label"), str)
+        or set(each) - {"label", "aliases", "parent"}
+    ):
         raise BadInput(f"{place} is {_seen(each)}; {_FORM}.")
     aliases, parent = each.get("aliases", []), each.get("parent")
     if not isinstance(aliases, list) or not all(isinstance(alias, str) for alias in aliases):
@@ -381,12 +522,18 @@ def _parents(wider: dict[Keyword, str], known: set[Keyword]) -> dict[Keyword, Ke
     for entry, label in wider.items():
         parents[entry] = Keyword(entry.group, label.strip())
         if parents[entry] not in known:
-            raise BadInput(f"the parent {label!r} of {entry.label!r} is not a label of {entry.group!r}; declare it there.")
+            raise BadInput(
+                f"the parent {label!r} of {entry.label!r} is not a label of {entry.group!r}; "
+                "declare it there."
+            )
     for entry in parents:
         chain = [entry]
         while (above := parents.get(chain[-1])) is not None:
             if above in chain:
-                raise BadInput(f"the parents of {entry.label!r} in the group {entry.group!r} form a cycle; remove one.")
+                raise BadInput(
+                    f"the parents of {entry.label!r} in the group {entry.group!r} form a "
+                    "cycle; remove one."
+                )
             chain.append(above)
     return parents
 

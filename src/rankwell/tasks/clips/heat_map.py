@@ -16,27 +16,42 @@ _DARK = 0.6
 
 
 def keyword_table(measured: Sequence[tuple[ClipVariant, Sequence[Values]]]) -> list[dict[str, Any]]:
-    """A row per run and keyword that counted queries require, or exclude: their number, and each measure's figure over them."""
+    """A row per run and keyword that counted queries require, or exclude: their number, and each
+    measure's figure over them.
+    """
     rows: list[dict[str, Any]] = []
     for variant, values in measured:
         required, counted = variant.required, variant.counted[:, None]
         sides = (("", required.wanted & counted), ("without ", required.unwanted & counted))
-        places = [(word, queries[:, place], place) for word, queries in sides for place in np.flatnonzero(queries.any(axis=0))]
+        places = [
+            (word, queries[:, place], place)
+            for word, queries in sides
+            for place in np.flatnonzero(queries.any(axis=0))
+        ]
         for word, mine, place in places:
             group, label = variant.inputs.annotations.keywords[place]
-            row: dict[str, Any] = {"run": variant.name, "group": group, "keyword": word + label, "queries": int(mine.sum())}
+            row: dict[str, Any] = {
+                "run": variant.name,
+                "group": group,
+                "keyword": word + label,
+                "queries": int(mine.sum()),
+            }
             for each in values:
                 kept = mine & each.counted
                 weights = None if each.weights is None else each.weights[kept]
-                row[Heading(each.label)] = figure_of(each.values[kept], each.summary, weights) if kept.any() else None
+                row[Heading(each.label)] = (
+                    figure_of(each.values[kept], each.summary, weights) if kept.any() else None
+                )
             rows.append(row)
     return sorted(rows, key=lambda row: (row["run"], row["group"], row["keyword"]))
 
 
 def heat_map(rows: Sequence[Row], values: Sequence[Values]) -> dict[str, Any] | None:
-    """A Vega-Lite spec: a panel per run and group, a line per keyword, a cell per measure that is a share, the darker the higher.
+    """A Vega-Lite spec: a panel per run and group, a line per keyword, a cell per measure that is a
+    share, the darker the higher.
 
-    rows: those of `keyword_table`. None for fewer than two keywords, and where no measure is a share.
+    rows: those of `keyword_table`. None for fewer than two keywords, and where no measure is a
+    share.
     """
     labels = list(dict.fromkeys(each.label for each in values if each.unit == "share"))
     if len({(row["group"], row["keyword"]) for row in rows}) < 2 or not labels:
@@ -47,13 +62,22 @@ def heat_map(rows: Sequence[Row], values: Sequence[Values]) -> dict[str, Any] | 
         for run, group in dict.fromkeys((row["run"], row["group"]) for row in rows)
         if (mine := [row for row in rows if (row["run"], row["group"]) == (run, group)])
     ]
-    return charts.page("Keywords", "means over the queries that require the keyword, their number behind it", panels, columns=1)
+    return charts.page(
+        "Keywords",
+        "means over the queries that require the keyword, their number behind it",
+        panels,
+        columns=1,
+    )
 
 
 def _panel(rows: Sequence[Row], labels: Sequence[str]) -> dict[str, Any]:
     names = charts.short_names([row["keyword"] for row in rows])
     cells = [
-        {"keyword": f"{names[row['keyword']]} ({row['queries']})", "measure": label, "value": row[label]}
+        {
+            "keyword": f"{names[row['keyword']]} ({row['queries']})",
+            "measure": label,
+            "value": row[label],
+        }
         | {"shown": charts.written(row[label], "share")}
         for row in rows
         for label in labels
@@ -67,11 +91,28 @@ def _panel(rows: Sequence[Row], labels: Sequence[str]) -> dict[str, Any]:
         "height": {"step": charts.STEP},
         "data": {"values": cells},
         "encoding": {
-            "x": {"field": "measure", "type": "nominal", "scale": {"domain": labels}, "axis": {**axis, "orient": "top"}},
-            "y": {"field": "keyword", "type": "nominal", "scale": {"domain": ordered}, "axis": axis},
+            "x": {
+                "field": "measure",
+                "type": "nominal",
+                "scale": {"domain": labels},
+                "axis": {**axis, "orient": "top"},
+            },
+            "y": {
+                "field": "keyword",
+                "type": "nominal",
+                "scale": {"domain": ordered},
+                "axis": axis,
+            },
         },
         "layer": [
-            charts.layer("rect", {"color": {"field": "value", "type": "quantitative", **colour}}, where="value", stroke="white"),
-            charts.layer("text", {"text": {"field": "shown", "type": "nominal"}, "color": ink}, fontSize=11),
+            charts.layer(
+                "rect",
+                {"color": {"field": "value", "type": "quantitative", **colour}},
+                where="value",
+                stroke="white",
+            ),
+            charts.layer(
+                "text", {"text": {"field": "shown", "type": "nominal"}, "color": ink}, fontSize=11
+            ),
         ],
     }

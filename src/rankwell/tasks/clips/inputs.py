@@ -1,4 +1,6 @@
-"""The inputs of an evaluation, read and validated: annotations, queries, measures and excluded clips."""
+"""The inputs of an evaluation, read and validated: annotations, queries, measures and excluded
+clips.
+"""
 
 import difflib
 from collections.abc import Callable, Mapping, Sequence
@@ -7,7 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.conventions import Convention, LabelledMeasure, check_views, choose_measures, find_convention
+from rankwell.conventions import (
+    Convention,
+    LabelledMeasure,
+    check_views,
+    choose_measures,
+    find_convention,
+)
 from rankwell.core.kernels.similarity import Metric
 from rankwell.core.options import cutoffs
 from rankwell.core.registry import at_each_cutoff, measure_names
@@ -23,30 +31,61 @@ _WORDS = ("P", "R", "AP", "nDCG")
 
 
 class ClipInputs:
-    """The inputs of an evaluation. Raises BadUsage for options that contradict the annotations, BadInput for bad tables.
+    """The inputs of an evaluation. Raises BadUsage for options that contradict the annotations,
+    BadInput for bad tables.
 
-    selection: (keywords,) those that count. labelled: text query -> keywords, None where no file labels them. titles: query ->
-    its name in messages. drives: clip -> its drive. excluded: query -> clips that are removed before any cut. ks: ascending.
+    selection: (keywords,) those that count. labelled: text query -> keywords, None where no file
+    labels them. titles: query -> its name in messages. drives: clip -> its drive. excluded: query
+    -> clips that are removed before any cut. ks: ascending.
     """
 
-    def __init__(self, annotations: Any, options: ClipOptions, progress: Callable[[int, int], None] | None = None) -> None:
-        groups, self.keywords = names(options.groups, flag("--groups")), names(options.keywords, flag("--keywords"))
+    def __init__(
+        self,
+        annotations: Any,
+        options: ClipOptions,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> None:
+        groups, self.keywords = (
+            names(options.groups, flag("--groups")),
+            names(options.keywords, flag("--keywords")),
+        )
         self.options, self.progress = options, progress
-        self.annotations = table = read_annotations(annotations, schema=options.schema, groups=groups)
+        self.annotations = table = read_annotations(
+            annotations, schema=options.schema, groups=groups
+        )
         self.selection = table.select(groups, self.keywords)
-        self.convention, self.ks = _convention(options.convention), tuple(sorted(set(cutoffs(options.k))))
-        self.measures = choose_clip_measures(measure_names(options.measures), self.ks, self.convention)
-        self.drives = None if options.exclude_group is None else _drives(table, options.exclude_group)
+        self.convention, self.ks = (
+            _convention(options.convention),
+            tuple(sorted(set(cutoffs(options.k)))),
+        )
+        self.measures = choose_clip_measures(
+            measure_names(options.measures), self.ks, self.convention
+        )
+        self.drives = (
+            None if options.exclude_group is None else _drives(table, options.exclude_group)
+        )
         self.queries, self.labelled = _queries(table, self.selection, options)
         self.notes: list[str] = []
-        if bare := [] if self.drives is None else [clip for clip in table.clips if clip not in self.drives]:
-            count = f"{flag('--exclude-group', options.exclude_group)}: {count_of(len(bare), 'clip has', 'clips have')} none"
+        if (
+            bare := []
+            if self.drives is None
+            else [clip for clip in table.clips if clip not in self.drives]
+        ):
+            count = (
+                f"{flag('--exclude-group', options.exclude_group)}: "
+                f"{count_of(len(bare), 'clip has', 'clips have')} none"
+            )
             self.notes.append(f"{count}: {named(bare)}; for them they alone are left out")
         self.notes += [
-            f"{name!r} is a group without any keyword" for name in groups if table.find_group(name) in table.bare_groups
+            f"{name!r} is a group without any keyword"
+            for name in groups
+            if table.find_group(name) in table.bare_groups
         ]
         # A text without an id of its own is named by its words.
-        titles = {query.id: query.text if query.id == str(place) else query.id for place, query in enumerate(self.queries)}
+        titles = {
+            query.id: query.text if query.id == str(place) else query.id
+            for place, query in enumerate(self.queries)
+        }
         self.titles = titles if options.mode == "text" else {}
         self.relevance = Relevance.parse(options.relevance)
         self.excluded = _exclusions(table, self.drives, options.self_rule) if self.by_clips else {}
@@ -64,7 +103,11 @@ class ClipInputs:
     @property
     def metric(self) -> Metric | None:
         """The similarity of vectors, None where the ranking is not a search over vectors."""
-        return (self.options.metric or "cosine") if self.options.engine is None and self.options.run is None else None
+        return (
+            (self.options.metric or "cosine")
+            if self.options.engine is None and self.options.run is None
+            else None
+        )
 
     @property
     def ties(self) -> str | None:
@@ -93,31 +136,47 @@ class ClipInputs:
 
 
 def _convention(name: str) -> Convention:
-    """The convention of a name; that of ties and counted queries is said by the rules, as it is not that of runs."""
+    """The convention of a name; that of ties and counted queries is said by the rules, as it is not
+    that of runs.
+    """
     found = find_convention(name, "clips")
     return (
-        found._replace(title="the names of ir_measures; the rules below name ties and counted queries")
+        found._replace(
+            title="the names of ir_measures; the rules below name ties and counted queries"
+        )
         if name == "rankwell"
         else found
     )
 
 
-def choose_clip_measures(texts: Sequence[str] | None, ks: Sequence[int], convention: Convention) -> tuple[LabelledMeasure, ...]:
-    """The measures of the texts, at each cut-off where they need one or the convention gives them one."""
+def choose_clip_measures(
+    texts: Sequence[str] | None, ks: Sequence[int], convention: Convention
+) -> tuple[LabelledMeasure, ...]:
+    """The measures of the texts, at each cut-off where they need one or the convention gives them
+    one.
+    """
     cut = {each.partition("@")[0].lower() for each in convention.defaults if "@" in each}
-    words = _WORDS if convention.name == "rankwell" else dict.fromkeys(each.partition("@")[0] for each in convention.defaults)
+    words = (
+        _WORDS
+        if convention.name == "rankwell"
+        else dict.fromkeys(each.partition("@")[0] for each in convention.defaults)
+    )
     spelled: list[str] = []
     for text in texts or words:
         name = text.partition("(")[0].strip().lower()
         bare = "@" not in text and name in cut
-        spelled += [f"{text}@{k}" for k in ks] if bare else at_each_cutoff(text, ks, convention.words)
+        spelled += (
+            [f"{text}@{k}" for k in ks] if bare else at_each_cutoff(text, ks, convention.words)
+        )
     labelled = choose_measures(spelled, convention)
     check_views((each.measure for each in labelled), JudgedRankings)
     return labelled
 
 
 def _drives(table: Annotations, column: str) -> dict[str, str]:
-    """clip -> the value of a column, or the part of its id before a text. Raises BadUsage where no clip has one."""
+    """clip -> the value of a column, or the part of its id before a text. Raises BadUsage where no
+    clip has one.
+    """
     kind, colon, text = column.partition(":")
     if colon and kind == "id" and text:
         parts = {clip: clip.rpartition(text)[0] for clip in table.clips if text in clip}
@@ -127,23 +186,33 @@ def _drives(table: Annotations, column: str) -> dict[str, str]:
         return parts
     found = {clip: own[column] for clip, own in table.attributes.items() if column in own}
     if not found:
-        known = ", ".join(map(repr, sorted({name for own in table.attributes.values() for name in own})))
+        known = ", ".join(
+            map(repr, sorted({name for own in table.attributes.values() for name in own}))
+        )
         what = f"{flag('--exclude-group', column)}: no such column in the annotations"
-        raise BadUsage(f"{what}; there are {known or 'none beside the keywords'}. id:_clip takes it from ids.")
+        raise BadUsage(
+            f"{what}; there are {known or 'none beside the keywords'}. id:_clip takes it from ids."
+        )
     return found
 
 
 def named(ids: Sequence[str], most: int = 5) -> str:
     """The first ids, for notes."""
-    return ", ".join(map(repr, ids[:most])) + (f" and {len(ids) - most} more" if len(ids) > most else "")
+    return ", ".join(map(repr, ids[:most])) + (
+        f" and {len(ids) - most} more" if len(ids) > most else ""
+    )
 
 
-def _exclusions(table: Annotations, drives: Mapping[str, str] | None, self_rule: str) -> dict[str, list[str]]:
+def _exclusions(
+    table: Annotations, drives: Mapping[str, str] | None, self_rule: str
+) -> dict[str, list[str]]:
     """query -> clips that are removed from its list before any cut."""
     same: dict[str, list[str]] = {}
     for clip, drive in (drives or {}).items():
         same.setdefault(drive, []).append(clip)
-    own: dict[str, list[str]] = {} if self_rule == "after" else {clip: [clip] for clip in table.clips}
+    own: dict[str, list[str]] = (
+        {} if self_rule == "after" else {clip: [clip] for clip in table.clips}
+    )
     return own | {clip: same[drive] for clip, drive in (drives or {}).items()}
 
 
@@ -157,7 +226,10 @@ def _queries(
     if options.queries is None:
         chosen = [each for each, on in zip(table.keywords, selection.tolist(), strict=True) if on]
         labels = [each.label for each in chosen]
-        ids = [f"{each.group}: {each.label}" if labels.count(each.label) > 1 else each.label for each in chosen]
+        ids = [
+            f"{each.group}: {each.label}" if labels.count(each.label) > 1 else each.label
+            for each in chosen
+        ]
         queries = [TextQuery(key, each.label) for key, each in zip(ids, chosen, strict=True)]
         return queries, {key: QueryKeywords((each,)) for key, each in zip(ids, chosen, strict=True)}
     listed = read_text_queries(options.queries)
@@ -165,29 +237,41 @@ def _queries(
         return listed, None
     sides = {query.id: (query.keywords or (), query.excluded) for query in listed}
     return listed, {
-        query: QueryKeywords(*(_keywords_of(table, selection, query, each) for each in texts)) for query, texts in sides.items()
+        query: QueryKeywords(*(_keywords_of(table, selection, query, each) for each in texts))
+        for query, texts in sides.items()
     }
 
 
 def _query_clips(table: Annotations, texts: Sequence[str]) -> Sequence[str]:
-    """The clips of the ids and those that carry one of the keywords, in the order of the table; all where nothing is named."""
+    """The clips of the ids and those that carry one of the keywords, in the order of the table; all
+    where nothing is named.
+    """
     chosen = np.full(len(table.clips), not texts)
     for text in texts:
         if text in table.index:
             chosen[table.index[text]] = True
             continue
         try:
-            chosen |= table.carried[:, [table.column[each] for each in table.find(text)]].any(axis=1)
+            chosen |= table.carried[:, [table.column[each] for each in table.find(text)]].any(
+                axis=1
+            )
         except UnknownName as error:
             near = difflib.get_close_matches(text, table.clips, n=1)
             what = f"{flag('--query-clips')}: {text!r} is neither a clip nor a keyword"
-            raise UnknownName(f"{what}; did you mean the clip {near[0]!r}?" if near else f"{what}: {error}") from error
+            raise UnknownName(
+                f"{what}; did you mean the clip {near[0]!r}?" if near else f"{what}: {error}"
+            ) from error
     if not chosen.any():
-        raise NothingToEvaluate(f"{flag('--query-clips')} {', '.join(texts)}: no clip has such a keyword; name another one.")
+        raise NothingToEvaluate(
+            f"{flag('--query-clips')} {', '.join(texts)}: no clip has such a keyword; name "
+            "another one."
+        )
     return [clip for clip, on in zip(table.clips, chosen.tolist(), strict=True) if on]
 
 
-def _keywords_of(table: Annotations, selection: Bools, query: str, texts: Sequence[str]) -> tuple[Keyword, ...]:
+def _keywords_of(
+    table: Annotations, selection: Bools, query: str, texts: Sequence[str]
+) -> tuple[Keyword, ...]:
     found: list[Keyword] = []
     for text in texts:
         try:
@@ -196,6 +280,9 @@ def _keywords_of(table: Annotations, selection: Bools, query: str, texts: Sequen
             raise BadInput(f"query {query!r}: {error}") from error
         chosen = [each for each in meant if selection[table.column[each]]]
         if len(chosen) > 1:
-            raise BadInput(f"query {query!r}: {text!r} is a keyword of several groups; write {with_groups(chosen)}.")
+            raise BadInput(
+                f"query {query!r}: {text!r} is a keyword of several groups; write "
+                f"{with_groups(chosen)}."
+            )
         found += chosen
     return tuple(found)

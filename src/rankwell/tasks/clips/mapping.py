@@ -1,8 +1,10 @@
-"""Mapping of texts to the keywords of a vocabulary: by name, by the wording of driving, then by similarity.
+"""Mapping of texts to the keywords of a vocabulary: by name, by the wording of driving, then by
+similarity.
 
-`algorithm1` is Algorithm 1 of ALFA 0.1: every 1-, 2- and 3-gram whose most similar keyword is above the threshold adds it.
-`cover` reads every word once: names of keywords and the phrases of `reading.py`, longest first; then the spans between them, none
-overlapping, for which the sum of (score - threshold) x content words is largest.
+`algorithm1` is Algorithm 1 of ALFA 0.1: every 1-, 2- and 3-gram whose most similar keyword is above
+the threshold adds it. `cover` reads every word once: names of keywords and the phrases of
+`reading.py`, longest first; then the spans between them, none overlapping, for which the sum of
+(score - threshold) x content words is largest.
 """
 
 from collections import Counter
@@ -18,7 +20,14 @@ from rankwell.errors import BadInput, BadUsage, UnknownName
 from rankwell.tasks.clips.alternatives import KeywordSpan, alternatives
 from rankwell.tasks.clips.annotations import Keyword, QueryKeywords, Vocabulary, with_groups
 from rankwell.tasks.clips.options import Strategy
-from rankwell.tasks.clips.phrases import ALIGNED, DETERMINERS, ClauseWords, Encode, LabelVectors, content_words
+from rankwell.tasks.clips.phrases import (
+    ALIGNED,
+    DETERMINERS,
+    ClauseWords,
+    Encode,
+    LabelVectors,
+    content_words,
+)
 from rankwell.tasks.clips.reading import read_text
 from rankwell.tasks.clips.wording import Wording, load_wording
 
@@ -28,7 +37,9 @@ WITHOUT_ENCODER = "without an encoder no similar words are found; name a model w
 COVER_THRESHOLD = 0.57
 """Calibrated with all-MiniLM-L6-v2 for labels that the wording of driving scenes does not know."""
 READ_THRESHOLD = 0.75
-"""Likewise on the parts build and unusual of `benchmarks/keyword_mapping.py`, for labels that the wording knows."""
+"""Likewise on the parts build and unusual of `benchmarks/keyword_mapping.py`, for labels that the
+wording knows.
+"""
 ALGORITHM1_THRESHOLD = 0.5
 CLEAR = 0.06
 """The lead that a label needs over other labels that contain the same words of the text."""
@@ -37,7 +48,9 @@ _LONGEST_SPAN = 5
 
 
 class Mapped(NamedTuple):
-    """A keyword that a span of a text means, with the next best label and the lead over it; names and rules have the score 1."""
+    """A keyword that a span of a text means, with the next best label and the lead over it; names
+    and rules have the score 1.
+    """
 
     span: str
     keyword: Keyword
@@ -59,7 +72,9 @@ class Ambiguity(NamedTuple):
 
 @dataclass(frozen=True)
 class MappedText:
-    """The keywords of a text, those that it negates, its content words without one, and words with several readings."""
+    """The keywords of a text, those that it negates, its content words without one, and words with
+    several readings.
+    """
 
     text: str
     mapped: tuple[Mapped, ...]
@@ -85,10 +100,17 @@ class MappedText:
         if self.excluded:
             negated = ", ".join(f"{each.span!r} ({each.keyword.label})" for each in self.excluded)
             notes.append(f"negated: {negated}; a clip that has it is not relevant")
-        if both := [each.keyword.label for each in self.mapped if each.keyword in self.query_keywords.excluded]:
+        if both := [
+            each.keyword.label
+            for each in self.mapped
+            if each.keyword in self.query_keywords.excluded
+        ]:
             notes.append(f"required and negated: {', '.join(both)}; no clip can be relevant")
         if self.unread_cues:
-            notes.append(f"{', '.join(map(repr, self.unread_cues))}: algorithm1 reads no negation, and requires what is negated")
+            notes.append(
+                f"{', '.join(map(repr, self.unread_cues))}: algorithm1 reads no negation, and "
+                "requires what is negated"
+            )
         if self.unmapped:
             notes.append(f"unmapped: {', '.join(map(repr, self.unmapped))}")
         return [f"{self.text!r}: {each}" for each in notes]
@@ -98,7 +120,10 @@ def in_doubt(span: str, keywords: tuple[Keyword, ...]) -> str:
     """A sentence on words with several readings."""
     if len({each.label for each in keywords}) == 1:
         return f"{keywords[0].label!r} is a label of several groups; write {with_groups(keywords)}"
-    return f"{span!r} may mean {' or '.join(each.label for each in keywords)}; none is taken, write which"
+    return (
+        f"{span!r} may mean {' or '.join(each.label for each in keywords)}; none is taken, write "
+        "which"
+    )
 
 
 class _Candidate(NamedTuple):
@@ -118,7 +143,8 @@ class _Candidate(NamedTuple):
 class _TextMatch(NamedTuple):
     """The matches of a text before any threshold: by name or rule, and by similarity.
 
-    Of each word: taken: whether it is understood. negated. plain: whether no label is similar to it.
+    Of each word: taken: whether it is understood. negated. plain: whether no label is similar to
+    it.
     """
 
     words: ClauseWords
@@ -131,14 +157,17 @@ class _TextMatch(NamedTuple):
 
 
 class KeywordMapper:
-    """Maps texts to the keywords of a vocabulary; vocabulary and texts are encoded once, for any number of thresholds.
+    """Maps texts to the keywords of a vocabulary; vocabulary and texts are encoded once, for any
+    number of thresholds.
 
-    encode: texts -> (texts, dimensions) vectors, such as `keybert.KeyBERT(model).model.embed`; without it only names are found,
-    and the wording of driving scenes for labels that it knows. threshold: a score must exceed it; None is `READ_THRESHOLD` for
-    such labels, else `COVER_THRESHOLD`, calibrated with all-MiniLM-L6-v2, or 0.5 for `algorithm1`.
-    Raises BadInput for an empty vocabulary, UnknownName for an unknown strategy, BadUsage for a threshold outside [-1, 1] and for
-    `algorithm1` without `encode`; when mapping, BadInput for a text without a word and for vectors of the wrong shape, BadScore
-    for vectors that are not finite.
+    encode: texts -> (texts, dimensions) vectors, such as `keybert.KeyBERT(model).model.embed`;
+    without it only names are found, and the wording of driving scenes for labels that it knows.
+    threshold: a score must exceed it; None is `READ_THRESHOLD` for such labels, else
+    `COVER_THRESHOLD`, calibrated with all-MiniLM-L6-v2, or 0.5 for `algorithm1`.
+    Raises BadInput for an empty vocabulary, UnknownName for an unknown strategy, BadUsage for a
+    threshold outside [-1, 1] and for `algorithm1` without `encode`; when mapping, BadInput for a
+    text without a word and for vectors of the wrong shape, BadScore for vectors that are not
+    finite.
     """
 
     def __init__(
@@ -152,18 +181,34 @@ class KeywordMapper:
         if not vocabulary.entries:
             raise BadInput("the vocabulary has no keyword; declare or use some.")
         if strategy not in get_args(Strategy):
-            raise UnknownName(f"unknown strategy {strategy!r}; there are {' and '.join(get_args(Strategy))}.")
+            raise UnknownName(
+                f"unknown strategy {strategy!r}; there are {' and '.join(get_args(Strategy))}."
+            )
         if strategy == "algorithm1" and encode is None:
-            raise BadUsage("algorithm1 compares vectors; name an encoder, or choose the strategy cover.")
+            raise BadUsage(
+                "algorithm1 compares vectors; name an encoder, or choose the strategy cover."
+            )
         self.vocabulary, self.strategy = vocabulary, strategy
         self._concepts, self._concept_of = concepts_of(vocabulary, load_wording())
         self.standard = (
-            ALGORITHM1_THRESHOLD if strategy == "algorithm1" else READ_THRESHOLD if self._concepts else COVER_THRESHOLD
+            ALGORITHM1_THRESHOLD
+            if strategy == "algorithm1"
+            else READ_THRESHOLD
+            if self._concepts
+            else COVER_THRESHOLD
         )
         self.threshold = _checked(self.standard if threshold is None else threshold)
-        self._labels = None if encode is None else LabelVectors([label for _, label in vocabulary.entries], encode)
+        self._labels = (
+            None
+            if encode is None
+            else LabelVectors([label for _, label in vocabulary.entries], encode)
+        )
         self._label_words = [frozenset(content_words(label)) for _, label in vocabulary.entries]
-        self._ruled = {entry for entry, concept in self._concept_of.items() if concept.startswith(("do.", "ego.", "place."))}
+        self._ruled = {
+            entry
+            for entry, concept in self._concept_of.items()
+            if concept.startswith(("do.", "ego.", "place."))
+        }
         self._matches: dict[str, _TextMatch] = {}
 
     @own_arithmetic
@@ -177,7 +222,9 @@ class KeywordMapper:
 
     def describe(self) -> dict[str, Any]:
         """The options of the mapping, for the rules of a result."""
-        limit: dict[str, Any] = {} if self._labels is None else {"keyword_threshold": self.threshold}
+        limit: dict[str, Any] = (
+            {} if self._labels is None else {"keyword_threshold": self.threshold}
+        )
         if limit and self.strategy == "cover" and self.threshold == self.standard:
             limit["calibrated_with"] = "all-MiniLM-L6-v2"
         if limit:
@@ -222,16 +269,30 @@ class KeywordMapper:
         of = {(each.start, each.end): self._concept_of.get(each.entry) for each in match.named}
         reading = read_text(match.words, of, load_wording())
         named = [each for each in match.named if (each.start, each.end) in reading.names]
-        dropped = {place for each in match.named if each not in named for place in range(each.start, each.end)}
-        taken = [known or (match.taken[place] and place not in dropped) for place, known in enumerate(reading.known)]
+        dropped = {
+            place
+            for each in match.named
+            if each not in named
+            for place in range(each.start, each.end)
+        }
+        taken = [
+            known or (match.taken[place] and place not in dropped)
+            for place, known in enumerate(reading.known)
+        ]
         ambiguous = list(match.ambiguous)
         for concepts, start, end, negated, why in reading.senses:
             meant = [entry for concept in concepts for entry in self._concepts.get(concept, ())]
             if len(concepts) == 1 or negated:
-                named += [_Candidate(start, end, entry, 1.0, None, None, "rule", why, negated) for entry in meant]
+                named += [
+                    _Candidate(start, end, entry, 1.0, None, None, "rule", why, negated)
+                    for entry in meant
+                ]
             elif len(meant) > 1 and not set(meant) & {each.entry for each in named}:
                 ambiguous.append(
-                    Ambiguity(match.words.written(start, end), tuple(self.vocabulary.entries[each] for each in meant))
+                    Ambiguity(
+                        match.words.written(start, end),
+                        tuple(self.vocabulary.entries[each] for each in meant),
+                    )
                 )
             if len(meant) < min(2, len(concepts)):
                 taken[start:end] = [False] * (end - start)
@@ -244,8 +305,11 @@ class KeywordMapper:
         )
 
 
-def concepts_of(vocabulary: Vocabulary, wording: Wording) -> tuple[dict[str, tuple[int, ...]], dict[int, str]]:
-    """Concept -> the keywords that it means, and keyword -> its concept, by the words of labels and aliases.
+def concepts_of(
+    vocabulary: Vocabulary, wording: Wording
+) -> tuple[dict[str, tuple[int, ...]], dict[int, str]]:
+    """Concept -> the keywords that it means, and keyword -> its concept, by the words of labels and
+    aliases.
 
     A label of several concepts has the one whose kind other labels of its group have.
     """
@@ -254,20 +318,40 @@ def concepts_of(vocabulary: Vocabulary, wording: Wording) -> tuple[dict[str, tup
     for alias, meant in vocabulary.aliases.items():
         for entry in meant if len(meant) == 1 else ():
             names[places[entry]].append(alias)
-    found = [list(dict.fromkeys(each for name in own for each in wording.labels.get(wording.lemmas(name), ()))) for own in names]
+    found = [
+        list(
+            dict.fromkeys(
+                each for name in own for each in wording.labels.get(wording.lemmas(name), ())
+            )
+        )
+        for own in names
+    ]
     kinds = Counter(
-        (entry.group, own[0].split(".")[0]) for entry, own in zip(vocabulary.entries, found, strict=True) if len(own) == 1
+        (entry.group, own[0].split(".")[0])
+        for entry, own in zip(vocabulary.entries, found, strict=True)
+        if len(own) == 1
     )
     bound: dict[str, list[int]] = {}
     of: dict[int, str] = {}
     for place in sorted(range(len(found)), key=lambda place: len(found[place])):
         group = vocabulary.entries[place].group
-        fitting = [each for each in found[place] if kinds[group, each.split(".")[0]] or len(vocabulary.groups) == 1]
+        fitting = [
+            each
+            for each in found[place]
+            if kinds[group, each.split(".")[0]] or len(vocabulary.groups) == 1
+        ]
         for concept in fitting[:1]:
             of[place] = concept
             bound.setdefault(concept, []).append(place)
-    wide = {concept: own for concept, own in wording.wider.items() if concept not in bound and own in bound}
-    return {**{each: tuple(own) for each, own in bound.items()}, **{each: tuple(bound[own]) for each, own in wide.items()}}, of
+    wide = {
+        concept: own
+        for concept, own in wording.wider.items()
+        if concept not in bound and own in bound
+    }
+    return {
+        **{each: tuple(own) for each, own in bound.items()},
+        **{each: tuple(bound[own]) for each, own in wide.items()},
+    }, of
 
 
 def _words(text: str) -> ClauseWords:
@@ -286,7 +370,9 @@ def _checked(threshold: float) -> float:
 
 
 def _find_names(words: ClauseWords, vocabulary: Vocabulary) -> _TextMatch:
-    """Labels and aliases in a text, longest first, non-overlapping. An alias of several keywords has a candidate for each."""
+    """Labels and aliases in a text, longest first, non-overlapping. An alias of several keywords
+    has a candidate for each.
+    """
     names = vocabulary.names
     folded = tuple(token.word for token in words.tokens)
     taken = [cue == 2 for cue in words.cues]
@@ -308,7 +394,10 @@ def _find_names(words: ClauseWords, vocabulary: Vocabulary) -> _TextMatch:
                 ambiguous.append(Ambiguity(words.written(start, start + size), meant))
             else:
                 why = "a label" if name.stage == "exact" else "an alias"
-                found += [_Candidate(start, start + size, entry, 1.0, None, None, name.stage, why) for entry in name.entries]
+                found += [
+                    _Candidate(start, start + size, entry, 1.0, None, None, name.stage, why)
+                    for entry in name.entries
+                ]
     used = tuple(now and cue < 2 for now, cue in zip(taken, words.cues, strict=True))
     return _TextMatch(
         words,
@@ -347,22 +436,44 @@ def _best(span: tuple[int, int], scores: Floats) -> _Candidate:
     """The best keyword of a span."""
     one, *others = np.argsort(-scores, kind="stable")[:2].tolist()
     margin = round(float(scores[one] - scores[others[0]]), 6) if others else None
-    return _Candidate(*span, one, float(scores[one]), others[0] if others else None, margin, "semantic", "similarity")
+    return _Candidate(
+        *span,
+        one,
+        float(scores[one]),
+        others[0] if others else None,
+        margin,
+        "semantic",
+        "similarity",
+    )
 
 
-def _names_enough(candidate: _Candidate, words: ClauseWords, labels: Sequence[frozenset[str]], scores: Floats) -> bool:
-    """Whether a span has half the content words of its label or more, and is not part of other labels that are as near."""
+def _names_enough(
+    candidate: _Candidate, words: ClauseWords, labels: Sequence[frozenset[str]], scores: Floats
+) -> bool:
+    """Whether a span has half the content words of its label or more, and is not part of other
+    labels that are as near.
+    """
     places = [place for place in range(candidate.start, candidate.end) if words.content[place]]
     if 2 * len(places) < len(labels[candidate.entry]):
         return False
     own = {words.tokens[place].word for place in places}
-    rivals = [entry for entry, label in enumerate(labels) if own < label and label != labels[candidate.entry]]
-    return not own < labels[candidate.entry] or all(candidate.score - scores[entry] >= CLEAR for entry in rivals)
+    rivals = [
+        entry
+        for entry, label in enumerate(labels)
+        if own < label and label != labels[candidate.entry]
+    ]
+    return not own < labels[candidate.entry] or all(
+        candidate.score - scores[entry] >= CLEAR for entry in rivals
+    )
 
 
 def _grams(words: ClauseWords, labels: LabelVectors) -> tuple[_Candidate, ...]:
-    """Algorithm 1: the most similar keyword of every 1-, 2- and 3-gram of the text in lower case without punctuation."""
-    spans = [(start, start + size) for size in (1, 2, 3) for start in range(len(words.plain) - size + 1)]
+    """Algorithm 1: the most similar keyword of every 1-, 2- and 3-gram of the text in lower case
+    without punctuation.
+    """
+    spans = [
+        (start, start + size) for size in (1, 2, 3) for start in range(len(words.plain) - size + 1)
+    ]
     cosines = labels.cosines([" ".join(words.plain[start:end]) for start, end in spans])
     return tuple(_best(span, row) for span, row in zip(spans, cosines, strict=True))
 
@@ -382,24 +493,40 @@ def _cover(match: _TextMatch, threshold: float, vocabulary: Vocabulary) -> Mappe
     gains = [(each.score - threshold) * float(said[each.end] - said[each.start]) for each in spans]
     chosen = best_cover([(each.start, each.end) for each in spans], gains, len(words.tokens))
     opened = words.negated([0] * len(words.plain), opened=True)
-    every = [each for each in (*match.named, *(spans[position] for position in chosen)) if not opened[each.start]]
+    every = [
+        each
+        for each in (*match.named, *(spans[position] for position in chosen))
+        if not opened[each.start]
+    ]
     sides: dict[bool, list[_Candidate]] = {False: [], True: []}
     for each in every:
         sides[each.negated or (each.stage != "rule" and match.negated[each.start])].append(each)
     required, excluded = sides.values()
-    places = [KeywordSpan(each.start, each.end, vocabulary.entries[each.entry].group, each.entry) for each in required]
+    places = [
+        KeywordSpan(each.start, each.end, vocabulary.entries[each.entry].group, each.entry)
+        for each in required
+    ]
     ambiguous, open_places = list(match.ambiguous), set[int]()
     for joined in alternatives(words, places):
         meant = tuple(dict.fromkeys(vocabulary.entries[places[each].entry] for each in joined))
-        ambiguous.append(Ambiguity(words.written(places[joined[0]].start, max(places[each].end for each in joined)), meant))
+        ambiguous.append(
+            Ambiguity(
+                words.written(places[joined[0]].start, max(places[each].end for each in joined)),
+                meant,
+            )
+        )
         open_places.update(joined)
     required = [each for place, each in enumerate(required) if place not in open_places]
     mapped, negated = (_rows(each, words, vocabulary) for each in (required, excluded))
-    return MappedText(words.text, mapped, negated, _left(match, every), tuple(dict.fromkeys(ambiguous)))
+    return MappedText(
+        words.text, mapped, negated, _left(match, every), tuple(dict.fromkeys(ambiguous))
+    )
 
 
 def best_cover(spans: Sequence[tuple[int, int]], gains: Sequence[float], size: int) -> list[int]:
-    """The positions of non-overlapping spans with the largest sum of positive gains, in order of place."""
+    """The positions of non-overlapping spans with the largest sum of positive gains, in order of
+    place.
+    """
     ending: list[list[int]] = [[] for _ in range(size + 1)]
     for position, (_, end) in enumerate(spans):
         if gains[position] > 0:
@@ -424,7 +551,9 @@ def best_cover(spans: Sequence[tuple[int, int]], gains: Sequence[float], size: i
     return chosen[::-1]
 
 
-def _rows(candidates: Iterable[_Candidate], words: ClauseWords, vocabulary: Vocabulary) -> tuple[Mapped, ...]:
+def _rows(
+    candidates: Iterable[_Candidate], words: ClauseWords, vocabulary: Vocabulary
+) -> tuple[Mapped, ...]:
     """The first candidate of each keyword, in the order of the text."""
     first: dict[int, _Candidate] = {}
     for each in candidates:
@@ -434,15 +563,33 @@ def _rows(candidates: Iterable[_Candidate], words: ClauseWords, vocabulary: Voca
         start, end = words.tokens[each.start].start, words.tokens[each.end - 1].end
         second = None if each.runner_up is None else vocabulary.entries[each.runner_up].label
         entry = vocabulary.entries[each.entry]
-        found.append(Mapped(words.text[start:end], entry, each.score, second, each.margin, each.stage, start, end, each.why))
+        found.append(
+            Mapped(
+                words.text[start:end],
+                entry,
+                each.score,
+                second,
+                each.margin,
+                each.stage,
+                start,
+                end,
+                each.why,
+            )
+        )
     return tuple(found)
 
 
 def _left(match: _TextMatch, candidates: Iterable[_Candidate]) -> tuple[str, ...]:
-    """Content words outside all names and candidates, as written; all of them where every word is understood and means none."""
+    """Content words outside all names and candidates, as written; all of them where every word is
+    understood and means none.
+    """
     words, used = match.words, {place for place, taken in enumerate(match.taken) if taken}
     meant = {place for each in candidates for place in range(each.start, each.end)}
-    said = [place for place in range(len(words.tokens)) if words.content[place] and not (words.cues[place] or words.opens[place])]
+    said = [
+        place
+        for place in range(len(words.tokens))
+        if words.content[place] and not (words.cues[place] or words.opens[place])
+    ]
     left = [place for place in said if place not in used | meant]
     if not (left or meant or match.ambiguous):
         left = said

@@ -1,4 +1,6 @@
-"""The options of search over annotated clips, of the mapping of texts to keywords, and of its calibration."""
+"""The options of search over annotated clips, of the mapping of texts to keywords, and of its
+calibration.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,55 +30,68 @@ class ClipOptions:
     Parameters
     ----------
     embeddings
-        Vectors of the clips, in any format of `rankwell search`; ALFA's Parquet has slice_id and embedding.
+        Vectors of the clips, in any format of `rankwell search`; ALFA's Parquet has slice_id and
+        embedding.
     mode
-        The queries: every clip searches for similar clips (video), or texts search for clips (text).
+        The queries: every clip searches for similar clips (video), or texts search for clips
+        (text).
     groups
-        Groups of keywords that count, separated by commas, such as "object type,actor behavior"; all by default.
+        Groups of keywords that count, separated by commas, such as "object type,actor behavior";
+        all by default.
     keywords
-        Single keywords that count in their group, likewise; "group: label" where two groups have it.
+        Single keywords that count in their group, likewise; "group: label" where two groups have
+        it.
     query_clips
         Clips that are queries in the mode video, by id or by keyword, likewise; all by default.
     k
         Cut-offs, separated by commas.
     measures
-        A measure, at every cut-off where it needs one (P), or at one (P@10); repeat it for more, or separate names by blanks.
+        A measure, at every cut-off where it needs one (P), or at one (P@10); repeat it for more, or
+        separate names by blanks.
     relevance
-        all: relevant clips carry every keyword of the query; any: one of them; "jaccard>=T"; graded: matched / required.
+        all: relevant clips carry every keyword of the query; any: one of them; "jaccard>=T";
+        graded: matched / required.
     min_similarity
-        Results of a lower similarity are not found; it depends on the model, so that there is no default. With distances: -D
-        keeps those up to D.
+        Results of a lower similarity are not found; it depends on the model, so that there is no
+        default. With distances: -D keeps those up to D.
     self_rule
-        The query clip is removed before the list is cut to K, or after it (ALFA's Algorithm 2, which still divides by K).
+        The query clip is removed before the list is cut to K, or after it (ALFA's Algorithm 2,
+        which still divides by K).
     exclude_group
-        Column of the annotations, such as the drive, or id:TEXT, the part of the id before TEXT: clips with the query's value
-        are excluded.
+        Column of the annotations, such as the drive, or id:TEXT, the part of the id before TEXT:
+        clips with the query's value are excluded.
     queries
-        Text queries: a text per line, or a table with text, and perhaps id and keywords; without it, one query per keyword.
+        Text queries: a text per line, or a table with text, and perhaps id and keywords; without
+        it, one query per keyword.
     text_embeddings
         Vectors of the text queries, by their ids or in their order, in the space of the clips.
     text_encoder
-        Model of sentence-transformers that encodes texts in the space of the clips; by default that of --encoder.
+        Model of sentence-transformers that encodes texts in the space of the clips; by default that
+        of --encoder.
     engine
-        A live engine, ./FILE.py:OBJECT, with search_by_text(query, top_k), search(query, k) or, for clips, similarity_search(
-        embedding, top_k). Results have ids and perhaps a similarity, score or similarity_score, or a distance, lower is better.
+        A live engine, ./FILE.py:OBJECT, with search_by_text(query, top_k), search(query, k) or, for
+        clips, similarity_search( embedding, top_k). Results have ids and perhaps a similarity,
+        score or similarity_score, or a distance, lower is better.
     run
         File of rankings instead of a search.
     schema
-        JSON file {group: [label, ...]} of the declared keywords; without it those in use are the vocabulary.
+        JSON file {group: [label, ...]} of the declared keywords; without it those in use are the
+        vocabulary.
     ids
         File or column of the clips' ids, for embeddings that have none.
     metric
         Similarity of vectors; cosine by default.
     ties
-        Order of clips with equal similarities; by default the expected value over all orders (of lists their own order).
+        Order of clips with equal similarities; by default the expected value over all orders (of
+        lists their own order).
     no_keywords
-        Queries without a keyword of the selection: left out, counted as they are, everything right (vacuous), or an error.
+        Queries without a keyword of the selection: left out, counted as they are, everything right
+        (vacuous), or an error.
     no_relevant
         Queries for which no other clip is relevant: left out, counted as they are, or an error.
     no_results
-        Queries whose best result is below --min-similarity: counted, with an empty result, or left out (skip), as ALFA's
-        evaluator does.
+        Queries whose best result is below --min-similarity: counted, with an empty result, or left
+        out (skip), as ALFA's evaluator does.
     unjudged
         Results without annotation: wrong, taken out before places are counted, or an error.
     weights
@@ -84,8 +99,9 @@ class ClipOptions:
     convention
         Whose words: rankwell, or alfa (Recall@K is P@K, Precision@K is R@K).
     intervals
-        95 % intervals over queries: `bootstrap-t` (exact for values of 0 and 1, else the studentised bootstrap, at least as wide
-        as Student's t), `bootstrap` (percentiles, as earlier versions gave), Student's `t`, or none.
+        95 % intervals over queries: `bootstrap-t` (exact for values of 0 and 1, else the
+        studentised bootstrap, at least as wide as Student's t), `bootstrap` (percentiles, as
+        earlier versions gave), Student's `t`, or none.
     seed
         Seed of the bootstrap.
     """
@@ -128,13 +144,14 @@ class MappingOptions:
     Parameters
     ----------
     encoder
-        Folder or name of a model of sentence-transformers that finds similar words; without it names and rules alone do.
+        Folder or name of a model of sentence-transformers that finds similar words; without it
+        names and rules alone do.
     strategy
-        cover (the default): reads actors, positions and scenes, every word once, negated keywords apart; algorithm1, as in ALFA:
-        every 1-, 2- and 3-gram adds its best keyword.
+        cover (the default): reads actors, positions and scenes, every word once, negated keywords
+        apart; algorithm1, as in ALFA: every 1-, 2- and 3-gram adds its best keyword.
     keyword_threshold
-        A score must exceed it; by default 0.75 for labels of driving, else 0.57, calibrated with all-MiniLM-L6-v2, for algorithm1
-        0.5. Needs --encoder.
+        A score must exceed it; by default 0.75 for labels of driving, else 0.57, calibrated with
+        all-MiniLM-L6-v2, for algorithm1 0.5. Needs --encoder.
     """
 
     encoder: Annotated[str | None, Input(perhaps=True)] = None
@@ -159,7 +176,8 @@ class CalibrationOptions:
     step
         From one threshold to the next.
     held_back
-        Hold back one query of so many, to test the chosen threshold: 3 holds back every third, 0 none.
+        Hold back one query of so many, to test the chosen threshold: 3 holds back every third, 0
+        none.
     device
         Device of the model, such as cpu or cuda; by default the choice of the model's library.
     """
@@ -174,20 +192,34 @@ class CalibrationOptions:
 
 
 def check_options(options: ClipOptions, *, is_mapped: bool) -> None:
-    """Raises BadUsage for options that contradict each other or are unused. is_mapped: whether texts are mapped to keywords."""
+    """Raises BadUsage for options that contradict each other or are unused. is_mapped: whether
+    texts are mapped to keywords.
+    """
     if options.min_similarity is not None and not np.isfinite(options.min_similarity):
-        raise BadUsage(f"the least similarity is {options.min_similarity}; expected a finite number.")
+        raise BadUsage(
+            f"the least similarity is {options.min_similarity}; expected a finite number."
+        )
     if options.mode == "video" and (options.queries is not None or is_mapped):
         raise BadUsage("in the mode video every clip is a query; texts require the mode text.")
     if options.mode == "text" and options.query_clips is not None:
-        raise BadUsage(f"{flag('--query-clips')} requires the mode video; in the mode text queries are texts.")
+        raise BadUsage(
+            f"{flag('--query-clips')} requires the mode video; in the mode text queries are texts."
+        )
     if options.no_results == "skip" and options.min_similarity is None:
-        raise BadUsage(f"{flag('--no-results', 'skip')} requires {flag('--min-similarity')}; without it every result counts.")
-    if options.mode == "text" and (options.self_rule == "after" or options.exclude_group is not None):
+        raise BadUsage(
+            f"{flag('--no-results', 'skip')} requires {flag('--min-similarity')}; without it "
+            "every result counts."
+        )
+    if options.mode == "text" and (
+        options.self_rule == "after" or options.exclude_group is not None
+    ):
         given = f"{flag('--self', 'after', name='self_rule')} and {flag('--exclude-group')}"
         raise BadUsage(f"{given} require the mode video; a text has no drive, and is not a clip.")
     if options.self_rule == "after" and options.exclude_group is not None:
-        what = f"{flag('--self', 'after', name='self_rule')} is Algorithm 2 of ALFA, which removes the query clip alone"
+        what = (
+            f"{flag('--self', 'after', name='self_rule')} is Algorithm 2 of ALFA, which removes "
+            "the query clip alone"
+        )
         raise BadUsage(f"{what}; leave {flag('--exclude-group')} out.")
     unused, why = _unused(options)
     found = [flag(name) for name in unused if getattr(options, name) is not None]
@@ -205,16 +237,28 @@ def _unused(options: ClipOptions) -> tuple[list[str], str]:
     if options.run is not None and options.engine is None:
         return ["embeddings", "ids", "metric", *texts], "the run is the ranking already"
     if options.engine is not None and options.run is None:
-        clips = ["embeddings", "ids"] if options.mode == "text" else ["ids"] if options.embeddings is None else []
+        clips = (
+            ["embeddings", "ids"]
+            if options.mode == "text"
+            else ["ids"]
+            if options.embeddings is None
+            else []
+        )
         return [*texts, "metric", *clips], "the engine is what ranks"
     if options.embeddings is None:
         return ["ids"], "there are no embeddings that they would belong to"
-    return (texts, "in the mode video clips search, and no text") if options.mode == "video" else ([], "")
+    return (
+        (texts, "in the mode video clips search, and no text")
+        if options.mode == "video"
+        else ([], "")
+    )
 
 
 def names(given: Sequence[str] | str | None, option: str) -> list[str]:
     """Names in a list, or in a text separated by commas. Raises BadUsage for an empty name."""
-    found = [part.strip() for part in given.split(",")] if isinstance(given, str) else list(given or ())
+    found = (
+        [part.strip() for part in given.split(",")] if isinstance(given, str) else list(given or ())
+    )
     if not all(found):
         raise BadUsage(f"{option} {given!r} has an empty name; expected names separated by commas.")
     return found

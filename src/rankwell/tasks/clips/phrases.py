@@ -1,4 +1,6 @@
-"""Phrases of English texts: content words, conjunctions and negations, and the similarity of phrases with labels."""
+"""Phrases of English texts: content words, conjunctions and negations, and the similarity of
+phrases with labels.
+"""
 
 import math
 import re
@@ -23,7 +25,9 @@ Encode = Callable[[list[str]], Any]
 ALIGNED = 0.35
 """The weight of single words beside the cosine of the whole phrases."""
 RECALL = 0.75
-"""Of that, the weight of the label's words; the phrase's have the rest. A label that claims more than the text must lose."""
+"""Of that, the weight of the label's words; the phrase's have the rest. A label that claims more
+than the text must lose.
+"""
 
 
 def _set(words: str) -> frozenset[str]:
@@ -31,21 +35,26 @@ def _set(words: str) -> frozenset[str]:
 
 
 _FUNCTION_WORDS = _set(
-    """a an the this that these those some any all every each both of in on at by to from for with into onto over under through
-    across along around about as is are was were be been being am do does did has have had it its we us our ours i me my you your
-    he him his she her they them their there here and or nor but so than then which who whom whose what where when while if very
-    just also only too can could will would shall should may might must no not show find give clip clips scene scenes video
-    videos anything everything something footage frame frames shot filmed recorded"""
+    """a an the this that these those some any all every each both of in on at by to from for with
+    into onto over under through across along around about as is are was were be been being
+    am do does did has have had it its we us our ours i me my you your he him his she her
+    they them their there here and or nor but so than then which who whom whose what where
+    when while if very just also only too can could will would shall should may might must
+    no not show find give clip clips scene scenes video videos anything everything something
+    footage frame frames shot filmed recorded"""
 )
 DETERMINERS = _set("a an the this that these those some any all every each both")
 """Words that similarity never sees: `the ego lane` is `ego lane`."""
 _VERB_ENDING = re.compile(r"(?<=\w{3})(?:ing|ed|es|s|e)$")
 _CONJUNCTIONS = _set("and or nor but plus while then with")
 _CUES = _set(
-    "no not cannot without except excepting excluding exclude excludes excluded never none neither nor non minus lacking sans "
+    "no not cannot without except excepting excluding exclude excludes excluded never none "
+    "neither nor non minus lacking sans "
     "zero 0 hardly unable absent"
 )
-_NOT = re.compile(r"(?:is|are|was|were|do|does|did|has|have|had|ca|could|wo|would|should|must|ai)n'?t")
+_NOT = re.compile(
+    r"(?:is|are|was|were|do|does|did|has|have|had|ca|could|wo|would|should|must|ai)n'?t"
+)
 _ORDERS = _set("ignore ignoring avoid avoiding omit omitting skip skipping")
 """They negate as an order alone: a driver may ignore a cyclist."""
 _OPEN = (
@@ -57,14 +66,32 @@ _OPEN = (
 """The phrase after them is neither required nor negated."""
 _LIGHT = _set("think believe see seeing notice spot know sign trace hint evidence one single")
 """Words after a cue that are not what it negates: no sign of pedestrians."""
-_BEGINS = _set("ahead behind beside near before after beyond between among past alongside opposite inside outside during")
+_BEGINS = _set(
+    "ahead behind beside near before after beyond between among past alongside opposite "
+    "inside outside during"
+)
 """Prepositions that begin another phrase: without a helmet behind a bus."""
 _ANEW = _set("a an the one two three some several many")
 _WEATHER = _set("rain raining snow snowing hail hailing drizzle drizzling pour pouring")
 _DOUBLE_CUES = frozenset(
     {
-        *(("all", "but"), ("anything", "but"), ("everything", "but"), ("apart", "from"), ("other", "than"), ("rather", "than")),
-        *(("instead", "of"), ("free", "of"), ("free", "from"), ("absence", "of"), ("lack", "of"), ("w", "o"), ("devoid", "of")),
+        *(
+            ("all", "but"),
+            ("anything", "but"),
+            ("everything", "but"),
+            ("apart", "from"),
+            ("other", "than"),
+            ("rather", "than"),
+        ),
+        *(
+            ("instead", "of"),
+            ("free", "of"),
+            ("free", "from"),
+            ("absence", "of"),
+            ("lack", "of"),
+            ("w", "o"),
+            ("devoid", "of"),
+        ),
     }
 )
 _LATE_CUES, _PRESENT = _set("excluded absent"), _set("present visible there")
@@ -75,7 +102,9 @@ _HARD, _SOFT = re.compile(r"[;.!?:()\n]"), re.compile(r"[,;.!?:()/|&+\n\"]")
 
 
 def stem(word: str) -> str:
-    """A word without a regular ending of English verbs: `entering`, `enters` and `entered` are `enter`."""
+    """A word without a regular ending of English verbs: `entering`, `enters` and `entered` are
+    `enter`.
+    """
     bare = _VERB_ENDING.sub("", word)
     return bare[:-1] if len(bare) > 3 and bare[-1] == bare[-2] else bare
 
@@ -100,18 +129,27 @@ class ClauseWords:
     @cached_property
     def plain(self) -> tuple[str, ...]:
         """As written, without case."""
-        return tuple(self.text[token.start : token.end].replace("’", "'").casefold() for token in self.tokens)
+        return tuple(
+            self.text[token.start : token.end].replace("’", "'").casefold() for token in self.tokens
+        )
 
     @cached_property
     def content(self) -> tuple[bool, ...]:
-        """Whether a word is a content word: not an article, a preposition, a pronoun or a word of the request itself."""
+        """Whether a word is a content word: not an article, a preposition, a pronoun or a word of
+        the request itself.
+        """
         return tuple(word not in _FUNCTION_WORDS for word in self.plain)
 
     @cached_property
     def joined(self) -> tuple[bool, ...]:
-        """Whether a word may be in one phrase with the word before it: neither punctuation nor a conjunction separates them."""
+        """Whether a word may be in one phrase with the word before it: neither punctuation nor a
+        conjunction separates them.
+        """
         pairs = zip(self.plain, self.plain[1:], self.gaps[1:], strict=False)
-        return (False, *(not _SOFT.search(gap) and not {one, two} & _CONJUNCTIONS for one, two, gap in pairs))[: len(self.plain)]
+        return (
+            False,
+            *(not _SOFT.search(gap) and not {one, two} & _CONJUNCTIONS for one, two, gap in pairs),
+        )[: len(self.plain)]
 
     def written(self, start: int, end: int) -> str:
         """The words from one place to another, end exclusive, as written."""
@@ -129,11 +167,15 @@ class ClauseWords:
     def gaps(self) -> tuple[str, ...]:
         """The characters between each word and the word before it."""
         ends = (0, *(token.end for token in self.tokens))
-        return tuple(self.text[end : token.start] for end, token in zip(ends, self.tokens, strict=False))
+        return tuple(
+            self.text[end : token.start] for end, token in zip(ends, self.tokens, strict=False)
+        )
 
     @cached_property
     def cues(self) -> tuple[int, ...]:
-        """Number of words of the negation cue that a word is part of: 1 for `without`, 2 for `apart from`; 0 for other words."""
+        """Number of words of the negation cue that a word is part of: 1 for `without`, 2 for `apart
+        from`; 0 for other words.
+        """
         found = [int(word in _CUES or bool(_NOT.fullmatch(word))) for word in self.plain]
         for place, pair in enumerate(zip(self.plain, self.plain[1:], strict=False)):
             if pair in _DOUBLE_CUES:
@@ -148,8 +190,12 @@ class ClauseWords:
         return tuple(0 if is_open else cue for cue, is_open in zip(found, self.opens, strict=True))
 
     def _orders(self, place: int) -> bool:
-        """Whether a word is an order to leave something out: it begins a phrase, perhaps after `please`."""
-        begins = not place or bool(_SOFT.search(self.gaps[place])) or self.plain[place - 1] == "please"
+        """Whether a word is an order to leave something out: it begins a phrase, perhaps after
+        `please`.
+        """
+        begins = (
+            not place or bool(_SOFT.search(self.gaps[place])) or self.plain[place - 1] == "please"
+        )
         return begins and self.plain[place] in _ORDERS
 
     @cached_property
@@ -162,7 +208,9 @@ class ClauseWords:
         return tuple(found)
 
     def _late_cue(self, place: int) -> int:
-        """The number of words of a cue that stands behind what it negates, as in `pedestrian-free` and `cars not present`."""
+        """The number of words of a cue that stands behind what it negates, as in `pedestrian-free`
+        and `cars not present`.
+        """
         word, *after = self.plain[place : place + 2]
         if (word == "not" or _NOT.fullmatch(word)) and set(after) & _PRESENT:
             return 2
@@ -173,9 +221,11 @@ class ClauseWords:
         return int(late or (word == "no" and not after and ":" in self.gaps[place]))
 
     def negated(self, taken: Sequence[int], *, opened: bool = False) -> list[bool]:
-        """Whether a word is negated: from a cue outside `taken` names to the end of the first phrase and what is joined to it.
+        """Whether a word is negated: from a cue outside `taken` names to the end of the first
+        phrase and what is joined to it.
 
-        taken: 0, or a number of each name and of what a rule reads, negative for nouns. opened: whether it is left open instead.
+        taken: 0, or a number of each name and of what a rule reads, negative for nouns. opened:
+        whether it is left open instead.
         """
         found = [False] * len(self.plain)
         cues = self.opens if opened else self.cues
@@ -189,7 +239,9 @@ class ClauseWords:
                 continue
             if cues[place] and not taken[place]:
                 # Not without: two negations are none.
-                inside = opened or not (inside and not said and cue == place - 1 and word in ("without", "excluding"))
+                inside = opened or not (
+                    inside and not said and cue == place - 1 and word in ("without", "excluding")
+                )
                 said, cue = False, place
                 continue
             inside = inside and not self._ends(place, cue, taken, said=said)
@@ -199,19 +251,32 @@ class ClauseWords:
         return found
 
     def _ends(self, place: int, cue: int, taken: Sequence[int], *, said: bool) -> bool:
-        """Whether a word is outside what a cue negates. said: whether the cue has something that it negates."""
+        """Whether a word is outside what a cue negates. said: whether the cue has something that it
+        negates.
+        """
         word, before = self.plain[place], self.plain[place - 1]
         if self._breaks(place) or not said:
             return self._breaks(place) or (word in _ENDS and word not in ("with", "yet"))
         goes_on = bool(taken[place]) and taken[place] == taken[place - 1]
-        if word in _ENDS or (not self.content[place] and word not in _GOES_ON) or (word in _BEGINS and not goes_on):
+        if (
+            word in _ENDS
+            or (not self.content[place] and word not in _GOES_ON)
+            or (word in _BEGINS and not goes_on)
+        ):
             return True
         if word in _ANEW:
             one = self.cues[cue] == 2 and self.content[place - 1] and not before.endswith("ing")
             return one or (before == "and" and self.plain[cue] in ("no", "0", "zero"))
-        # Who does not look crosses, a car without lights overtakes: the verb is that of the sentence.
-        relative = bool({"who", "that", "which"} & {*self.plain[max(0, cue - 2) : cue]}) and before not in DETERMINERS
-        lacking = self.plain[cue] == "without" or self.plain[max(0, cue - 1) : cue + 1] == ("with", "no")
+        # Who does not look crosses, a car without lights overtakes: the verb is that of the
+        # sentence.
+        relative = (
+            bool({"who", "that", "which"} & {*self.plain[max(0, cue - 2) : cue]})
+            and before not in DETERMINERS
+        )
+        lacking = self.plain[cue] == "without" or self.plain[max(0, cue - 1) : cue + 1] == (
+            "with",
+            "no",
+        )
         verb = taken[place] > 0 and not goes_on
         return verb and (relative or (lacking and word.endswith("s")))
 
@@ -241,18 +306,27 @@ class ClauseWords:
 
 @dataclass(frozen=True)
 class KeyBertEncoder:
-    """Texts -> (texts, dimensions) vectors. embed: computes them. rules: the model and the package, for the rules of a result."""
+    """Texts -> (texts, dimensions) vectors. embed: computes them. rules: the model and the package,
+    for the rules of a result.
+    """
 
     embed: Callable[[list[str]], Any]
     rules: dict[str, str]
 
     def __call__(self, texts: list[str]) -> Singles:
-        """(texts, dimensions) one vector per text, in order; bytes that are not UTF-8 are read as question marks."""
-        return np.asarray(self.embed([text.encode("utf-8", "replace").decode() for text in texts]), dtype=np.float32)
+        """(texts, dimensions) one vector per text, in order; bytes that are not UTF-8 are read as
+        question marks.
+        """
+        return np.asarray(
+            self.embed([text.encode("utf-8", "replace").decode() for text in texts]),
+            dtype=np.float32,
+        )
 
 
 def load_keybert(model: str, *, device: str | None = None) -> KeyBertEncoder:
-    """A model of sentence-transformers in a `keybert.KeyBERT`, or alone where that is missing. Raises MissingExtra, BadInput."""
+    """A model of sentence-transformers in a `keybert.KeyBERT`, or alone where that is missing.
+    Raises MissingExtra, BadInput.
+    """
     encoder = load_encoder(model, Settings(device=device))
     name = Path(model).resolve().name if Path(model).is_dir() else model
     inner = getattr(encoder, "model", None)
@@ -263,26 +337,40 @@ def load_keybert(model: str, *, device: str | None = None) -> KeyBertEncoder:
         from keybert import KeyBERT
     except ImportError:
         return alone
-    return KeyBertEncoder(KeyBERT(inner).model.embed, {"encoder": name, "keybert": version("keybert")})
+    return KeyBertEncoder(
+        KeyBERT(inner).model.embed, {"encoder": name, "keybert": version("keybert")}
+    )
 
 
 class LabelVectors:
-    """Labels that phrases are compared with; each is encoded once, when it is first needed. Raises BadInput, BadScore."""
+    """Labels that phrases are compared with; each is encoded once, when it is first needed. Raises
+    BadInput, BadScore.
+    """
 
     def __init__(self, labels: Sequence[str], encode: Encode) -> None:
         self._labels, self._encode = list(labels), encode
         self._known: dict[str, Floats] = {}
         self._words = [content_words(label) for label in labels]
-        self._column = {word: place for place, word in enumerate(dict.fromkeys(word for own in self._words for word in own))}
+        self._column = {
+            word: place
+            for place, word in enumerate(dict.fromkeys(word for own in self._words for word in own))
+        }
         self._forms = {stem(word): word for word in reversed(self._column)}
-        self._columns: list[Ints] = [np.array([self._column[word] for word in own]) for own in self._words]
+        self._columns: list[Ints] = [
+            np.array([self._column[word] for word in own]) for own in self._words
+        ]
         # Inverse document frequencies of each label's words, normalised to the sum 1.
         having = Counter(word for own in self._words for word in set(own))
-        raw = [np.array([math.log(1 + len(labels) / having[word]) for word in own]) for own in self._words]
+        raw = [
+            np.array([math.log(1 + len(labels) / having[word]) for word in own])
+            for own in self._words
+        ]
         self._weights = [each / each.sum() for each in raw]
 
     def cosines(self, phrases: Sequence[str]) -> Floats:
-        """(phrases, labels) the cosine similarity of each phrase with each label; 0 where a vector is zero."""
+        """(phrases, labels) the cosine similarity of each phrase with each label; 0 where a vector
+        is zero.
+        """
         return (self._vectors(phrases) @ self._whole.T).round(6)
 
     def scores(self, words: ClauseWords, spans: Sequence[tuple[int, int]]) -> Floats:
@@ -302,14 +390,25 @@ class LabelVectors:
     def prepare(self, wanted: Iterable[tuple[ClauseWords, Sequence[tuple[int, int]]]]) -> None:
         """Encodes all spans and their words at once."""
         each_text = [self._wanted(*each) for each in wanted]
-        self._vectors([text for texts, said in each_text for text in (*texts, *(word for own in said for word in own))])
+        self._vectors(
+            [
+                text
+                for texts, said in each_text
+                for text in (*texts, *(word for own in said for word in own))
+            ]
+        )
 
-    def _wanted(self, words: ClauseWords, spans: Sequence[tuple[int, int]]) -> tuple[list[str], list[list[str]]]:
+    def _wanted(
+        self, words: ClauseWords, spans: Sequence[tuple[int, int]]
+    ) -> tuple[list[str], list[list[str]]]:
         """The texts of spans without determiners, and the content words of each."""
         folded = [self._form(token.word) for token in words.tokens]
         kept = [word not in DETERMINERS for word in words.plain]
         texts = [" ".join(compress(folded[start:end], kept[start:end])) for start, end in spans]
-        return texts, [[folded[place] for place in range(start, end) if words.content[place]] for start, end in spans]
+        return texts, [
+            [folded[place] for place in range(start, end) if words.content[place]]
+            for start, end in spans
+        ]
 
     def _form(self, word: str) -> str:
         """The word of a label that differs in its ending alone, else the word itself."""
@@ -329,7 +428,10 @@ class LabelVectors:
         if new:
             vectors = self._encoded(new)
             if vectors.shape[1] != self._whole.shape[1]:
-                what = f"the encoder returned {vectors.shape[1]} dimensions for texts, {self._whole.shape[1]} for labels"
+                what = (
+                    f"the encoder returned {vectors.shape[1]} dimensions for texts, "
+                    f"{self._whole.shape[1]} for labels"
+                )
                 raise BadInput(f"{what}; expected the same number.")
             self._known.update(zip(new, vectors, strict=True))
         return np.array([self._known[text] for text in texts])
@@ -339,19 +441,28 @@ class LabelVectors:
         try:
             vectors = unmasked(self._encode(texts), "what the encoder gives", np.float64)
         except (TypeError, ValueError) as error:
-            raise BadInput(f"the encoder's result for {len(texts)} texts is not a table of numbers ({error}).") from error
+            raise BadInput(
+                f"the encoder's result for {len(texts)} texts is not a table of numbers ({error})."
+            ) from error
         if vectors.ndim != 2 or len(vectors) != len(texts) or vectors.shape[1] == 0:
             what = f"the encoder returned an array of shape {vectors.shape} for {len(texts)} texts"
             raise BadInput(f"{what}; expected (texts, dimensions), a row per text.")
         bad = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
         if len(bad):
-            raise BadScore(f"the encoder's vector of {texts[int(bad[0])]!r} has NaN or infinity; expected finite numbers.")
+            raise BadScore(
+                f"the encoder's vector of {texts[int(bad[0])]!r} has NaN or infinity; "
+                "expected finite numbers."
+            )
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         return vectors / np.where(lengths > 0, lengths, 1.0)
 
 
-def word_alignment(near: Floats, phrases: Sequence[Ints], labels: Sequence[Ints], weights: Sequence[Floats]) -> Floats:
-    """(phrases, labels) weighted mean similarity of the words of each with their best counterparts."""
+def word_alignment(
+    near: Floats, phrases: Sequence[Ints], labels: Sequence[Ints], weights: Sequence[Floats]
+) -> Floats:
+    """(phrases, labels) weighted mean similarity of the words of each with their best
+    counterparts.
+    """
     found = np.zeros((len(phrases), len(labels)))
     for row, places in enumerate(phrases):
         part = near[places]

@@ -1,4 +1,6 @@
-"""Public names of search over annotated clips: every line puts one into `rankwell`, which loads it on first use."""
+"""Public names of search over annotated clips: every line puts one into `rankwell`, which loads it
+on first use.
+"""
 
 from rankwell.tasks.clips.annotations import Annotations as Annotations
 from rankwell.tasks.clips.annotations import QueryKeywords as QueryKeywords

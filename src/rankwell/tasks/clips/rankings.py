@@ -1,4 +1,6 @@
-"""The rankings of a search: lists of an engine or a run, or vectors whose neighbours are counted."""
+"""The rankings of a search: lists of an engine or a run, or vectors whose neighbours are
+counted.
+"""
 
 import math
 from collections import Counter
@@ -31,7 +33,9 @@ class ClipList(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ClipLists:
-    """Definite lists of an engine or a run. failed: query -> error. doubled: repeated items. unknown: without annotation."""
+    """Definite lists of an engine or a run. failed: query -> error. doubled: repeated items.
+    unknown: without annotation.
+    """
 
     lists: Mapping[str, ClipList]
     failed: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -44,7 +48,9 @@ class ClipLists:
         """The lists themselves, which are in a definite order."""
         return self
 
-    def cleaned(self, known: Collection[str], excluded: Mapping[str, Collection[str]], *, skip_unknown: bool) -> "ClipLists":
+    def cleaned(
+        self, known: Collection[str], excluded: Mapping[str, Collection[str]], *, skip_unknown: bool
+    ) -> "ClipLists":
         """The lists without repeated and excluded items; later items move up."""
         kept: dict[str, ClipList] = {}
         unknown: dict[str, None] = {}
@@ -56,7 +62,9 @@ class ClipLists:
                 once.setdefault(item, similarity)
             unknown |= dict.fromkeys(item for item in once if item not in known)
             out = set(excluded.get(query, ()))
-            left = [item for item in once if item not in out and (item in known or not skip_unknown)]
+            left = [
+                item for item in once if item not in out and (item in known or not skip_unknown)
+            ]
             kept[query] = ClipList(left, [once[item] for item in left])
         return replace(self, lists=kept, doubled=doubled, unknown=tuple(unknown))
 
@@ -65,8 +73,14 @@ class ClipLists:
         owners = [query for query, listed in self.lists.items() for _ in listed.items]
         items = [item for listed in self.lists.values() for item in listed.items]
         # The order is the ranking: similarities may be unknown, and need not descend.
-        places = [-float(place) for listed in self.lists.values() for place in range(len(listed.items))]
-        found = hits_of_ranking(Ranking.from_rows(owners, items, places, all_queries=self.lists), judgments, ties="input")
+        places = [
+            -float(place) for listed in self.lists.values() for place in range(len(listed.items))
+        ]
+        found = hits_of_ranking(
+            Ranking.from_rows(owners, items, places, all_queries=self.lists),
+            judgments,
+            ties="input",
+        )
         similarities = [
             self.lists[judgments.queries[query]].similarities[int(-place)]
             for query, place in zip(found.query.tolist(), found.score.tolist(), strict=True)
@@ -76,20 +90,35 @@ class ClipLists:
             return scored
         for query, listed in self.lists.items():
             if any(map(math.isnan, listed.similarities)):
-                what = f"query {query!r}: its results have no similarity, so that {flag('--min-similarity')} does not apply"
+                what = (
+                    f"query {query!r}: its results have no similarity, so that "
+                    f"{flag('--min-similarity')} does not apply"
+                )
                 raise BadInput(f"{what}; leave it out.")
-        above = {query: sum(each >= least for each in listed.similarities) for query, listed in self.lists.items()}
-        return _at_least(scored, least, np.array([above.get(query, 0) for query in judgments.queries], dtype=np.int64))
+        above = {
+            query: sum(each >= least for each in listed.similarities)
+            for query, listed in self.lists.items()
+        }
+        return _at_least(
+            scored,
+            least,
+            np.array([above.get(query, 0) for query in judgments.queries], dtype=np.int64),
+        )
 
     def first(self, depth: int) -> Mapping[str, ClipList]:
         """The first items of each query."""
-        return {query: ClipList(listed.items[:depth], listed.similarities[:depth]) for query, listed in self.lists.items()}
+        return {
+            query: ClipList(listed.items[:depth], listed.similarities[:depth])
+            for query, listed in self.lists.items()
+        }
 
 
 def lists_of(ranking: Ranking, ties: TieRule) -> dict[str, ClipList]:
     """The lists of a run in the order of the scores and the tie rule."""
     lists: dict[str, ClipList] = {}
-    for query, start, stop in zip(ranking.queries, ranking.offsets[:-1].tolist(), ranking.offsets[1:].tolist(), strict=True):
+    for query, start, stop in zip(
+        ranking.queries, ranking.offsets[:-1].tolist(), ranking.offsets[1:].tolist(), strict=True
+    ):
         items, scores = list(ranking.items[start:stop]), ranking.scores[start:stop]
         order = arrange(scores, lambda row, items=items: encode_id(items[row]), ties)
         lists[query] = ClipList([items[row] for row in order.tolist()], scores[order].tolist())
@@ -99,13 +128,18 @@ def lists_of(ranking: Ranking, ties: TieRule) -> dict[str, ClipList]:
 def _at_least(hits: Hits, least: float, retrieved: Ints) -> Hits:
     """The hits of that similarity or more. retrieved: (queries,) number of such items."""
     kept = hits.score >= least
-    columns = {name: getattr(hits, name)[kept] for name in ("query", "row", "score", "above", "tied", "before")}
+    columns = {
+        name: getattr(hits, name)[kept]
+        for name in ("query", "row", "score", "above", "tied", "before")
+    }
     return replace(hits, **columns, retrieved=retrieved)
 
 
 @dataclass(frozen=True, eq=False)
 class ClipVectors:
-    """An exact search over vectors, the items in the order of the tie rule. order: (items,) their rows in the input."""
+    """An exact search over vectors, the items in the order of the tie rule. order: (items,) their
+    rows in the input.
+    """
 
     queries: Embeddings
     items: Embeddings
@@ -140,32 +174,52 @@ class ClipVectors:
         counts = self._rank_counts(row_of_query, judgments.query_of_row[rows], listed[rows])
         retrieved = np.where(row_of_query >= 0, self.items.n - self._excluded(judgments.queries), 0)
         found = Hits(judgments.query_of_row[rows], rows, *counts, retrieved, row_of_query >= 0)
-        return found if least is None else _at_least(found, least, self._count_at_least(row_of_query, least))
+        return (
+            found
+            if least is None
+            else _at_least(found, least, self._count_at_least(row_of_query, least))
+        )
 
     def first(self, depth: int) -> Mapping[str, ClipList]:
-        """The first items of each query; equal similarities in the order of the tie rule, by ascending id where it names none."""
+        """The first items of each query; equal similarities in the order of the tie rule, by
+        ascending id where it names none.
+        """
         found = search(self.queries, self.items, k=depth, options=self._options(self.queries))
         names, lists = list(self.items.names()), dict[str, ClipList]()
-        for query, places, scores in zip(self.queries.names(), found.positions, found.scores, strict=True):
+        for query, places, scores in zip(
+            self.queries.names(), found.positions, found.scores, strict=True
+        ):
             n_found = int((places >= 0).sum())
-            lists[query] = ClipList([names[each] for each in places[:n_found].tolist()], scores[:n_found].tolist())
+            lists[query] = ClipList(
+                [names[each] for each in places[:n_found].tolist()], scores[:n_found].tolist()
+            )
         return lists
 
     def _options(self, queries: Embeddings) -> SearchOptions:
         """The options of a search with some of the queries."""
         sides = (queries.names(), self.items.names())
-        groups = None if self.labels is None else Groups(*([self.labels.get(name) for name in names] for names in sides))
-        return SearchOptions(metric=self.metric, exclude="self" if self.exclude_self else "none", groups=groups)
+        groups = (
+            None
+            if self.labels is None
+            else Groups(*([self.labels.get(name) for name in names] for names in sides))
+        )
+        return SearchOptions(
+            metric=self.metric, exclude="self" if self.exclude_self else "none", groups=groups
+        )
 
     def _excluded(self, queries: Sequence[str]) -> Ints:
         """(queries,) number of items that are excluded for each."""
         inside = set(self.items.names())
-        alone = np.array([self.exclude_self and query in inside for query in queries], dtype=np.int64)
+        alone = np.array(
+            [self.exclude_self and query in inside for query in queries], dtype=np.int64
+        )
         if self.labels is None:
             return alone
         sizes = Counter(self.labels[name] for name in inside & set(self.labels))
         places = zip(queries, alone.tolist(), strict=True)
-        excluded = [sizes[self.labels[query]] if query in self.labels else one for query, one in places]
+        excluded = [
+            sizes[self.labels[query]] if query in self.labels else one for query, one in places
+        ]
         return np.array(excluded, dtype=np.int64)
 
     def _rank_counts(self, row_of_query: Ints, query: Ints, item: Ints) -> RankCounts:
@@ -185,18 +239,28 @@ class ClipVectors:
             targets = np.full((len(part), width), -1, dtype=np.int64)
             targets[inside] = item[rows]
             queries = self.queries.take(row_of_query[part])
-            found = ranks_of(queries, self.items, targets, options=self._options(queries), progress=self.progress)
-            above[rows], tied[rows], before[rows] = found.above[inside], found.tied[inside], found.before[inside]
+            found = ranks_of(
+                queries, self.items, targets, options=self._options(queries), progress=self.progress
+            )
+            above[rows], tied[rows], before[rows] = (
+                found.above[inside],
+                found.tied[inside],
+                found.before[inside],
+            )
             scores[rows] = found.scores[inside]
         return RankCounts(scores, above, tied, before)
 
     def _count_at_least(self, row_of_query: Ints, least: float) -> Ints:
-        """(queries,) number of items of that similarity or more; only unfinished lists are searched deeper."""
+        """(queries,) number of items of that similarity or more; only unfinished lists are searched
+        deeper.
+        """
         counts = np.zeros(len(row_of_query), dtype=np.int64)
         waiting, depth = np.flatnonzero(row_of_query >= 0), _FIRST
         while len(waiting):
             queries = self.queries.take(row_of_query[waiting])
-            found = search(queries, self.items, k=min(depth, self.items.n), options=self._options(queries))
+            found = search(
+                queries, self.items, k=min(depth, self.items.n), options=self._options(queries)
+            )
             counts[waiting] = (found.scores >= least).sum(axis=1)
             waiting = waiting[(counts[waiting] == depth) & (depth < self.items.n)]
             depth *= 8

@@ -1,4 +1,6 @@
-"""Judged rankings of clips, also where the query clip is removed after the cut (Algorithm 2 of ALFA)."""
+"""Judged rankings of clips, also where the query clip is removed after the cut (Algorithm 2 of
+ALFA).
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -23,23 +25,35 @@ from rankwell.tasks.clips.truth import Explainer, Required, judge
 
 
 class ClipLevels(NamedTuple):
-    """(queries,) the ceiling of a measure, and its chance level, NaN where the measure has no closed form."""
+    """(queries,) the ceiling of a measure, and its chance level, NaN where the measure has no
+    closed form.
+    """
 
     ceiling: Floats
     chance: Floats
 
 
 class OwnRanks(NamedTuple):
-    """(queries,) the rank of each query clip in its own list, from 1; 0 if not listed. is_tied: whether any of them is tied."""
+    """(queries,) the rank of each query clip in its own list, from 1; 0 if not listed. is_tied:
+    whether any of them is tied.
+    """
 
     ranks: Ints
     is_tied: bool
 
 
 def own_ranks(judgments: Judgments, hits: Hits, ties: TieRule) -> OwnRanks:
-    """The ranks of the query clips, which are junk: last of tied clips under the best order, first under the worst."""
-    own = np.zeros(len(hits.row), dtype=np.bool_) if judgments.junk is None else judgments.junk[hits.row]
-    before = {"optimistic": hits.tied - 1, "pessimistic": np.zeros_like(hits.tied)}.get(ties, hits.before)
+    """The ranks of the query clips, which are junk: last of tied clips under the best order, first
+    under the worst.
+    """
+    own = (
+        np.zeros(len(hits.row), dtype=np.bool_)
+        if judgments.junk is None
+        else judgments.junk[hits.row]
+    )
+    before = {"optimistic": hits.tied - 1, "pessimistic": np.zeros_like(hits.tied)}.get(
+        ties, hits.before
+    )
     ranks = np.zeros(len(judgments.queries), dtype=np.int64)
     ranks[hits.query[own]] = (hits.above + before + 1)[own]
     return OwnRanks(ranks, bool((hits.tied[own] > 1).any()))
@@ -49,9 +63,10 @@ def own_ranks(judgments: Judgments, hits: Hits, ties: TieRule) -> OwnRanks:
 class ClipRun(JudgedRun):
     """The rankings of clips under one set of judgments; the view never has the query clip itself.
 
-    own: the ranks of the query clips; None where they are removed before any cut. Otherwise each list is cut to the k of a
-    measure, then the query clip is removed, and no other clip moves up. no_relevant: the rule for queries without a relevant clip
-    by a measure. reordered: the same run with tied clips in the order of the input.
+    own: the ranks of the query clips; None where they are removed before any cut. Otherwise each
+    list is cut to the k of a measure, then the query clip is removed, and no other clip moves up.
+    no_relevant: the rule for queries without a relevant clip by a measure. reordered: the same run
+    with tied clips in the order of the input.
     """
 
     # Clips always have a known number of candidates.
@@ -65,54 +80,79 @@ class ClipRun(JudgedRun):
 
     @property
     def in_input_order(self) -> "ClipRun":
-        """The same run with tied clips in the order of the embeddings; otherwise their rank counts follow the clips' ids."""
+        """The same run with tied clips in the order of the embeddings; otherwise their rank counts
+        follow the clips' ids.
+        """
         return self if self.reordered is None else self.reordered()
 
     @cached_property
     def n_relevant(self) -> Ints:
-        """(queries,) number of clips with the grade 1; under graded relevance only clips with all keywords have it."""
+        """(queries,) number of clips with the grade 1; under graded relevance only clips with all
+        keywords have it.
+        """
         return self.view.n_relevant(1).astype(np.int64)
 
     @cached_property
     def without_match(self) -> Bools:
-        """(queries,) counted queries for which some clip has part of the keywords, and no clip has all of them."""
+        """(queries,) counted queries for which some clip has part of the keywords, and no clip has
+        all of them.
+        """
         return self.counted & (self.n_relevant == 0) & (n_graded(self.view) > 0)
 
     @cached_property
     def without_query(self) -> Bools:
-        """(queries,) whether the query should be removed after the cut, and its list does not hold it."""
+        """(queries,) whether the query should be removed after the cut, and its list does not hold
+        it.
+        """
         if self.own is None:
             return np.zeros(len(self.view.queries), dtype=np.bool_)
         return self.view.present & (self.own.ranks == 0)
 
     def unmatched(self, measure: Measure) -> Bools:
-        """(queries,) counted queries without a clip that has all keywords, for measures without partial grades."""
-        if self.no_relevant == "empty" or measure.entry.unit != "share" or not self.without_match.any():
+        """(queries,) counted queries without a clip that has all keywords, for measures without
+        partial grades.
+        """
+        if (
+            self.no_relevant == "empty"
+            or measure.entry.unit != "share"
+            or not self.without_match.any()
+        ):
             return np.zeros(len(self.counted), dtype=np.bool_)
         return self.without_match & (measure(self.levels.perfect) == 0)
 
     def counted_by(self, measure: Measure, counted: Bools) -> Bools:
-        """(queries,) the counted queries except for those without a relevant clip by the measure."""
+        """(queries,) the counted queries except for those without a relevant clip by the
+        measure.
+        """
         return counted & ~self.unmatched(measure)
 
     def weights(self, measure: Measure) -> Floats | None:
         """(queries,) number of relevant clips where it is the weight of a query, for means only."""
-        return self.n_relevant.astype(np.float64) if self.is_weighted and measure.entry.summary == "mean" else None
+        return (
+            self.n_relevant.astype(np.float64)
+            if self.is_weighted and measure.entry.summary == "mean"
+            else None
+        )
 
     def measured(self, measure: Measure) -> MeasuredQueries:
-        """The values of a measure; a list that loses its query within the first k has k - 1 clips left."""
+        """The values of a measure; a list that loses its query within the first k has k - 1 clips
+        left.
+        """
         k = measure.cutoff
         if self.own is None or k is None:
             return super().measured(measure)
         if self.ties == "expected" and (self.has_ties or self.own.is_tied):
             return self.in_input_order.measured(measure)._replace(in_input_order=True)
         found, lost = super().measured(measure), (self.own.ranks > 0) & (self.own.ranks <= k)
-        return found._replace(values=np.where(lost, measure(self.resolved.cut(k - 1)), found.values))
+        return found._replace(
+            values=np.where(lost, measure(self.resolved.cut(k - 1)), found.values)
+        )
 
     def reference(self, measure: Measure) -> ClipLevels:
         """The ceiling and the chance level of each query.
 
-        With removal after the cut a perfect ranker ranks the query clip first, a random one anywhere; some lists do not hold it.
+        With removal after the cut a perfect ranker ranks the query clip first, a random one
+        anywhere; some lists do not hold it.
         """
         if str(measure) not in self._references:
             k, levels = measure.cutoff, self.levels
@@ -121,16 +161,23 @@ class ClipRun(JudgedRun):
                 perfect, without = levels.perfect.cut(k - 1), self.without_query
                 share = np.minimum(k / (levels.candidates + 1), 1.0)
                 mixed = share * self._chance_of_short(measure, perfect, k) + (1 - share) * chance
-                ceiling, chance = np.where(without, ceiling, measure(perfect)), np.where(without, chance, mixed)
+                ceiling, chance = (
+                    np.where(without, ceiling, measure(perfect)),
+                    np.where(without, chance, mixed),
+                )
             self._references[str(measure)] = ClipLevels(ceiling, chance)
         return self._references[str(measure)]
 
     def _chance_of_short(self, measure: Measure, perfect: JudgedRankings, k: int) -> Floats:
-        """The chance level at k of k - 1 clips: the gain is that at k - 1, and the perfect list has the ratio of both."""
+        """The chance level at k of k - 1 clips: the gain is that at k - 1, and the perfect list has
+        the ratio of both.
+        """
         if k == 1:
             return measure(perfect)
         shorter = measure.with_parameters(k=k - 1)
-        return expected_values(shorter, self.levels.random) * ratio(measure(perfect), shorter(perfect))
+        return expected_values(shorter, self.levels.random) * ratio(
+            measure(perfect), shorter(perfect)
+        )
 
     def ceiling(self, measure: Measure, counted: Bools) -> Ceiling:
         """(queries,) the values of a perfect ranker, None where a counted query has none."""
@@ -138,14 +185,18 @@ class ClipRun(JudgedRun):
         return Ceiling(values if np.isfinite(values[counted]).all() else None)
 
     def chance(self, measure: Measure) -> Floats | None:
-        """(queries,) the values expected of a random ranker, None where a counted query has none."""
+        """(queries,) the values expected of a random ranker, None where a counted query has
+        none.
+        """
         values = self.reference(measure).chance
         return values if np.isfinite(values[self.counted_by(measure, self.counted)]).all() else None
 
 
 @dataclass(frozen=True, eq=False)
 class ClipVariant:
-    """The rankings of a system with one source of the queries' keywords, `given` or `mapped`. first: for tables, by query."""
+    """The rankings of a system with one source of the queries' keywords, `given` or `mapped`.
+    first: for tables, by query.
+    """
 
     inputs: ClipInputs
     ranked: RankedClips
@@ -158,20 +209,37 @@ class ClipVariant:
     def excluded(self) -> dict[str, set[str]]:
         """query -> clips that it cannot find, itself among them."""
         own = self.inputs.by_clips
-        return {query: {*self.inputs.excluded.get(query, ()), *([query] if own else ())} for query in self.required.queries}
+        return {
+            query: {*self.inputs.excluded.get(query, ()), *([query] if own else ())}
+            for query in self.required.queries
+        }
 
     @cached_property
     def judgments(self) -> Judgments:
-        """The relevant clips of each query; where it is removed after the cut, the query itself is junk."""
+        """The relevant clips of each query; where it is removed after the cut, the query itself is
+        junk.
+        """
         inputs, vacuous = self.inputs, self.inputs.options.no_keywords == "vacuous"
-        found = judge(self.required, inputs.annotations, relevance=inputs.relevance, excluded=self.excluded, vacuous=vacuous)
-        return found.with_junk({query: [query] for query in self.required.queries}) if inputs.is_cut_first else found
+        found = judge(
+            self.required,
+            inputs.annotations,
+            relevance=inputs.relevance,
+            excluded=self.excluded,
+            vacuous=vacuous,
+        )
+        return (
+            found.with_junk({query: [query] for query in self.required.queries})
+            if inputs.is_cut_first
+            else found
+        )
 
     @cached_property
     def candidates(self) -> Ints:
         """(queries,) number of clips that each query could find."""
         gallery = set(self.inputs.annotations.clips) | self.ranked.others
-        found = [len(gallery) - len(self.excluded[query] & gallery) for query in self.judgments.queries]
+        found = [
+            len(gallery) - len(self.excluded[query] & gallery) for query in self.judgments.queries
+        ]
         return np.array(found, dtype=np.int64)
 
     @cached_property
@@ -180,7 +248,10 @@ class ClipVariant:
         return self._run(self.ranked.rankings)
 
     def _run(self, rankings: ClipRankings) -> ClipRun:
-        options, hits = self.inputs.options, rankings.hits(self.judgments, self.inputs.options.min_similarity)
+        options, hits = (
+            self.inputs.options,
+            rankings.hits(self.judgments, self.inputs.options.min_similarity),
+        )
         view = JudgedRankings.join(self.judgments, hits)
         return ClipRun(
             name=self.name,
@@ -188,7 +259,9 @@ class ClipVariant:
             ties=rankings.ties,
             levels=ReferenceLevels(self.judgments, self.candidates),
             counted=self._counted(view),
-            own=own_ranks(self.judgments, hits, rankings.ties) if self.inputs.is_cut_first else None,
+            own=own_ranks(self.judgments, hits, rankings.ties)
+            if self.inputs.is_cut_first
+            else None,
             no_relevant=options.no_relevant,
             is_weighted=options.weights == "relevant",
             reordered=lambda: self._run(rankings.in_input_order),
@@ -201,16 +274,26 @@ class ClipVariant:
         return self.run.counted
 
     def _counted(self, view: JudgedRankings) -> Bools:
-        """(queries,) whether each counts. Raises BadInput for a query whose lack of keywords or relevant clips is an error."""
+        """(queries,) whether each counts. Raises BadInput for a query whose lack of keywords or
+        relevant clips is an error.
+        """
         options, without_keywords = self.inputs.options, self.required.counts == 0
         vacuous = options.no_keywords == "vacuous"
-        without_relevant = (n_graded(view) == 0) & (~without_keywords | (vacuous and options.no_relevant == "skip"))
-        queries, lack = list(map(self.inputs.title, self.required.queries)), "no keyword of the selection"
+        without_relevant = (n_graded(view) == 0) & (
+            ~without_keywords | (vacuous and options.no_relevant == "skip")
+        )
+        queries, lack = (
+            list(map(self.inputs.title, self.required.queries)),
+            "no keyword of the selection",
+        )
         counted = counted_queries(
             queries,
             without_keywords,
             "empty" if options.no_keywords == "vacuous" else options.no_keywords,
-            refuse=lambda query, _: f"query {query!r} has {lack}; leave it out, or choose {flag('--no-keywords', 'skip')}.",
+            refuse=lambda query, _: (
+                f"query {query!r} has {lack}; leave it out, or choose "
+                f"{flag('--no-keywords', 'skip')}."
+            ),
         )
         if options.no_results == "skip":
             counted &= view.retrieved > 0
@@ -220,7 +303,8 @@ class ClipVariant:
             options.no_relevant,
             considered=counted,
             refuse=lambda query, _: (
-                f"query {query!r} has no relevant clip; leave it out, or choose {flag('--no-relevant', 'skip')} or empty."
+                f"query {query!r} has no relevant clip; leave it out, or choose "
+                f"{flag('--no-relevant', 'skip')} or empty."
             ),
         )
 
@@ -230,31 +314,54 @@ class ClipVariant:
         bare = (self.required.counts == 0) & (self.inputs.options.no_keywords == "skip")
         lost = (n_graded(self.run.view) > 0) & ~bare
         return [
-            "counted" if counted else "no keywords" if empty else "no result" if alone else "no relevant clip"
-            for counted, empty, alone in zip(self.counted.tolist(), bare.tolist(), lost.tolist(), strict=True)
+            "counted"
+            if counted
+            else "no keywords"
+            if empty
+            else "no result"
+            if alone
+            else "no relevant clip"
+            for counted, empty, alone in zip(
+                self.counted.tolist(), bare.tolist(), lost.tolist(), strict=True
+            )
         ]
 
     @cached_property
     def explainer(self) -> Explainer:
         """States of each clip which keywords of a query it has and lacks."""
         inputs = self.inputs
-        return Explainer(self.required, inputs.annotations, self.judgments, inputs.options.min_similarity, inputs.by_clips)
+        return Explainer(
+            self.required,
+            inputs.annotations,
+            self.judgments,
+            inputs.options.min_similarity,
+            inputs.by_clips,
+        )
 
     def measure(self, builder: ResultsBuilder) -> list[Values]:
-        """Adds the values of every measure to the results, and returns them. Raises BadInput for a query without a match."""
+        """Adds the values of every measure to the results, and returns them. Raises BadInput for a
+        query without a match.
+        """
         inputs, run = self.inputs, self.run
         for each in inputs.measures if inputs.options.no_relevant == "error" else ():
             out = run.unmatched(each.measure)
             if out.any():
                 query = inputs.title(self.required.queries[int(np.flatnonzero(out)[0])])
-                what = f"query {query!r} has no clip with all its keywords, which {each.label} requires"
-                raise BadInput(f"{what}; leave it out, or choose {flag('--no-relevant', 'skip')} or empty.")
+                what = (
+                    f"query {query!r} has no clip with all its keywords, which {each.label} "
+                    "requires"
+                )
+                raise BadInput(
+                    f"{what}; leave it out, or choose {flag('--no-relevant', 'skip')} or empty."
+                )
         start = len(builder.values)
         builder.add(run, inputs.measures, self.counted)
         values, origin = builder.values[start:], {"keywords": self.origin} if self.origin else {}
         coverages = [float(each.counted.mean()) if each.queries else 0.0 for each in values]
         attributes = zip(builder.row_attributes[start:], coverages, strict=True)
-        builder.row_attributes[start:] = [{**own, "coverage": coverage, **origin} for own, coverage in attributes]
+        builder.row_attributes[start:] = [
+            {**own, "coverage": coverage, **origin} for own, coverage in attributes
+        ]
         return values
 
     def levels(self) -> list[ClipLevels]:
@@ -267,25 +374,43 @@ class ClipVariant:
 
     def counts(self) -> dict[str, Any]:
         """The number of queries with each outcome."""
-        inputs, run, view, without_keywords = self.inputs, self.run, self.run.view, self.required.counts == 0
+        inputs, run, view, without_keywords = (
+            self.inputs,
+            self.run,
+            self.run.view,
+            self.required.counts == 0,
+        )
         short = {str(k): int(((view.retrieved < k) & self.counted).sum()) for k in inputs.ks}
         has_threshold = inputs.options.min_similarity is not None
         return {
             "queries": len(self.counted),
             results.QUERIES_COUNTED: int(self.counted.sum()),
             "no_keywords": int(without_keywords.sum()),
-            results.QUERIES_WITHOUT_RELEVANT: int(((n_graded(view) == 0) & ~without_keywords).sum()),
-            **({"without_full_match": int(run.without_match.sum())} if inputs.relevance.kind == "graded" else {}),
+            results.QUERIES_WITHOUT_RELEVANT: int(
+                ((n_graded(view) == 0) & ~without_keywords).sum()
+            ),
+            **(
+                {"without_full_match": int(run.without_match.sum())}
+                if inputs.relevance.kind == "graded"
+                else {}
+            ),
             results.QUERIES_MISSING: int((~view.present).sum()),
             **({"failed": len(self.ranked.failed)} if self.ranked.failed else {}),
-            **({"abstained": int((view.present & (view.retrieved == 0)).sum())} if has_threshold else {}),
+            **(
+                {"abstained": int((view.present & (view.retrieved == 0)).sum())}
+                if has_threshold
+                else {}
+            ),
             "fewer_results_than_k": short,
             results.QUERIES_TIED: {
-                str(each.measure): int((run.tied(each.measure) & self.counted).sum()) for each in inputs.measures
+                str(each.measure): int((run.tied(each.measure) & self.counted).sum())
+                for each in inputs.measures
             },
         }
 
 
 def n_graded(view: JudgedRankings) -> Ints:
-    """(queries,) number of clips with a grade above 0; under graded relevance they need not have all keywords."""
+    """(queries,) number of clips with a grade above 0; under graded relevance they need not have
+    all keywords.
+    """
     return view.sum_judged(view.judged_grades > 0).astype(np.int64)

@@ -21,7 +21,9 @@ from rankwell.tasks.clips.rankings import ClipList, ClipLists, ClipRankings, Cli
 
 
 class RankedClips(NamedTuple):
-    """The rankings of a system, its name, the clips without annotation that it could have found, failed queries, and notes."""
+    """The rankings of a system, its name, the clips without annotation that it could have found,
+    failed queries, and notes.
+    """
 
     name: str
     rankings: ClipRankings
@@ -37,7 +39,9 @@ def rank_clips(inputs: ClipInputs) -> RankedClips:
     texts = options.text_embeddings is not None or options.text_encoder is not None
     systems = [each for each in (options.engine, options.run) if each is not None]
     if len(systems) == 2 or (systems and texts):
-        raise BadUsage("an engine, a run and embeddings of texts are three systems; name one of them.")
+        raise BadUsage(
+            "an engine, a run and embeddings of texts are three systems; name one of them."
+        )
     if options.run is not None:
         return _of_run(inputs, options.run)
     refuse_unused_columns(options.columns, "run", flag("--run"))
@@ -56,37 +60,54 @@ def _stem(place: Any, otherwise: str) -> str:
 
 
 def _clip_vectors(inputs: ClipInputs) -> tuple[Embeddings, list[str]]:
-    """The vectors of the clips, and notes on clips without a vector and on vectors without an annotation."""
+    """The vectors of the clips, and notes on clips without a vector and on vectors without an
+    annotation.
+    """
     given = inputs.options.embeddings
     table = read_embeddings(given, ids=inputs.options.ids)
     place = given if isinstance(given, (str, Path)) else "the embeddings"
     if table.ids is None:
-        raise BadInput(f"{place} have no ids, by which clips are known; name a file of them ({flag('--ids')}).")
+        raise BadInput(
+            f"{place} have no ids, by which clips are known; name a file of them ({flag('--ids')})."
+        )
     known, clips = set(table.ids), inputs.annotations.clips
     both = known & set(clips)
     if not both:
         examples = f"{table.ids[0]!r} there, {clips[0]!r} in the annotations"
-        raise BadInput(f"{place}: no id is that of an annotated clip ({examples}); give both the same ids.")
+        raise BadInput(
+            f"{place}: no id is that of an annotated clip ({examples}); give both the same ids."
+        )
     _refuse_zero(table, inputs.metric, place)
     notes: list[str] = []
     missing = [clip for clip in clips if clip not in known]
     if missing:
-        what = "they cannot be found" + (", and as queries they have an empty result" if inputs.by_clips else "")
+        what = "they cannot be found" + (
+            ", and as queries they have an empty result" if inputs.by_clips else ""
+        )
         count = count_of(len(missing), "annotated clip has", "annotated clips have")
         notes.append(f"{count} no embedding: {named(missing)}; {what}")
     extra = sorted(known - both)
     if extra:
         kept = f"kept in the gallery, never relevant ({flag('--unjudged', 'skip')} leaves them out)"
         what = "left out" if inputs.options.unjudged == "skip" else kept
-        notes.append(f"{count_of(len(extra), 'embedding has', 'embeddings have')} no annotation: {named(extra)}; {what}")
+        notes.append(
+            f"{count_of(len(extra), 'embedding has', 'embeddings have')} no annotation: "
+            f"{named(extra)}; {what}"
+        )
         if inputs.options.unjudged == "skip":
             table = table.take([row for row, name in enumerate(table.ids) if name in both])
     return table, notes
 
 
 def _refuse_zero(table: Embeddings, metric: str | None, place: Any) -> None:
-    """Raises BadInput for a vector without direction, by its row in the file; later rows are those of a selection."""
-    zero = np.flatnonzero(~np.asarray(table.vectors).any(axis=1)) if metric == "cosine" else np.zeros(0, dtype=np.int64)
+    """Raises BadInput for a vector without direction, by its row in the file; later rows are those
+    of a selection.
+    """
+    zero = (
+        np.flatnonzero(~np.asarray(table.vectors).any(axis=1))
+        if metric == "cosine"
+        else np.zeros(0, dtype=np.int64)
+    )
     if len(zero):
         row = int(zero[0])
         who = "" if table.ids is None else f", id {table.ids[row]!r}"
@@ -114,13 +135,20 @@ def _of_vectors(inputs: ClipInputs) -> RankedClips:
     ).ordered()
     least = inputs.options.min_similarity
     if inputs.metric in (None, "cosine") and least is not None and least > 1:
-        raise BadUsage(f"{flag('--min-similarity')} {least:g}: no cosine is above 1; choose a smaller value, or another metric.")
+        raise BadUsage(
+            f"{flag('--min-similarity')} {least:g}: no cosine is above 1; choose a smaller "
+            "value, or another metric."
+        )
     if inputs.metric == "l2" and least is not None:
         _refuse_distances(inputs, "similarities of l2 are")
         notes = [*notes, _distance_note("similarities of l2 are", inputs)]
     others = frozenset(items.names()) - set(inputs.annotations.clips)
-    sources = sources_of({"embeddings": options.embeddings, "text_embeddings": options.text_embeddings})
-    return RankedClips(_stem(options.embeddings, "embeddings"), vectors, others, {}, tuple(notes), sources)
+    sources = sources_of(
+        {"embeddings": options.embeddings, "text_embeddings": options.text_embeddings}
+    )
+    return RankedClips(
+        _stem(options.embeddings, "embeddings"), vectors, others, {}, tuple(notes), sources
+    )
 
 
 def _text_vectors(inputs: ClipInputs) -> tuple[Embeddings, list[str]]:
@@ -128,8 +156,13 @@ def _text_vectors(inputs: ClipInputs) -> tuple[Embeddings, list[str]]:
     given, names = inputs.options.text_embeddings, [query.id for query in inputs.queries]
     if given is None:
         if inputs.options.text_encoder is None:
-            raise BadUsage("texts need vectors in the space of the clips: name embeddings of texts, or an encoder.")
-        return Embeddings(names, _encoded(inputs.options.text_encoder, [query.text for query in inputs.queries])), []
+            raise BadUsage(
+                "texts need vectors in the space of the clips: name embeddings of texts, or "
+                "an encoder."
+            )
+        return Embeddings(
+            names, _encoded(inputs.options.text_encoder, [query.text for query in inputs.queries])
+        ), []
     table = read_embeddings(given)
     place = given if isinstance(given, (str, Path)) else "the text embeddings"
     _refuse_zero(table, inputs.metric, place)
@@ -141,23 +174,34 @@ def _text_vectors(inputs: ClipInputs) -> tuple[Embeddings, list[str]]:
     row = {name: place for place, name in enumerate(table.ids)}
     missing = [name for name in names if name not in row]
     if len(missing) == len(names):
-        raise BadInput(f"{place}: no id is that of a query ({table.ids[0]!r} there, {names[0]!r} here).")
+        raise BadInput(
+            f"{place}: no id is that of a query ({table.ids[0]!r} there, {names[0]!r} here)."
+        )
     count = count_of(len(missing), "text query has", "text queries have")
-    notes = [f"{count} no embedding: {named(list(map(inputs.title, missing)))}; its result is empty"]
+    notes = [
+        f"{count} no embedding: {named(list(map(inputs.title, missing)))}; its result is empty"
+    ]
     return table.take([row[name] for name in names if name in row]), notes if missing else []
 
 
 def _encoded(encoder: Any, texts: list[str]) -> Any:
     if isinstance(encoder, str):
         return load_encoder(encoder).encode(texts)
-    vectors = as_real(unmasked(getattr(encoder, "encode", encoder)(texts), "what the encoder gives"))
+    vectors = as_real(
+        unmasked(getattr(encoder, "encode", encoder)(texts), "what the encoder gives")
+    )
     if vectors.ndim != 2 or len(vectors) != len(texts):
-        raise BadInput(f"the encoder gives an array of shape {vectors.shape} for {len(texts)} texts; expected one row per text.")
+        raise BadInput(
+            f"the encoder gives an array of shape {vectors.shape} for {len(texts)} texts; "
+            "expected one row per text."
+        )
     return vectors
 
 
 def _cleaned(lists: ClipLists, inputs: ClipInputs) -> tuple[ClipLists, list[str]]:
-    cleaned = lists.cleaned(inputs.annotations.index, inputs.excluded, skip_unknown=inputs.options.unjudged == "skip")
+    cleaned = lists.cleaned(
+        inputs.annotations.index, inputs.excluded, skip_unknown=inputs.options.unjudged == "skip"
+    )
     notes: list[str] = []
     if cleaned.doubled:
         count = count_of(cleaned.doubled, "result repeats", "results repeat")
@@ -166,10 +210,13 @@ def _cleaned(lists: ClipLists, inputs: ClipInputs) -> tuple[ClipLists, list[str]
         what = (
             "taken out"
             if inputs.options.unjudged == "skip"
-            else f"they keep their places and are wrong ({flag('--unjudged', 'skip')} takes them out)"
+            else f"they keep their places and are wrong ({flag('--unjudged', 'skip')} takes them "
+            "out)"
         )
         count = count_of(len(cleaned.unknown), "id", "different ids")
-        notes.append(f"the results have {count} without annotation: {named(cleaned.unknown)}; {what}")
+        notes.append(
+            f"the results have {count} without annotation: {named(cleaned.unknown)}; {what}"
+        )
     return cleaned, notes
 
 
@@ -178,28 +225,49 @@ def _of_run(inputs: ClipInputs, run: Any) -> RankedClips:
     ranking = read_ranking(run, columns=inputs.options.columns, notes=of_file)
     rule = tie_rule(inputs.ties or "id-desc")
     if rule not in ("id-desc", "id-asc", "input"):
-        raise BadUsage(f"{flag('--ties', rule)}: a list is in a definite order; choose id-desc, id-asc or input.")
+        raise BadUsage(
+            f"{flag('--ties', rule)}: a list is in a definite order; choose id-desc, id-asc "
+            "or input."
+        )
     lists = lists_of(ranking, rule)
     known = {query.id for query in inputs.queries}
     strange = [query for query in lists if query not in known]
-    mine = ClipLists({query: listed for query, listed in lists.items() if query in known}, ties=rule)
+    mine = ClipLists(
+        {query: listed for query, listed in lists.items() if query in known}, ties=rule
+    )
     if not mine.lists:
-        example = f"{strange[0]!r} there, {inputs.queries[0].id!r} here" if strange else "it is empty"
+        example = (
+            f"{strange[0]!r} there, {inputs.queries[0].id!r} here" if strange else "it is empty"
+        )
         raise BadInput(f"{run}: no query of the run is one of the queries ({example}).")
-    _refuse_distances(inputs, f"scores of {run if isinstance(run, (str, Path)) else 'the run'} look like", mine.lists)
+    _refuse_distances(
+        inputs,
+        f"scores of {run if isinstance(run, (str, Path)) else 'the run'} look like",
+        mine.lists,
+    )
     cleaned, notes = _cleaned(mine, inputs)
     notes = [*of_file, *notes]
     missing = [inputs.title(query.id) for query in inputs.queries if query.id not in mine.lists]
     if missing:
-        notes.append(f"{count_of(len(missing), 'query is', 'queries are')} not in the run: {named(missing)}; the result is empty")
+        notes.append(
+            f"{count_of(len(missing), 'query is', 'queries are')} not in the run: "
+            f"{named(missing)}; the result is empty"
+        )
     if strange:
-        notes.append(f"{count_of(len(strange), 'query of the run is', 'queries of the run are')} unknown: {named(strange)}")
-    return RankedClips(_stem(run, "run"), cleaned, frozenset(), {}, tuple(notes), sources_of({"run": run}))
+        notes.append(
+            f"{count_of(len(strange), 'query of the run is', 'queries of the run are')} "
+            f"unknown: {named(strange)}"
+        )
+    return RankedClips(
+        _stem(run, "run"), cleaned, frozenset(), {}, tuple(notes), sources_of({"run": run})
+    )
 
 
 def _of_engine(inputs: ClipInputs, given: Any) -> RankedClips:
     if inputs.ties is not None and inputs.ties != "input":
-        raise BadUsage(f"{flag('--ties', inputs.ties)}: an engine's own order is its ranking; leave it out.")
+        raise BadUsage(
+            f"{flag('--ties', inputs.ties)}: an engine's own order is its ranking; leave it out."
+        )
     name = given if isinstance(given, str) else type(given).__name__
     engine = EngineObject.of(given, ("vector", "id") if inputs.by_clips else ("text",))
     arguments, notes = _arguments(engine, inputs)
@@ -214,7 +282,9 @@ def _of_engine(inputs: ClipInputs, given: Any) -> RankedClips:
     if failed:
         more = f" and {len(failed) - 3} more" if len(failed) > 3 else ""
         count = count_of(len(failed), "query", "queries")
-        of_lists.append(f"{name} failed for {count}, whose result is empty: {'; '.join(first)}{more}")
+        of_lists.append(
+            f"{name} failed for {count}, whose result is empty: {'; '.join(first)}{more}"
+        )
     sources = sources_of({"embeddings": inputs.options.embeddings})
     return RankedClips(name, cleaned, frozenset(), failed, (*notes, *of_lists), sources)
 
@@ -222,7 +292,9 @@ def _of_engine(inputs: ClipInputs, given: Any) -> RankedClips:
 def _answers(
     engine: EngineObject, arguments: Mapping[str, Any], inputs: ClipInputs
 ) -> tuple[dict[str, ClipList], dict[str, str], bool]:
-    """query -> the engine's list, query -> its error, and whether similarities are distances with their signs turned."""
+    """query -> the engine's list, query -> its error, and whether similarities are distances with
+    their signs turned.
+    """
     depth = len(inputs.annotations.clips) if inputs.depth is None else inputs.depth
     lists: dict[str, ClipList] = {}
     failed: dict[str, str] = {}
@@ -235,26 +307,47 @@ def _answers(
         except BadInput as error:
             raise BadInput(f"query {inputs.title(query)!r}: {error}") from error
         except Exception as error:
-            failed[query] = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+            failed[query] = (
+                f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+            )
             continue
         lists[query] = ClipList([each.item for each in found], [each.similarity for each in found])
         by_distance = by_distance or any(each.is_distance for each in found)
     return lists, failed, by_distance
 
 
-def _refuse_distances(inputs: ClipInputs, what: str, lists: Mapping[str, ClipList] | None = None) -> None:
-    """Raises BadUsage for a positive least similarity where distances with their signs turned, none above 0, are similarities."""
+def _refuse_distances(
+    inputs: ClipInputs, what: str, lists: Mapping[str, ClipList] | None = None
+) -> None:
+    """Raises BadUsage for a positive least similarity where distances with their signs turned, none
+    above 0, are similarities.
+    """
     least = inputs.options.min_similarity
-    found = [number for each in (lists or {}).values() for number in each.similarities if not np.isnan(number)]
+    found = [
+        number
+        for each in (lists or {}).values()
+        for number in each.similarities
+        if not np.isnan(number)
+    ]
     if least is not None and least > 0 and max(found, default=0.0 if lists is None else 1.0) <= 0:
-        option, turned = flag("--min-similarity"), "distances with their signs turned, and none is above 0"
-        raise BadUsage(f"{option} {least:g}: {what} {turned}; {option} {-least:g} keeps distances up to {least:g}.")
+        option, turned = (
+            flag("--min-similarity"),
+            "distances with their signs turned, and none is above 0",
+        )
+        raise BadUsage(
+            f"{option} {least:g}: {what} {turned}; {option} {-least:g} keeps distances up to "
+            f"{least:g}."
+        )
 
 
 def _distance_note(what: str, inputs: ClipInputs) -> str:
     """The direction of distances, and the greatest distance that the least similarity keeps."""
     least = inputs.options.min_similarity
-    kept = "" if least is None else f"; {flag('--min-similarity')} {least:g} keeps distances up to {0.0 - least:g}"
+    kept = (
+        ""
+        if least is None
+        else f"; {flag('--min-similarity')} {least:g} keeps distances up to {0.0 - least:g}"
+    )
     return f"{what} distances with their signs turned, so that the smallest ranks first{kept}"
 
 
@@ -264,11 +357,20 @@ def _arguments(engine: EngineObject, inputs: ClipInputs) -> tuple[dict[str, Any]
         return dict(inputs.texts), []
     if engine.caller.takes != "vector":
         if inputs.options.embeddings is not None:
-            what = f"{engine.name} is queried by the clips' ids ({engine.caller.by}) and reads no vectors"
+            what = (
+                f"{engine.name} is queried by the clips' ids ({engine.caller.by}) and reads no "
+                "vectors"
+            )
             raise BadUsage(f"{flag('--embeddings')}: {what}; leave it out.")
         return {query.id: query.id for query in inputs.queries}, []
     if inputs.options.embeddings is None:
-        raise BadUsage(f"{engine.name} takes vectors ({engine.caller.by}); give the clips' embeddings as well.")
+        raise BadUsage(
+            f"{engine.name} takes vectors ({engine.caller.by}); give the clips' embeddings as well."
+        )
     table, notes = _clip_vectors(inputs)
     rows = {name: row for row, name in enumerate(table.names())}
-    return {query.id: np.asarray(table.vectors[rows[query.id]]) for query in inputs.queries if query.id in rows}, notes
+    return {
+        query.id: np.asarray(table.vectors[rows[query.id]])
+        for query in inputs.queries
+        if query.id in rows
+    }, notes

@@ -1,4 +1,6 @@
-"""Relevance by keywords: relevant clips carry the keywords that the query requires; each result has and lacks some of them."""
+"""Relevance by keywords: relevant clips carry the keywords that the query requires; each result has
+and lacks some of them.
+"""
 
 import json
 import re
@@ -29,13 +31,18 @@ class Relevance(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> "Relevance":
-        """The rule that a text names: `all`, `any`, `graded`, or `jaccard>=0.5`. Raises BadUsage."""
+        """The rule that a text names: `all`, `any`, `graded`, or `jaccard>=0.5`. Raises
+        BadUsage.
+        """
         plain = text.strip().lower()
         if plain in ("all", "any", "graded"):
             return cls(plain)
         match = _JACCARD.fullmatch(plain)
         if match is None or not 0 < float(match[1]) <= 1:
-            raise BadUsage(f"relevance {text!r}; write all, any, graded, or jaccard>=T with T above 0 and at most 1.")
+            raise BadUsage(
+                f"relevance {text!r}; write all, any, graded, or jaccard>=T with T above 0 "
+                "and at most 1."
+            )
         return cls("jaccard", float(match[1]))
 
     def __str__(self) -> str:
@@ -44,7 +51,8 @@ class Relevance(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Required:
-    """The keywords that each query requires: (queries, keywords) of a selection. queries: ids in the order of their bytes.
+    """The keywords that each query requires: (queries, keywords) of a selection. queries: ids in
+    the order of their bytes.
 
     unwanted: (queries, keywords) those that no relevant clip has.
     """
@@ -55,32 +63,57 @@ class Required:
     selection: Bools
 
     @classmethod
-    def of_clips(cls, annotations: Annotations, selection: Bools | None = None, clips: Sequence[str] | None = None) -> "Required":
-        """Clips, all by default, are queries that require their own keywords. clips: in the order of the table."""
-        chosen = np.ones(len(annotations.keywords), dtype=np.bool_) if selection is None else selection
+    def of_clips(
+        cls,
+        annotations: Annotations,
+        selection: Bools | None = None,
+        clips: Sequence[str] | None = None,
+    ) -> "Required":
+        """Clips, all by default, are queries that require their own keywords. clips: in the order
+        of the table.
+        """
+        chosen = (
+            np.ones(len(annotations.keywords), dtype=np.bool_) if selection is None else selection
+        )
         queries = annotations.clips if clips is None else tuple(clips)
         wanted = annotations.given[[annotations.index[clip] for clip in queries]] & chosen
         return cls(queries, wanted, np.zeros_like(wanted), chosen)
 
     @classmethod
     def of_texts(
-        cls, annotations: Annotations, keywords: Mapping[str, QueryKeywords], selection: Bools | None = None
+        cls,
+        annotations: Annotations,
+        keywords: Mapping[str, QueryKeywords],
+        selection: Bools | None = None,
     ) -> "Required":
-        """Queries with the keywords that their texts mean. Raises BadInput for an unknown keyword."""
-        chosen = np.ones(len(annotations.keywords), dtype=np.bool_) if selection is None else selection
+        """Queries with the keywords that their texts mean. Raises BadInput for an unknown
+        keyword.
+        """
+        chosen = (
+            np.ones(len(annotations.keywords), dtype=np.bool_) if selection is None else selection
+        )
         queries = tuple(sort_ids(keywords))
         wanted, unwanted = np.zeros((2, len(queries), len(annotations.keywords)), dtype=np.bool_)
         for row, query in enumerate(queries):
-            for cells, verb, entries in zip((wanted, unwanted), ("requires", "excludes"), keywords[query], strict=True):
+            for cells, verb, entries in zip(
+                (wanted, unwanted), ("requires", "excludes"), keywords[query], strict=True
+            ):
                 for entry in entries:
                     if entry not in annotations.column:
-                        raise BadInput(f"query {query!r} {verb} {entry}, which is neither declared nor used; name one that is.")
+                        raise BadInput(
+                            f"query {query!r} {verb} {entry}, which is neither declared nor "
+                            "used; name one that is."
+                        )
                     cells[row, annotations.column[entry]] = True
         return cls(queries, wanted & chosen, unwanted & chosen, chosen)
 
     def only(self, columns: Bools) -> "Required":
-        """The same queries, which require the chosen keywords alone; what they exclude stays excluded."""
-        return Required(self.queries, self.wanted & columns, self.unwanted, self.selection & columns)
+        """The same queries, which require the chosen keywords alone; what they exclude stays
+        excluded.
+        """
+        return Required(
+            self.queries, self.wanted & columns, self.unwanted, self.selection & columns
+        )
 
     @property
     def counts(self) -> Ints:
@@ -96,32 +129,50 @@ def judge(
     excluded: Mapping[str, Collection[str]] | None = None,
     vacuous: bool = False,
 ) -> Judgments:
-    """The clips that are relevant to each query. Without a required keyword there are none, or with `vacuous` all.
+    """The clips that are relevant to each query. Without a required keyword there are none, or with
+    `vacuous` all.
 
-    `all`: those that carry every required keyword. `any`: at least one. `jaccard`: those whose keywords have a Jaccard index of
-    at least `least` with the required ones. `graded`: any, with the grade matched / required; else the grade is 1. A narrower
-    keyword counts as the wider ones that it implies. By every rule a clip that carries an excluded keyword is not relevant.
+    `all`: those that carry every required keyword. `any`: at least one. `jaccard`: those whose
+    keywords have a Jaccard index of at least `least` with the required ones. `graded`: any, with
+    the grade matched / required; else the grade is 1. A narrower keyword counts as the wider ones
+    that it implies. By every rule a clip that carries an excluded keyword is not relevant.
     excluded: query -> clips that cannot be found for it (itself, its own drive).
     """
     rule = Relevance.parse(relevance) if isinstance(relevance, str) else relevance
     step = max(1, _BLOCK // max(len(annotations.clips), 1))
-    carried, given = (each.astype(np.float32) for each in (annotations.carried, annotations.given & required.selection))
+    carried, given = (
+        each.astype(np.float32)
+        for each in (annotations.carried, annotations.given & required.selection)
+    )
     items: list[str] = []
     counts, parts = [np.zeros(0, dtype=np.int64)], [np.zeros(0)]
     for start in range(0, len(required.queries), step):
         queries = required.queries[start : start + step]
-        grades = _grades(required.wanted[start : start + step].astype(np.float32), carried, given, rule, vacuous)
+        grades = _grades(
+            required.wanted[start : start + step].astype(np.float32), carried, given, rule, vacuous
+        )
         grades[required.unwanted[start : start + step].astype(np.float32) @ carried.T > 0] = 0.0
         for row, query in enumerate(queries):
-            grades[row, [annotations.index[clip] for clip in (excluded or {}).get(query, ()) if clip in annotations.index]] = 0.0
+            grades[
+                row,
+                [
+                    annotations.index[clip]
+                    for clip in (excluded or {}).get(query, ())
+                    if clip in annotations.index
+                ],
+            ] = 0.0
         rows, clips = np.nonzero(grades)
         items += [annotations.clips[clip] for clip in clips.tolist()]
         counts.append(np.bincount(rows, minlength=len(queries)).astype(np.int64))
         parts.append(grades[rows, clips])
-    return Judgments(required.queries, offsets_of(np.concatenate(counts)), items, np.concatenate(parts))
+    return Judgments(
+        required.queries, offsets_of(np.concatenate(counts)), items, np.concatenate(parts)
+    )
 
 
-def _grades(wanted: np.ndarray, carried: np.ndarray, given: np.ndarray, relevance: Relevance, vacuous: bool) -> Floats:
+def _grades(
+    wanted: np.ndarray, carried: np.ndarray, given: np.ndarray, relevance: Relevance, vacuous: bool
+) -> Floats:
     """(queries, clips) the grade of each clip; integers up to 2^24 are exact in float32."""
     matched = (wanted @ carried.T).astype(np.float64)
     required = wanted.sum(axis=1, dtype=np.float64)[:, None]
@@ -132,7 +183,9 @@ def _grades(wanted: np.ndarray, carried: np.ndarray, given: np.ndarray, relevanc
     elif relevance.kind == "graded":
         grades = np.divide(matched, required, out=np.zeros_like(matched), where=required > 0)
     else:
-        together = required + given.sum(axis=1, dtype=np.float64) - (wanted @ given.T).astype(np.float64)
+        together = (
+            required + given.sum(axis=1, dtype=np.float64) - (wanted @ given.T).astype(np.float64)
+        )
         shared = np.divide(matched, together, out=np.zeros_like(matched), where=together > 0)
         grades = ((shared >= relevance.least) & (required > 0)).astype(np.float64)
     return np.where(required == 0, 1.0, grades) if vacuous else grades
@@ -141,8 +194,9 @@ def _grades(wanted: np.ndarray, carried: np.ndarray, given: np.ndarray, relevanc
 class ClipResult(NamedTuple):
     """One clip in the list of one query; its rank is None where it was not retrieved.
 
-    state: `relevant`, `nonrelevant`, `unjudged` (without annotation) or `junk` (the query itself). detail: as JSON the match, the
-    found and missing labels of each required group, and the reasons why the clip does not count.
+    state: `relevant`, `nonrelevant`, `unjudged` (without annotation) or `junk` (the query itself).
+    detail: as JSON the match, the found and missing labels of each required group, and the reasons
+    why the clip does not count.
     """
 
     item: str
@@ -179,13 +233,20 @@ class ClipResult(NamedTuple):
 
     def row(self) -> dict[str, Any]:
         """All columns of the result, for the rows of single queries."""
-        place = {"item": self.item, "rank": self.rank, "similarity": self.similarity, "state": self.state}
+        place = {
+            "item": self.item,
+            "rank": self.rank,
+            "similarity": self.similarity,
+            "state": self.state,
+        }
         return place | {"grade": self.grade} | self.keywords
 
 
 @dataclass(frozen=True, eq=False)
 class Explainer:
-    """Compares the keywords of clips with those of queries. least: results of a lower similarity do not count."""
+    """Compares the keywords of clips with those of queries. least: results of a lower similarity do
+    not count.
+    """
 
     required: Required
     annotations: Annotations
@@ -200,15 +261,21 @@ class Explainer:
 
     @cached_property
     def _patterns(self) -> list[list[int]]:
-        """The keywords that queries require and exclude, and each clip's, a bit per keyword: few sets, even of many clips."""
+        """The keywords that queries require and exclude, and each clip's, a bit per keyword: few
+        sets, even of many clips.
+        """
         tables = (self.required.wanted, self.required.unwanted, self.annotations.carried)
-        return [[int.from_bytes(row.tobytes()) for row in np.packbits(each, axis=1)] for each in tables]
+        return [
+            [int.from_bytes(row.tobytes()) for row in np.packbits(each, axis=1)] for each in tables
+        ]
 
     def grades(self, query: str) -> dict[str, float]:
         """clip -> grade, of the relevant clips of a query."""
         at = self.judgments.index[query]
         rows = slice(*self.judgments.offsets[at : at + 2].tolist())
-        return dict(zip(self.judgments.items[rows], self.judgments.grades[rows].tolist(), strict=True))
+        return dict(
+            zip(self.judgments.items[rows], self.judgments.grades[rows].tolist(), strict=True)
+        )
 
     def keywords(self, query: str) -> dict[str, list[str]]:
         """group -> required labels, and excluded ones behind `without`."""
@@ -226,38 +293,84 @@ class Explainer:
         """The first items as results of the query."""
         grades = self.grades(query)
         places = enumerate(zip(listed.items, listed.similarities, strict=True), 1)
-        return [self.result(query, item, rank, similarity, grades) for rank, (item, similarity) in places]
+        return [
+            self.result(query, item, rank, similarity, grades)
+            for rank, (item, similarity) in places
+        ]
 
-    def result(self, query: str, item: str, rank: int | None, similarity: float, grades: Mapping[str, float]) -> ClipResult:
+    def result(
+        self,
+        query: str,
+        item: str,
+        rank: int | None,
+        similarity: float,
+        grades: Mapping[str, float],
+    ) -> ClipResult:
         """One item as a result of the query; rank None: it was not retrieved."""
         known = None if isnan(similarity) else similarity
-        below = ["below_threshold"] * (self.least is not None and known is not None and known < self.least)
+        below = ["below_threshold"] * (
+            self.least is not None and known is not None and known < self.least
+        )
         if self.clips_search and item == query:
             return ClipResult(item, None, known, None, "junk", _detail({}, {}, ["query_itself"]))
         if item not in self.annotations.index:
-            return ClipResult(item, rank, known, None, "unjudged", _detail({}, self.keywords(query), [*below, "unannotated"]))
+            return ClipResult(
+                item,
+                rank,
+                known,
+                None,
+                "unjudged",
+                _detail({}, self.keywords(query), [*below, "unannotated"]),
+            )
         grade, row, place = grades.get(item, 0.0), self._row[query], self.annotations.index[item]
-        wanted, unwanted, own = self._patterns[0][row], self._patterns[1][row], self._patterns[2][place]
+        wanted, unwanted, own = (
+            self._patterns[0][row],
+            self._patterns[1][row],
+            self._patterns[2][place],
+        )
         key = wanted, wanted & own, unwanted, unwanted & own, grade, bool(below)
         if key not in self._details:
-            required, excluded, carried = self.required.wanted[row], self.required.unwanted[row], self.annotations.carried[place]
+            required, excluded, carried = (
+                self.required.wanted[row],
+                self.required.unwanted[row],
+                self.annotations.carried[place],
+            )
             found = self._named(required & carried, excluded & ~carried)
             missing = self._named(required & ~carried, excluded & carried)
             lacking = self._lacking(required, excluded, carried) if grade < 1 else []
             self._details[key] = _detail(found, missing, [*below, *lacking])
-        return ClipResult(item, rank, known, grade, "relevant" if grade >= 1 else "nonrelevant", self._details[key])
+        return ClipResult(
+            item,
+            rank,
+            known,
+            grade,
+            "relevant" if grade >= 1 else "nonrelevant",
+            self._details[key],
+        )
 
     def _lacking(self, required: Bools, excluded: Bools, carried: Bools) -> list[str]:
         """Why a clip that carries some keywords is not a full match."""
         sides = (("missing", required & ~carried), ("excluded", excluded & carried))
-        return [f"{why}:{label}" for why, row in sides for labels in self.annotations.named(row).values() for label in labels]
+        return [
+            f"{why}:{label}"
+            for why, row in sides
+            for labels in self.annotations.named(row).values()
+            for label in labels
+        ]
 
 
-def _detail(found: Mapping[str, list[str]], missing: Mapping[str, list[str]], reasons: Sequence[str]) -> str:
-    """The match, the groups and the reasons of a result as JSON. found, missing: group -> labels."""
+def _detail(
+    found: Mapping[str, list[str]], missing: Mapping[str, list[str]], reasons: Sequence[str]
+) -> str:
+    """The match, the groups and the reasons of a result as JSON. found, missing: group ->
+    labels.
+    """
     n_found, n_missing = (sum(map(len, each.values())) for each in (found, missing))
     total = n_found + n_missing
     word = "Full" if not n_missing else "Partial" if n_found else "No"
-    groups = {group: {"found": found.get(group, []), "missing": missing.get(group, [])} for group in {**found, **missing}}
+    groups = {
+        group: {"found": found.get(group, []), "missing": missing.get(group, [])}
+        for group in {**found, **missing}
+    }
     match = f"{word} match ({n_found}/{total} keywords)" if total else "no keywords"
     return json.dumps({"match": match, "groups": groups, "reasons": reasons})

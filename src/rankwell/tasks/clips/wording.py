@@ -1,4 +1,6 @@
-"""The words of driving scenes: lemmas, concepts and rules of `data/wording.toml`, made ready for reading."""
+"""The words of driving scenes: lemmas, concepts and rules of `data/wording.toml`, made ready for
+reading.
+"""
 
 import re
 import tomllib
@@ -20,7 +22,9 @@ _EDGES = {"^": "(?:^|(?<=:stop)|(?<=:and))", "$": "(?= [^ ]*:(?:stop|and)|$)"}
 
 
 class Rule(NamedTuple):
-    """A pattern over the words of a text, and what it says: of an actor, of the ego vehicle, of its object, of the scene."""
+    """A pattern over the words of a text, and what it says: of an actor, of the ego vehicle, of its
+    object, of the scene.
+    """
 
     pattern: re.Pattern[str]
     text: str
@@ -29,7 +33,9 @@ class Rule(NamedTuple):
 
 @dataclass(frozen=True)
 class Wording:
-    """The file. words: lemmas, or words as written after `=` -> their concept. labels: the lemmas of a label -> its concepts."""
+    """The file. words: lemmas, or words as written after `=` -> their concept. labels: the lemmas
+    of a label -> its concepts.
+    """
 
     small: frozenset[str]
     plain: frozenset[str]
@@ -50,22 +56,44 @@ class Wording:
     def lemmas(self, text: str) -> tuple[str, ...]:
         """The lemmas of a text, without small words."""
         plain = [token.word for token in words_of(text)]
-        return tuple(self.lemma(word) for word in plain if word not in self.small) or tuple(map(self.lemma, plain))
+        return tuple(self.lemma(word) for word in plain if word not in self.small) or tuple(
+            map(self.lemma, plain)
+        )
 
 
 @cache
 def load_wording() -> Wording:
     """The wording of driving scenes."""
-    raw = tomllib.loads(files("rankwell.tasks.clips").joinpath("data/wording.toml").read_text(encoding="utf-8"))
-    irregular = {form: lemma for lemma, forms in raw["irregular"].items() for form in (lemma, *forms.split())}
-    empty = Wording(frozenset(raw["small"].split()), frozenset(), irregular, {}, {}, {}, frozenset(), {}, {}, (), {})
+    raw = tomllib.loads(
+        files("rankwell.tasks.clips").joinpath("data/wording.toml").read_text(encoding="utf-8")
+    )
+    irregular = {
+        form: lemma for lemma, forms in raw["irregular"].items() for form in (lemma, *forms.split())
+    }
+    empty = Wording(
+        frozenset(raw["small"].split()),
+        frozenset(),
+        irregular,
+        {},
+        {},
+        {},
+        frozenset(),
+        {},
+        {},
+        (),
+        {},
+    )
     words: dict[tuple[str, ...], str] = {}
     labels: dict[tuple[str, ...], list[str]] = {}
     for name, concept in raw["concept"].items():
         for label in concept["labels"]:
             labels.setdefault(empty.lemmas(label), []).append(name)
         # A position by its name is that position, whether the vocabulary has it or not.
-        own = concept["labels"][:1] if name.startswith("place.") else concept.get("words", "").split(",")
+        own = (
+            concept["labels"][:1]
+            if name.startswith("place.")
+            else concept.get("words", "").split(",")
+        )
         for text in filter(str.strip, own):
             words.setdefault(_key(text, empty), name)
     classes = {name: _split(text) for name, text in raw["class"].items()}
@@ -75,14 +103,31 @@ def load_wording() -> Wording:
         for text in says["say"].strip().splitlines()
     )
     known = {name: frozenset(own) for name, own in classes.items()}
-    wider = {name: concept["wider"] for name, concept in raw["concept"].items() if "wider" in concept}
+    wider = {
+        name: concept["wider"] for name, concept in raw["concept"].items() if "wider" in concept
+    }
     vague = {name: tuple(concepts) for name, concepts in raw["vague"].items()}
     plain = frozenset(map(empty.lemma, raw["plain"].split()))
-    unless = {_key(text, empty): frozenset(map(empty.lemma, near.split())) for text, near in raw["unless"].items()}
+    unless = {
+        _key(text, empty): frozenset(map(empty.lemma, near.split()))
+        for text, near in raw["unless"].items()
+    }
     said = (word for rule in rules for word in re.findall(r"[\w']+", rule.text))
     every = {*map(empty.lemma, chain(said, *known.values())), *plain}
     own = {key: tuple(concepts) for key, concepts in labels.items()}
-    return Wording(empty.small, plain, irregular, words, own, unless, frozenset(every), wider, vague, rules, known)
+    return Wording(
+        empty.small,
+        plain,
+        irregular,
+        words,
+        own,
+        unless,
+        frozenset(every),
+        wider,
+        vague,
+        rules,
+        known,
+    )
 
 
 def _key(text: str, wording: Wording) -> tuple[str, ...]:
@@ -101,7 +146,9 @@ def _split(text: str) -> list[str]:
     return [word for word in re.split(r"[|\s]+", text) if word]
 
 
-def _compile(parts: Iterable[str], classes: Mapping[str, list[str]], irregular: Mapping[str, str]) -> re.Pattern[str]:
+def _compile(
+    parts: Iterable[str], classes: Mapping[str, list[str]], irregular: Mapping[str, str]
+) -> re.Pattern[str]:
     """The regular expression of a pattern; the group `core` is what is read."""
     found, marked, optional = "", False, False
     for part in parts:

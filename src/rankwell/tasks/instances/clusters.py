@@ -1,4 +1,6 @@
-"""Clusters of images, given or made by k-means, and how far they agree with the labels: NMI and AMI."""
+"""Clusters of images, given or made by k-means, and how far they agree with the labels: NMI and
+AMI.
+"""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -20,25 +22,43 @@ from rankwell.tasks.instances.runs import InstanceRuns
 
 KMEANS = "kmeans"
 DEFINITIONS: dict[str, dict[str, str]] = {
-    each.name: {"definition": each.text, "better": each.better, "summary": "mean", "source": each.source} for each in (NMI, AMI)
+    each.name: {
+        "definition": each.text,
+        "better": each.better,
+        "summary": "mean",
+        "source": each.source,
+    }
+    for each in (NMI, AMI)
 }
 
 
 def cluster_rows(run: str, images: Images, clusters: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The rows of NMI and AMI of one run: of all images with a label. Raises BadInput for one without a cluster.
+    """The rows of NMI and AMI of one run: of all images with a label. Raises BadInput for one
+    without a cluster.
 
-    They have no interval: copies of an image in a resample are always in one cluster, so that resamples agree better.
+    They have no interval: copies of an image in a resample are always in one cluster, so that
+    resamples agree better.
     """
-    labelled = {name: label for name, label in zip(images.ids, images.instances, strict=True) if label is not None}
+    labelled = {
+        name: label
+        for name, label in zip(images.ids, images.instances, strict=True)
+        if label is not None
+    }
     if not labelled:
-        raise BadUsage("--clusters: no image has a label, so there is nothing that clusters could agree with; leave it out.")
+        raise BadUsage(
+            "--clusters: no image has a label, so there is nothing that clusters could agree "
+            "with; leave it out."
+        )
     bare = next((name for name in labelled if clusters.get(name) is None), None)
     if bare is not None:
-        raise BadInput(f"{run}: the image {bare!r} has no cluster; every image with a label needs one.")
+        raise BadInput(
+            f"{run}: the image {bare!r} has no cluster; every image with a label needs one."
+        )
     found = partition_agreement(list(labelled.values()), [clusters[name] for name in labelled])
     measured = {"NMI": (found.nmi, found.nmi_chance), "AMI": (found.ami, 0.0)}
     return [
-        SummaryRow.of(run, name, name, value, None, None, None, len(labelled), "score") | {"ceiling": 1.0, "chance": chance}
+        SummaryRow.of(run, name, name, value, None, None, None, len(labelled), "score")
+        | {"ceiling": 1.0, "chance": chance}
         for name, (value, chance) in measured.items()
     ]
 
@@ -48,54 +68,93 @@ def unknown_images(run: str, images: Images, clusters: Mapping[str, Any]) -> lis
     unknown = sort_ids(set(clusters) - set(images.ids))
     if not unknown:
         return []
-    what = f"{run}: {len(unknown)} of {len(clusters)} images of {flag('--clusters')} are not among those evaluated"
+    what = (
+        f"{run}: {len(unknown)} of {len(clusters)} images of {flag('--clusters')} are not among "
+        "those evaluated"
+    )
     return [f"{what} and are ignored, for example {unknown[0]!r}"]
 
 
-def clusters_of(given: Any, runs: InstanceRuns, images: Images, seed: int) -> dict[str, Mapping[str, Any]]:
-    """The clusters of images for each run. given: `kmeans`, or for each run a file or a mapping image -> cluster."""
+def clusters_of(
+    given: Any, runs: InstanceRuns, images: Images, seed: int
+) -> dict[str, Mapping[str, Any]]:
+    """The clusters of images for each run. given: `kmeans`, or for each run a file or a mapping
+    image -> cluster.
+    """
     listed: list[Any] = list(given) if isinstance(given, (list, tuple)) else [given]
     if listed == [KMEANS]:
         return {run: _kmeans(run, runs, images, seed) for run in runs.tables}
     if len(listed) != len(runs.tables):
         raise BadUsage(
-            f"--clusters: {len(listed)} files for {len(runs.tables)} runs; name one for each, in their order, or {KMEANS}."
+            f"--clusters: {len(listed)} files for {len(runs.tables)} runs; name one for each, "
+            f"in their order, or {KMEANS}."
         )
-    return {run: each if isinstance(each, Mapping) else _read(each) for run, each in zip(runs.tables, listed, strict=True)}
+    return {
+        run: each if isinstance(each, Mapping) else _read(each)
+        for run, each in zip(runs.tables, listed, strict=True)
+    }
 
 
 def _read(place: Any) -> dict[str, str]:
-    """image -> cluster, from a table with a column `image` and a column `cluster`, or the one named, as in `found.csv:group`."""
+    """image -> cluster, from a table with a column `image` and a column `cluster`, or the one
+    named, as in `found.csv:group`.
+    """
     if not isinstance(place, (str, Path)):
-        raise BadUsage("--clusters: expected kmeans, the path of a table, or a mapping image -> cluster.")
+        raise BadUsage(
+            "--clusters: expected kmeans, the path of a table, or a mapping image -> cluster."
+        )
     path, column = split_part(place)
     columns = [read_column(f"{path}:{name}") for name in ("image", column or "cluster")]
     found: dict[str, str] = {}
     for row, (image, cluster) in enumerate(zip(*columns, strict=True)):
         if not image or not cluster:
-            raise BadInput(f"{path}: row {row + 1} has no {'cluster' if image else 'image'}; fill it in, or remove the row.")
+            raise BadInput(
+                f"{path}: row {row + 1} has no {'cluster' if image else 'image'}; fill it in, "
+                "or remove the row."
+            )
         if found.setdefault(image, cluster) != cluster:
             raise BadInput(
-                f"{path}: row {row + 1} puts {image!r} into the cluster {cluster!r}, an earlier row into {found[image]!r}."
+                f"{path}: row {row + 1} puts {image!r} into the cluster {cluster!r}, an "
+                f"earlier row into {found[image]!r}."
             )
     return found
 
 
 def _kmeans(run: str, runs: InstanceRuns, images: Images, seed: int) -> dict[str, int]:
-    """The clusters of a run's vectors by k-means from k-means++ seeds, as many as there are labels; under cosine, of length 1."""
+    """The clusters of a run's vectors by k-means from k-means++ seeds, as many as there are labels;
+    under cosine, of length 1.
+    """
     table = runs.tables[run]
     if isinstance(table, Scores):
-        raise BadUsage(f"--clusters {KMEANS}: {run} has scores, and k-means clusters vectors; name a file of clusters.")
+        raise BadUsage(
+            f"--clusters {KMEANS}: {run} has scores, and k-means clusters vectors; name a "
+            "file of clusters."
+        )
     if runs.transforms:
         raise BadUsage(
-            f"--clusters {KMEANS} clusters vectors as they are given; leave --transform out, or name a file of clusters."
+            f"--clusters {KMEANS} clusters vectors as they are given; leave --transform out, "
+            "or name a file of clusters."
         )
-    vectors = {name: vector for side in table for name, vector in zip(side.names(), side.vectors, strict=True)}
-    labelled = [name for name, label in zip(images.ids, images.instances, strict=True) if label is not None and name in vectors]
+    vectors = {
+        name: vector
+        for side in table
+        for name, vector in zip(side.names(), side.vectors, strict=True)
+    }
+    labelled = [
+        name
+        for name, label in zip(images.ids, images.instances, strict=True)
+        if label is not None and name in vectors
+    ]
     if not labelled:
         raise BadInput(f"{run}: no image with a label has a vector.")
     points = _points([vectors[name] for name in labelled], runs.metric)
-    n_clusters = len({label for name, label in zip(images.ids, images.instances, strict=True) if name in vectors and label})
+    n_clusters = len(
+        {
+            label
+            for name, label in zip(images.ids, images.instances, strict=True)
+            if name in vectors and label
+        }
+    )
     return dict(zip(labelled, k_means(points, n_clusters, seed=seed).tolist(), strict=True))
 
 

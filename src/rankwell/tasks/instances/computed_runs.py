@@ -22,7 +22,9 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ComputedRun:
-    """A run and its cost: vectors of all images, or scores of queries and references. failures: images not encoded."""
+    """A run and its cost: vectors of all images, or scores of queries and references. failures:
+    images not encoded.
+    """
 
     run: str
     vectors: Embeddings | None = None
@@ -33,19 +35,31 @@ class ComputedRun:
 
 
 def compute_run(
-    images: Images | None, system: ImageSystemOptions, *, run: str | None, progress: Progress | None = None
+    images: Images | None,
+    system: ImageSystemOptions,
+    *,
+    run: str | None,
+    progress: Progress | None = None,
 ) -> ComputedRun | None:
-    """The run of the system; None where neither an encoder nor local features are named. Raises BadUsage for both."""
+    """The run of the system; None where neither an encoder nor local features are named. Raises
+    BadUsage for both.
+    """
     if system.encoder is not None and system.local_features is not None:
         what = "--encoder and --local-features are two systems"
         raise BadUsage(f"{what}; evaluate one after the other, then set them side by side.")
     if system.encoder is not None:
         settings = ImageSettings(**{name: getattr(system, name) for name in ENCODER_SETTINGS})
-        return by_encoder(images, system.encoder, settings, run=run, cache=system.cache, progress=progress)
+        return by_encoder(
+            images, system.encoder, settings, run=run, cache=system.cache, progress=progress
+        )
     if system.local_features is not None:
         numbers = {"longest": system.longest, "processes": system.processes}
-        chosen: dict[str, Any] = {name: value for name, value in numbers.items() if value is not None}
-        features = LocalFeatures(system.local_features, system.score or "inliers", cache=system.cache, **chosen)
+        chosen: dict[str, Any] = {
+            name: value for name, value in numbers.items() if value is not None
+        }
+        features = LocalFeatures(
+            system.local_features, system.score or "inliers", cache=system.cache, **chosen
+        )
         return by_local_features(images, features, run=run, progress=progress)
     return None
 
@@ -59,11 +73,15 @@ def by_encoder(
     cache: Path | None = None,
     progress: Progress | None = None,
 ) -> ComputedRun:
-    """The vectors of all images; one that cannot be encoded is listed. Raises BadUsage where no image has a file."""
+    """The vectors of all images; one that cannot be encoded is listed. Raises BadUsage where no
+    image has a file.
+    """
     start = time.perf_counter()
     images, paths = _with_files(images, "an encoder")
     model = load_image_encoder(encoder, settings or ImageSettings())
-    encoded = encode_images(images.ids, paths, model, cache=cache, progress=progress_of(progress, "encoding"))
+    encoded = encode_images(
+        images.ids, paths, model, cache=cache, progress=progress_of(progress, "encoding")
+    )
     return ComputedRun(
         run=run or _encoder_name(encoder),
         vectors=encoded.embeddings,
@@ -79,13 +97,21 @@ def by_encoder(
 
 
 def by_local_features(
-    images: Images | None, features: LocalFeatures, *, run: str | None = None, progress: Progress | None = None
+    images: Images | None,
+    features: LocalFeatures,
+    *,
+    run: str | None = None,
+    progress: Progress | None = None,
 ) -> ComputedRun:
-    """The score of every query with every reference; an image that cannot be read is listed. Raises BadUsage, BadInput."""
+    """The score of every query with every reference; an image that cannot be read is listed. Raises
+    BadUsage, BadInput.
+    """
     start = time.perf_counter()
     images, paths = _with_files(images, "local features")
     found, scores = matched(images, features, progress)
-    problems = [(name, path) for name, path in zip(images.ids, paths, strict=True) if path in found.problems]
+    problems = [
+        (name, path) for name, path in zip(images.ids, paths, strict=True) if path in found.problems
+    ]
     return ComputedRun(
         run=run or f"{features.descriptor}-{features.score}",
         scores=scores,
@@ -101,17 +127,24 @@ def by_local_features(
     )
 
 
-def matched(images: Images, features: LocalFeatures, progress: Progress | None) -> tuple[PairMatches, Scores]:
-    """The matches of all queries with all references, and the scores of those that can be read. Raises BadInput without any."""
+def matched(
+    images: Images, features: LocalFeatures, progress: Progress | None
+) -> tuple[PairMatches, Scores]:
+    """The matches of all queries with all references, and the scores of those that can be read.
+    Raises BadInput without any.
+    """
     sides = images.queries(), images.references()
     paths = [side.paths or () for side in sides]
     found = features.compare(*paths, progress=progress)
-    kept = [np.array([path not in found.problems for path in side], dtype=np.bool_) for side in paths]
+    kept = [
+        np.array([path not in found.problems for path in side], dtype=np.bool_) for side in paths
+    ]
     for what, rows in zip(("query", "reference"), kept, strict=True):
         if not rows.any():
             raise BadInput(f"no {what} could be read; first {next(iter(found.problems.values()))}")
     names = [
-        [name for name, good in zip(side.ids, rows.tolist(), strict=True) if good] for side, rows in zip(sides, kept, strict=True)
+        [name for name, good in zip(side.ids, rows.tolist(), strict=True) if good]
+        for side, rows in zip(sides, kept, strict=True)
     ]
     return found, Scores(found.scores(features.score)[np.ix_(*kept)], *names)
 
@@ -119,7 +152,8 @@ def matched(images: Images, features: LocalFeatures, progress: Progress | None) 
 def _with_files(images: Images | None, what: str) -> tuple[Images, tuple[Path, ...]]:
     if images is None or images.paths is None:
         raise BadUsage(
-            f"{what}: there are no image files to read; name the data set with its folder ({flag('--root')} for a table)."
+            f"{what}: there are no image files to read; name the data set with its folder "
+            f"({flag('--root')} for a table)."
         )
     return images, images.paths
 

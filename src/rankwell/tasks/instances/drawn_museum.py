@@ -1,4 +1,6 @@
-"""A small museum: paintings and glass cabinets drawn by chance, and how visitors photograph them; with nothing to download."""
+"""A small museum: paintings and glass cabinets drawn by chance, and how visitors photograph them;
+with nothing to download.
+"""
 
 import math
 from collections.abc import Sequence
@@ -34,12 +36,18 @@ def paint(name: str) -> Image:
     edge, wide = random.choice(_FRAMES), random.randint(5, 11) * _FINE
     for inset in range(0, wide, _FINE):
         shade = _shaded(edge, 0.8 + 0.4 * inset / wide)
-        pen.draw.rectangle((inset, inset, image.width - 1 - inset, image.height - 1 - inset), outline=shade, width=_FINE)
+        pen.draw.rectangle(
+            (inset, inset, image.width - 1 - inset, image.height - 1 - inset),
+            outline=shade,
+            width=_FINE,
+        )
     return image.resize((WIDTH, HEIGHT), Resampling.BOX)
 
 
 def furnish(name: str) -> Image:
-    """The glass cabinet of this name, 360 × 270 pixels: vessels on three shelves, in a case that all cabinets share."""
+    """The glass cabinet of this name, 360 × 270 pixels: vessels on three shelves, in a case that
+    all cabinets share.
+    """
     random = Random(name)  # noqa: S311 - cabinets, not secrets
     pen = _Brush(random)
     pen.area([(0, 0), (1, 0), (1, 1), (0, 1)], "#c9c2b2")
@@ -50,15 +58,21 @@ def furnish(name: str) -> Image:
             size = random.uniform(0.025, 0.045)
             _vessel(pen, x, foot, size, pen.colour())
             x += 2 * size + random.uniform(0.03, 0.14)
-        pen.area([(0.03, foot), (0.97, foot), (0.97, foot + 0.018), (0.03, foot + 0.018)], "#8f8b80")
+        pen.area(
+            [(0.03, foot), (0.97, foot), (0.97, foot + 0.018), (0.03, foot + 0.018)], "#8f8b80"
+        )
     for left, right in ((0, 0.03), (0.485, 0.515), (0.97, 1)):
         pen.area([(left, 0), (right, 0), (right, 1), (left, 1)], "#4d4a44")
     pen.area([(0, 0), (1, 0), (1, 0.035), (0, 0.035)], "#4d4a44")
     return pen.image.resize((WIDTH, HEIGHT), Resampling.BOX)
 
 
-def photograph(image: Image, random: Random, *, badness: float = 1.0, size: tuple[int, int] = (320, 240)) -> Image:
-    """A visitor's photograph of a picture: askew, cut off, out of focus, too dark or too bright, and noisy, by its badness."""
+def photograph(
+    image: Image, random: Random, *, badness: float = 1.0, size: tuple[int, int] = (320, 240)
+) -> Image:
+    """A visitor's photograph of a picture: askew, cut off, out of focus, too dark or too bright,
+    and noisy, by its badness.
+    """
     wide, high = size
     wall = _wall(random, size)
     margin = 0.1 if badness else 0.0
@@ -67,21 +81,32 @@ def photograph(image: Image, random: Random, *, badness: float = 1.0, size: tupl
     turn, zoom = random.gauss(0, 0.07) * badness, 1 + random.uniform(-0.15, 0.35) * badness
     corners: list[Point] = []
     for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1)):
-        x, y = x * (1 - margin) * zoom + random.uniform(-reach, reach), y * (1 - margin) * zoom + random.uniform(-reach, reach)
+        x, y = (
+            x * (1 - margin) * zoom + random.uniform(-reach, reach),
+            y * (1 - margin) * zoom + random.uniform(-reach, reach),
+        )
         x, y = x * math.cos(turn) - y * math.sin(turn), x * math.sin(turn) + y * math.cos(turn)
         corners.append(((x + 1) / 2 * wide, (y + 1) / 2 * high))
-    matrix = _perspective(corners, [(0, 0), (image.width, 0), (image.width, image.height), (0, image.height)])
+    matrix = _perspective(
+        corners, [(0, 0), (image.width, 0), (image.width, image.height), (0, image.height)]
+    )
     hung = image.transform(size, Transform.PERSPECTIVE, matrix, Resampling.BICUBIC)
-    shape = new("L", image.size, 255).transform(size, Transform.PERSPECTIVE, matrix, Resampling.BILINEAR)
+    shape = new("L", image.size, 255).transform(
+        size, Transform.PERSPECTIVE, matrix, Resampling.BILINEAR
+    )
     found = composite(hung, wall, shape)
     found = ImageEnhance.Brightness(found).enhance(math.exp(random.uniform(-0.55, 0.45) * badness))
     found = ImageEnhance.Color(found).enhance(1 + random.uniform(-0.4, 0.3) * min(badness, 2))
-    found = _lit(found, random, badness).filter(ImageFilter.GaussianBlur(abs(random.gauss(0, 1.3)) * badness))
+    found = _lit(found, random, badness).filter(
+        ImageFilter.GaussianBlur(abs(random.gauss(0, 1.3)) * badness)
+    )
     return _noisy(found, random, 5 * badness)
 
 
 def nothing(random: Random, size: tuple[int, int] = (320, 240)) -> Image:
-    """A photograph without content, as they lie between the others: a wall, a floor, a label too blurred to read."""
+    """A photograph without content, as they lie between the others: a wall, a floor, a label too
+    blurred to read.
+    """
     image = _wall(random, size)
     pen = ImageDraw.Draw(image)
     kind = random.choice(("wall", "floor", "label"))
@@ -90,15 +115,28 @@ def nothing(random: Random, size: tuple[int, int] = (320, 240)) -> Image:
         pen.rectangle((0, horizon, *size), fill=_shaded(random.choice(_FRAMES), 1.2))
         for place in range(-6, 12):
             x = place * size[0] / 5
-            pen.line((size[0] / 2 + (x - size[0] / 2) * 0.3, horizon, x, size[1]), fill="#3d3a35", width=1)
+            pen.line(
+                (size[0] / 2 + (x - size[0] / 2) * 0.3, horizon, x, size[1]),
+                fill="#3d3a35",
+                width=1,
+            )
     if kind == "label":
         left, top = random.randint(30, 150), random.randint(30, 120)
         pen.rectangle((left, top, left + 120, top + 70), fill="#f6f5f0")
         for line in range(6):
             pen.line(
-                (left + 12, top + 12 + 9 * line, left + 12 + random.randint(40, 96), top + 12 + 9 * line), fill="#55585c", width=3
+                (
+                    left + 12,
+                    top + 12 + 9 * line,
+                    left + 12 + random.randint(40, 96),
+                    top + 12 + 9 * line,
+                ),
+                fill="#55585c",
+                width=3,
             )
-    return _noisy(_lit(image.filter(ImageFilter.GaussianBlur(random.uniform(1, 4))), random, 1.0), random, 4)
+    return _noisy(
+        _lit(image.filter(ImageFilter.GaussianBlur(random.uniform(1, 4))), random, 1.0), random, 4
+    )
 
 
 class _Brush:
@@ -118,7 +156,12 @@ class _Brush:
 
     def ellipse(self, x: float, y: float, wide: float, high: float, colour: str) -> None:
         """An ellipse about a point; all as shares of the painting."""
-        box = ((x - wide) * self.width, (y - high) * self.height, (x + wide) * self.width, (y + high) * self.height)
+        box = (
+            (x - wide) * self.width,
+            (y - high) * self.height,
+            (x + wide) * self.width,
+            (y + high) * self.height,
+        )
         self.draw.ellipse(box, fill=colour)
 
     def area(self, points: Sequence[Point], colour: str) -> None:
@@ -134,9 +177,21 @@ def _landscape(pen: _Brush) -> None:
         ridge = [(step / 8, level + random.uniform(-0.11, 0.07)) for step in range(9)]
         pen.area([(0, 1.1), *ridge, (1, 1.1)], pen.colour())
     for _ in range(random.randint(0, 7)):
-        x, foot, high = random.uniform(0.05, 0.95), random.uniform(0.72, 0.97), random.uniform(0.1, 0.28)
+        x, foot, high = (
+            random.uniform(0.05, 0.95),
+            random.uniform(0.72, 0.97),
+            random.uniform(0.1, 0.28),
+        )
         dark = pen.colour()
-        pen.area([(x - 0.012, foot), (x - 0.012, foot - high), (x + 0.012, foot - high), (x + 0.012, foot)], "#3a2d22")
+        pen.area(
+            [
+                (x - 0.012, foot),
+                (x - 0.012, foot - high),
+                (x + 0.012, foot - high),
+                (x + 0.012, foot),
+            ],
+            "#3a2d22",
+        )
         pen.ellipse(x, foot - high, 0.05, 0.1, dark)
 
 
@@ -145,7 +200,11 @@ def _still_life(pen: _Brush) -> None:
     edge = random.uniform(0.55, 0.7)
     pen.area([(0, edge), (1, edge + random.uniform(-0.06, 0.06)), (1, 1), (0, 1)], pen.colour())
     for _ in range(random.randint(4, 7)):
-        x, foot, size = random.uniform(0.14, 0.86), random.uniform(edge + 0.05, 0.92), random.uniform(0.05, 0.12)
+        x, foot, size = (
+            random.uniform(0.14, 0.86),
+            random.uniform(edge + 0.05, 0.92),
+            random.uniform(0.05, 0.12),
+        )
         _vessel(pen, x, foot, size, pen.colour())
 
 
@@ -153,28 +212,42 @@ def _vessel(pen: _Brush, x: float, foot: float, size: float, colour: str) -> Non
     """A bottle, or something round with a light on it."""
     if pen.random.random() < 0.4:
         neck = size * pen.random.uniform(0.25, 0.5)
-        body = [(x - size, foot), (x - size, foot - 2 * size), (x - neck, foot - 3.2 * size), (x - neck, foot - 4.4 * size)]
+        body = [
+            (x - size, foot),
+            (x - size, foot - 2 * size),
+            (x - neck, foot - 3.2 * size),
+            (x - neck, foot - 4.4 * size),
+        ]
         pen.area([*body, *((2 * x - a, b) for a, b in reversed(body))], colour)
     else:
         pen.ellipse(x, foot - size, size, size * 1.25, colour)
-        pen.ellipse(x - size * 0.35, foot - size * 1.5, size * 0.22, size * 0.25, _shaded(colour, 1.45))
+        pen.ellipse(
+            x - size * 0.35, foot - size * 1.5, size * 0.22, size * 0.25, _shaded(colour, 1.45)
+        )
 
 
 def _portrait(pen: _Brush) -> None:
     random = pen.random
     x, y = random.uniform(0.4, 0.6), random.uniform(0.36, 0.44)
     hair, cloth = pen.colour(), pen.colour()
-    skin = _shaded(random.choice(("#e0b596", "#c58d68", "#8d5a3c", "#f0cfb4")), random.uniform(0.9, 1.05))
+    skin = _shaded(
+        random.choice(("#e0b596", "#c58d68", "#8d5a3c", "#f0cfb4")), random.uniform(0.9, 1.05)
+    )
     pen.ellipse(x, y - 0.03, random.uniform(0.13, 0.19), random.uniform(0.22, 0.3), hair)
     pen.area([(x - 0.33, 1.02), (x - 0.2, y + 0.26), (x + 0.2, y + 0.26), (x + 0.33, 1.02)], cloth)
-    pen.area([(x - 0.05, y + 0.1), (x + 0.05, y + 0.1), (x + 0.06, y + 0.3), (x - 0.06, y + 0.3)], _shaded(skin, 0.85))
+    pen.area(
+        [(x - 0.05, y + 0.1), (x + 0.05, y + 0.1), (x + 0.06, y + 0.3), (x - 0.06, y + 0.3)],
+        _shaded(skin, 0.85),
+    )
     pen.ellipse(x, y + 0.02, 0.11, 0.2, skin)
     for side in (-1, 1):
         pen.ellipse(x + side * 0.045, y - 0.01, 0.016, 0.018, "#2a2320")
     pen.area([(x, y + 0.01), (x + 0.02, y + 0.09), (x - 0.01, y + 0.09)], _shaded(skin, 0.8))
     pen.ellipse(x, y + 0.13, random.uniform(0.02, 0.045), 0.013, "#9c3f3a")
     for _ in range(random.randint(0, 5)):
-        pen.ellipse(x + random.uniform(-0.2, 0.2), random.uniform(y + 0.4, 0.95), 0.02, 0.027, pen.colour())
+        pen.ellipse(
+            x + random.uniform(-0.2, 0.2), random.uniform(y + 0.4, 0.95), 0.02, 0.027, pen.colour()
+        )
 
 
 def _circles(pen: _Brush) -> None:
@@ -191,7 +264,15 @@ def _blocks(pen: _Brush) -> None:
 
     def _split(left: float, top: float, right: float, bottom: float, depth: int) -> None:
         if depth == 0 or (depth < 3 and random.random() < 0.25):
-            pen.area([(left + line, top + line), (right, top + line), (right, bottom), (left + line, bottom)], pen.colour())
+            pen.area(
+                [
+                    (left + line, top + line),
+                    (right, top + line),
+                    (right, bottom),
+                    (left + line, bottom),
+                ],
+                pen.colour(),
+            )
             return
         cut = random.uniform(0.3, 0.7)
         if right - left > bottom - top:
@@ -216,12 +297,20 @@ def _lit(image: Image, random: Random, badness: float) -> Image:
     x, y = np.linspace(-1, 1, wide)[None, :], np.linspace(-1, 1, high)[:, None]
     light = 1 + (random.uniform(-0.22, 0.22) * x + random.uniform(-0.22, 0.22) * y) * badness
     centre = random.uniform(-0.7, 0.7), random.uniform(-0.7, 0.7)
-    shine = np.exp(-((x - centre[0]) ** 2 + (y - centre[1]) ** 2) / 0.03) * (110 * badness if random.random() < 0.3 else 0.0)
+    shine = np.exp(-((x - centre[0]) ** 2 + (y - centre[1]) ** 2) / 0.03) * (
+        110 * badness if random.random() < 0.3 else 0.0
+    )
     return _as_image(np.asarray(image, dtype=np.float64) * light[:, :, None] + shine[:, :, None])
 
 
 def _noisy(image: Image, random: Random, sigma: float) -> Image:
-    noise = np.random.default_rng(random.getrandbits(32)).normal(0, sigma, (image.height, image.width, 3)) if sigma else 0.0
+    noise = (
+        np.random.default_rng(random.getrandbits(32)).normal(
+            0, sigma, (image.height, image.width, 3)
+        )
+        if sigma
+        else 0.0
+    )
     return _as_image(np.asarray(image, dtype=np.float64) + noise)
 
 
@@ -230,7 +319,9 @@ def _as_image(pixels: np.ndarray) -> Image:
 
 
 def _perspective(places: Sequence[Point], corners: Sequence[Point]) -> list[float]:
-    """The eight numbers by which Pillow finds, for a point of the photograph, that of the picture."""
+    """The eight numbers by which Pillow finds, for a point of the photograph, that of the
+    picture.
+    """
     rows: list[list[float]] = []
     for (x, y), (u, v) in zip(places, corners, strict=True):
         rows += [[x, y, 1, 0, 0, 0, -u * x, -u * y], [0, 0, 0, x, y, 1, -v * x, -v * y]]

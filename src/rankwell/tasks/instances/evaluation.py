@@ -1,4 +1,6 @@
-"""Images of instances, searched by scores or vectors -> values: whether the best reference is right, and the ranks of others."""
+"""Images of instances, searched by scores or vectors -> values: whether the best reference is
+right, and the ranks of others.
+"""
 
 import hashlib
 import json
@@ -32,16 +34,29 @@ from rankwell.io.matrices import note_on_ranks
 from rankwell.io.positives import Sides, read_positives
 from rankwell.stats import check_intervals
 from rankwell.store import sources_of
-from rankwell.tasks.instances.clusters import DEFINITIONS, KMEANS, cluster_rows, clusters_of, unknown_images
+from rankwell.tasks.instances.clusters import (
+    DEFINITIONS,
+    KMEANS,
+    cluster_rows,
+    clusters_of,
+    unknown_images,
+)
 from rankwell.tasks.instances.formats import read_images
 from rankwell.tasks.instances.images import FilteredImages, Images, InstanceTruth, instance_truth
 from rankwell.tasks.instances.judged import InstanceRun, NamedLabels
-from rankwell.tasks.instances.options import NAMED, InstanceOptions, InstanceRules, labelled_measures
+from rankwell.tasks.instances.options import (
+    NAMED,
+    InstanceOptions,
+    InstanceRules,
+    labelled_measures,
+)
 from rankwell.tasks.instances.runs import InstanceRuns, refuse_unknown
 
 Progress = Callable[[str, int, int], None]
 _NAMED_DEFINITION = {
-    "definition": "Of the queries whose best reference has a label (PRED), the share whose own label it is (TP); where several "
+    "definition": "Of the queries whose best reference has a label (PRED), the share whose own "
+    "label it is "
+    "(TP); where several "
     "references share the first place and no rule orders them, each counts in equal parts.",
     "better": "higher",
     "summary": "mean",
@@ -58,19 +73,25 @@ def evaluate_instances(
     rules: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
 ) -> Results:
-    """Evaluates a search for instances: whether the best reference shows the query's instance, and the ranks of the others.
+    """Evaluates a search for instances: whether the best reference shows the query's instance, and
+    the ranks of the others.
 
-    images: a data set, whatever `read_images` takes; without one, `positives` has the judgments, by position or id.
+    images: a data set, whatever `read_images` takes; without one, `positives` has the judgments, by
+    position or id.
     options: the fields of `InstanceOptions`, as keywords or as one. Among them:
-    scores: a row per query and a column per reference, higher is better, whatever `read_scores` takes; or embeddings: vectors of
-    all images, by id; or queries and references: vectors of each side. Several runs as a list of files, or a mapping name -> run.
-    Rows, columns and vectors of a side without ids follow the data set's own lists (`qimlist`, `imlist`) where it has any.
-    positives: whatever `read_positives` takes, in place of the images' labels. measures: names, at every `k` where they need a
-    cut-off; the convention's where None. transforms: as `parse_transform` reads them, one after the other.
-    details: keep the first references of each query. rules: further rules for the result, such as the name of the data set.
-    The results have the table `by_instance` (a row per run and instance where references have labels) and the objects `views`
-    (run -> ranks of the relevant references, ties open), `images` that took part, None where only positions are known,
-    `filtered`, `performance` (run -> seconds and numbers of vectors; seconds differ from run to run) and `worst(run)`.
+    scores: a row per query and a column per reference, higher is better, whatever `read_scores`
+    takes; or embeddings: vectors of all images, by id; or queries and references: vectors of each
+    side. Several runs as a list of files, or a mapping name -> run. Rows, columns and vectors of a
+    side without ids follow the data set's own lists (`qimlist`, `imlist`) where it has any.
+    positives: whatever `read_positives` takes, in place of the images' labels. measures: names, at
+    every `k` where they need a cut-off; the convention's where None. transforms: as
+    `parse_transform` reads them, one after the other.
+    details: keep the first references of each query. rules: further rules for the result, such as
+    the name of the data set.
+    The results have the table `by_instance` (a row per run and instance where references have
+    labels) and the objects `views` (run -> ranks of the relevant references, ties open), `images`
+    that took part, None where only positions are known, `filtered`, `performance` (run -> seconds
+    and numbers of vectors; seconds differ from run to run) and `worst(run)`.
     Raises BadInput, BadUsage, UnknownName, and NothingToEvaluate where no query counts.
     """
     check_intervals(options.intervals, options.seed)
@@ -98,10 +119,16 @@ def evaluate_instances(
     return builder.results(
         rules=described,
         measures=labelled,
-        notes=[*_convention_notes(own.convention, options, labelled), *builder.notes, *evaluation.abstention.notes],
+        notes=[
+            *_convention_notes(own.convention, options, labelled),
+            *builder.notes,
+            *evaluation.abstention.notes,
+        ],
         aggregates=tuple(evaluation.abstention.rows),
         sources=runs.sources | sources_of({"images": images, "positives": options.positives}),
-        details=detail_columns(map(_detail_rows, evaluation.runs), states=COMPLETE) if details else None,
+        details=detail_columns(map(_detail_rows, evaluation.runs), states=COMPLETE)
+        if details
+        else None,
         queries=_query_columns(truth, taking_part) if details else None,
         intervals=options.intervals,
         seed=options.seed,
@@ -117,19 +144,32 @@ def evaluate_instances(
     )
 
 
-def _convention_notes(convention: Convention, options: InstanceOptions, labelled: Sequence[LabelledMeasure]) -> list[str]:
+def _convention_notes(
+    convention: Convention, options: InstanceOptions, labelled: Sequence[LabelledMeasure]
+) -> list[str]:
     """The notes of a convention, those on single measures where they are computed."""
     names = {each.measure.name for each in labelled}
-    of_measures = [note for name, notes in convention.rule_notes.items() if name in names for note in notes]
+    of_measures = [
+        note for name, notes in convention.rule_notes.items() if name in names for note in notes
+    ]
     return [*convention.unnamed(options), *convention.notes, *of_measures]
 
 
-def _truth(filtered: FilteredImages | None, positives: Any, runs: InstanceRuns, rules: InstanceRules) -> InstanceTruth:
+def _truth(
+    filtered: FilteredImages | None, positives: Any, runs: InstanceRuns, rules: InstanceRules
+) -> InstanceTruth:
     """The judgments by positives, else by the labels of the images."""
     if filtered is not None:
-        truth = instance_truth(filtered.images, exclude=rules.exclude, level=rules.reading.level, labels=positives is None)
+        truth = instance_truth(
+            filtered.images,
+            exclude=rules.exclude,
+            level=rules.reading.level,
+            labels=positives is None,
+        )
     elif positives is None:
-        raise BadUsage(f"nothing says what is right: name the data set of images, or {flag('--positives')}.")
+        raise BadUsage(
+            f"nothing says what is right: name the data set of images, or {flag('--positives')}."
+        )
     else:
         truth = InstanceTruth.unjudged(*runs.names())
     if positives is None:
@@ -142,7 +182,13 @@ def _truth(filtered: FilteredImages | None, positives: Any, runs: InstanceRuns, 
 class _InstanceEvaluation:
     """The runs measured so far."""
 
-    def __init__(self, own: InstanceRules, truth: InstanceTruth, measures: Sequence[LabelledMeasure], named: bool) -> None:
+    def __init__(
+        self,
+        own: InstanceRules,
+        truth: InstanceTruth,
+        measures: Sequence[LabelledMeasure],
+        named: bool,
+    ) -> None:
         self.own, self.truth, self.measures, self.named = own, truth, measures, named
         self.builder = ResultsBuilder(own.convention)
         self.views: dict[str, JudgedRankings] = {}
@@ -151,24 +197,44 @@ class _InstanceEvaluation:
         self.performance: dict[str, dict[str, Any]] = {}
         self.abstention = AbstentionRows([], {}, [], [])
 
-    def add(self, name: str, runs: InstanceRuns, *, details: bool, progress: Progress | None) -> InstanceRun:
+    def add(
+        self, name: str, runs: InstanceRuns, *, details: bool, progress: Progress | None
+    ) -> InstanceRun:
         """Measures one run, and returns it."""
         start = time.perf_counter()
         try:
-            run = InstanceRun.of(name, self.truth, runs.aligned(name, self.truth), self.own.ties, progress_of(progress, name))
+            run = InstanceRun.of(
+                name,
+                self.truth,
+                runs.aligned(name, self.truth),
+                self.own.ties,
+                progress_of(progress, name),
+            )
         except BadScore:
             runs.refuse_non_finite(name, self.truth)
             raise
         counted = run.counted(self.own.no_relevant)
         if not counted.any() or run.without_relevant.all():
-            raise NothingToEvaluate(f"{name}: none of the {len(counted)} queries has a right reference; name at least one.")
+            raise NothingToEvaluate(
+                f"{name}: none of the {len(counted)} queries has a right reference; name at "
+                "least one."
+            )
         self.builder.add(run, self.measures, counted)
         if isinstance(matrix := runs.tables[name], Scores):
             self.builder.notes += note_on_ranks(name, matrix)
         if self.named:
             labels = NamedLabels(run)
             scale, unit = self.builder.convention.shows("share")
-            own = Values(name, NAMED, NAMED, unit, "mean", tuple(self.truth.queries), labels.values * scale, labels.weights)
+            own = Values(
+                name,
+                NAMED,
+                NAMED,
+                unit,
+                "mean",
+                tuple(self.truth.queries),
+                labels.values * scale,
+                labels.weights,
+            )
             self.builder.values.append(own)
             self.builder.row_attributes.append({"ceiling": None, "chance": None})
             self.by_instance += labels.by_instance(name, self.truth)
@@ -188,24 +254,43 @@ class _InstanceEvaluation:
         return run
 
     def add_abstention(self, run: InstanceRun, options: InstanceOptions) -> None:
-        """Adds nAUC, AURC and others of a run, by the scores of the best references of each query."""
-        place, (first, second) = {query: row for row, query in enumerate(self.truth.queries)}, _two(run.first(2)[1]).T
+        """Adds nAUC, AURC and others of a run, by the scores of the best references of each
+        query.
+        """
+        place, (first, second) = (
+            {query: row for row, query in enumerate(self.truth.queries)},
+            _two(run.first(2)[1]).T,
+        )
 
         def _confidence(queries: Sequence[str], kind: Confidence) -> Floats:
             rows = [place[query] for query in queries]
-            return empty_last((first if kind == "max" else first - np.where(np.isnan(second), first, second))[rows])
+            return empty_last(
+                (first if kind == "max" else first - np.where(np.isnan(second), first, second))[
+                    rows
+                ]
+            )
 
-        rules = AbstentionRules.of(self.own.convention, options.intervals, options.seed, self.own.reading.precision_recall)
-        values = [each for each in self.builder.values if each.run == run.name and each.measure != NAMED]
+        rules = AbstentionRules.of(
+            self.own.convention, options.intervals, options.seed, self.own.reading.precision_recall
+        )
+        values = [
+            each for each in self.builder.values if each.run == run.name and each.measure != NAMED
+        ]
         measured = zip(self.measures, values, strict=True)
-        self.abstention.extend(abstention_rows(_confidence, confidence_kinds(options.confidence), measured, rules))
+        self.abstention.extend(
+            abstention_rows(_confidence, confidence_kinds(options.confidence), measured, rules)
+        )
 
-    def add_clusters(self, options: InstanceOptions, runs: InstanceRuns, filtered: FilteredImages | None) -> dict[str, Any]:
+    def add_clusters(
+        self, options: InstanceOptions, runs: InstanceRuns, filtered: FilteredImages | None
+    ) -> dict[str, Any]:
         """Adds NMI and AMI of every run; the rule that names the clusters."""
         if options.clusters is None:
             return {}
         if filtered is None:
-            raise BadUsage("--clusters are compared with labels, which only a data set of images has; name it.")
+            raise BadUsage(
+                "--clusters are compared with labels, which only a data set of images has; name it."
+            )
         found = clusters_of(options.clusters, runs, filtered.images, options.seed)
         for run, clusters in found.items():
             self.abstention.rows.extend(cluster_rows(run, filtered.images, clusters))
@@ -231,12 +316,17 @@ class _InstanceEvaluation:
             if missing:
                 counts[count] = missing
                 is_are = "is" if missing == 1 else "are"
-                self.builder.notes.append(f"{run.name}: {missing} of {len(known)} {side} {is_are} not in it; {outcome}")
+                self.builder.notes.append(
+                    f"{run.name}: {missing} of {len(known)} {side} {is_are} not in it; {outcome}"
+                )
 
     def describe(self, runs: InstanceRuns, filtered: FilteredImages | None) -> dict[str, Any]:
         """The rules of the result."""
         own = self.own
-        rules: dict[str, Any] = {"convention": self.builder.convention.name, "ties": self.builder.ties(own.ties)}
+        rules: dict[str, Any] = {
+            "convention": self.builder.convention.name,
+            "ties": self.builder.ties(own.ties),
+        }
         rules["no_relevant"] = own.no_relevant
         if runs.compares_vectors:
             rules["metric"] = runs.metric
@@ -245,16 +335,26 @@ class _InstanceEvaluation:
             # `level` is the confidence of intervals in the rules of every result.
             rules["marks"] = own.reading.level
         if filtered is not None:
-            rules |= {"contentless": own.contentless, "absent": own.absent, "filtered": filtered.counts}
+            rules |= {
+                "contentless": own.contentless,
+                "absent": own.absent,
+                "filtered": filtered.counts,
+            }
             sizes = {"references": len(self.truth.references), "queries": len(self.truth.queries)}
             rules["images"] = sizes | {"digest": _digest(filtered.images)}
-            self.builder.notes += [*filtered.images.notes, *(f"left out: {note}" for note in filtered.notes)]
+            self.builder.notes += [
+                *filtered.images.notes,
+                *(f"left out: {note}" for note in filtered.notes),
+            ]
         rules |= runs.transform_rules()
         rules["counts"] = self.builder.counts
         for measure, _ in self.measures:
             # Parameters distinguish a measure from others of its name.
             given = {"parameters": dict(measure.given)} if measure.given else {}
-            rules.setdefault("measures", {})[str(measure)] = {**self.builder.definition(measure), **given}
+            rules.setdefault("measures", {})[str(measure)] = {
+                **self.builder.definition(measure),
+                **given,
+            }
         if self.named:
             rules["measures"][NAMED] = _NAMED_DEFINITION
         rules["measures"] |= self.abstention.definitions
@@ -267,29 +367,55 @@ def _two(scores: Floats) -> Floats:
 
 
 def _digest(images: Images) -> str:
-    """The SHA-256 of ids, labels and sides, which identifies the data set where that is a folder."""
-    columns = (images.ids, images.instances, images.splits, images.cameras, images.groups, images.contentless.tolist())
+    """The SHA-256 of ids, labels and sides, which identifies the data set where that is a
+    folder.
+    """
+    columns = (
+        images.ids,
+        images.instances,
+        images.splits,
+        images.cameras,
+        images.groups,
+        images.contentless.tolist(),
+    )
     marks = {query: own._asdict() for query, own in sorted((images.marks or {}).items())}
-    return "sha256:" + hashlib.sha256(json.dumps([columns, marks], sort_keys=True).encode()).hexdigest()
+    return (
+        "sha256:"
+        + hashlib.sha256(json.dumps([columns, marks], sort_keys=True).encode()).hexdigest()
+    )
 
 
 def _worst(values: Sequence[Values], run: str) -> list[str]:
-    """The counted queries of a run from worst to best: by the first measure, then by the next; then in the order of the table."""
+    """The counted queries of a run from worst to best: by the first measure, then by the next; then
+    in the order of the table.
+    """
     own = [each for each in values if each.run == run and each.measure != NAMED]
     lower = [parse_measure(each.measure).entry.better == "lower" for each in own]
-    keys = [-each.values if is_lower else each.values for each, is_lower in zip(own, lower, strict=True)]
+    keys = [
+        -each.values if is_lower else each.values for each, is_lower in zip(own, lower, strict=True)
+    ]
     order: list[int] = np.lexsort((np.arange(len(own[0].queries)), *keys[::-1])).tolist()
-    return [own[0].queries[row] for row in order if not all(np.isnan(each.values[row]) for each in own)]
+    return [
+        own[0].queries[row] for row in order if not all(np.isnan(each.values[row]) for each in own)
+    ]
 
 
 def _detail_rows(run: InstanceRun) -> tuple[str, Details, list[str]]:
-    """A run's rows of details.parquet; `detail` has the label and the first relevant one, and of tied ones the possible ranks."""
+    """A run's rows of details.parquet; `detail` has the label and the first relevant one, and of
+    tied ones the possible ranks.
+    """
     details = run.details()
     truth, ranks = run.truth, run.open_ranks
-    labels = {} if truth.reference_instances is None else dict(zip(truth.references, truth.reference_instances, strict=True))
+    labels = (
+        {}
+        if truth.reference_instances is None
+        else dict(zip(truth.references, truth.reference_instances, strict=True))
+    )
     has_first: set[str] = set()
     texts: list[str] = []
-    for query, item, state, rank in zip(details.query, details.item, details.state, details.rank.tolist(), strict=True):
+    for query, item, state, rank in zip(
+        details.query, details.item, details.state, details.rank.tolist(), strict=True
+    ):
         detail: dict[str, Any] = {} if labels.get(item) is None else {"label": labels[item]}
         if state == "relevant" and not isnan(rank) and query not in has_first:
             has_first.add(query)
@@ -301,11 +427,20 @@ def _detail_rows(run: InstanceRun) -> tuple[str, Details, list[str]]:
 
 
 def _query_columns(truth: InstanceTruth, images: Images | None) -> dict[str, list[Any]]:
-    """The columns of queries.parquet: the label of each query, its camera and group where images have any, and its number of
-    relevant references."""
+    """The columns of queries.parquet: the label of each query, its camera and group where images
+    have any, and its number of relevant references.
+    """
     none = [None] * len(truth.queries)
-    columns: dict[str, list[Any]] = {"query": list(truth.queries), "text": none, "instance": list(truth.query_instances or none)}
+    columns: dict[str, list[Any]] = {
+        "query": list(truth.queries),
+        "text": none,
+        "instance": list(truth.query_instances or none),
+    }
     if images is not None:
         queries = images.queries()
-        columns |= {name: list(own) for name, own in (("camera", queries.cameras), ("group", queries.groups)) if own}
+        columns |= {
+            name: list(own)
+            for name, own in (("camera", queries.cameras), ("group", queries.groups))
+            if own
+        }
     return columns | {"right_references": truth.n_relevant.tolist()}

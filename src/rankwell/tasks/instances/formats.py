@@ -1,4 +1,6 @@
-"""Data sets of images: folders with one folder per instance or named by a pattern, tables, and ground truth in JSON."""
+"""Data sets of images: folders with one folder per instance or named by a pattern, tables, and
+ground truth in JSON.
+"""
 
 import fnmatch
 import re
@@ -22,7 +24,9 @@ from rankwell.tasks.instances.images import SPLITS, ImageEntry, Images, ListedId
 
 _FIELDS = ("instance", "camera", "group", "split")
 _CONTENTLESS = ("contentless", "no-content", "without-content")
-"""Names of folders of images that show nothing to be recognised, in an instance's folder or beside those."""
+"""Names of folders of images that show nothing to be recognised, in an instance's folder or beside
+those.
+"""
 _COLUMNS: Mapping[str, tuple[str, ...]] = {
     "image": ("image", "file", "filename", "path", "id"),
     "instance": ("instance", "label", "class", "identity"),
@@ -34,11 +38,15 @@ _COLUMNS: Mapping[str, tuple[str, ...]] = {
 _YES, _NO = ("1", "true", "yes", "y"), ("", "0", "false", "no", "n")
 _NOTHING = ("", "nan", "none", "null")
 _KINDS = {"easy": "easy", "good": "easy", "hard": "hard", "ok": "hard", "junk": "junk"}
-"""Lists of a ground truth and their meaning; `good` and `ok` are the words of the first Oxford and Paris."""
+"""Lists of a ground truth and their meaning; `good` and `ok` are the words of the first Oxford and
+Paris.
+"""
 
 
 class ImageSetRequest(NamedTuple):
-    """A data set to read. queries: a folder beside the place. root: the folder of the ids. pattern: the form of file names."""
+    """A data set to read. queries: a folder beside the place. root: the folder of the ids. pattern:
+    the form of file names.
+    """
 
     place: Path
     queries: Path | None = None
@@ -47,7 +55,9 @@ class ImageSetRequest(NamedTuple):
 
 
 class ImageSet(NamedTuple):
-    """The content of a data set: entries in any order, and the ground truth and own order where the form has them."""
+    """The content of a data set: entries in any order, and the ground truth and own order where the
+    form has them.
+    """
 
     entries: list[ImageEntry]
     marks: Mapping[str, Marks] | None = None
@@ -66,17 +76,21 @@ def read_images(
 ) -> Images:
     """A data set of images.
 
-    place: a folder with a folder per instance, on each side (`references/INSTANCE/a.jpg`, `queries/INSTANCE/b.jpg`; the sides'
-    names are those of `SPLITS`), or of references where `queries` is a second folder of the kind; a table (CSV, TSV, JSON lines,
-    Parquet) with the columns `image, instance, split` and perhaps `camera`, `group` and `contentless`; a JSON object with
-    `imlist`, `qimlist` and `gnd`, a list of `{easy, hard, junk}` per query, as in revisitop; or Images as they are.
-    root: the folder that a table's images are in; by default the table's own, where the first image is there.
-    pattern: the form of file names, as `{instance}_{camera}_*.jpg`, with the fields instance, camera, group and split; folders
-    then name the sides alone. contentless: a glob such as `*wall*`; images whose id it fits show nothing to be recognised.
+    place: a folder with a folder per instance, on each side (`references/INSTANCE/a.jpg`,
+    `queries/INSTANCE/b.jpg`; the sides' names are those of `SPLITS`), or of references where
+    `queries` is a second folder of the kind; a table (CSV, TSV, JSON lines, Parquet) with the
+    columns `image, instance, split` and perhaps `camera`, `group` and `contentless`; a JSON object
+    with `imlist`, `qimlist` and `gnd`, a list of `{easy, hard, junk}` per query, as in revisitop;
+    or Images as they are.
+    root: the folder that a table's images are in; by default the table's own, where the first image
+    is there.
+    pattern: the form of file names, as `{instance}_{camera}_*.jpg`, with the fields instance,
+    camera, group and split; folders then name the sides alone. contentless: a glob such as
+    `*wall*`; images whose id it fits show nothing to be recognised.
     Ids are paths below the place, with `/`; below two folders each begins with its folder's name.
     A folder of one side that lies in that of the other is of its own side alone, with a note.
-    Raises BadInput for a file that is missing, names an unknown side or fits no pattern, and for one that is on both sides,
-    DuplicateItem for an image that is listed twice.
+    Raises BadInput for a file that is missing, names an unknown side or fits no pattern, and for
+    one that is on both sides, DuplicateItem for an image that is listed twice.
     """
     if isinstance(place, Images):
         return place if contentless is None else _without_content(place, contentless)
@@ -90,16 +104,23 @@ def read_images(
     request = ImageSetRequest(path, beside, below, pattern)
     content = FORMS[_form(path)](request)
     if not content.entries:
-        raise BadInput(f"{path} holds no image ({', '.join(PICTURE_SUFFIXES[:6])} …); name a folder or a table of images.")
+        raise BadInput(
+            f"{path} holds no image ({', '.join(PICTURE_SUFFIXES[:6])} …); name a folder or a "
+            "table of images."
+        )
     try:
-        images = Images.from_entries(content.entries, marks=content.marks, listed=content.listed, notes=content.notes)
+        images = Images.from_entries(
+            content.entries, marks=content.marks, listed=content.listed, notes=content.notes
+        )
     except BadInput as error:
         raise type(error)(f"{path}: {error}") from error
     return images if contentless is None else _without_content(images, contentless)
 
 
 def named_place(text: str) -> tuple[str, str]:
-    """The name and the place of a data set: `NAME=PLACE`, or a place whose last part, without suffixes, is the name."""
+    """The name and the place of a data set: `NAME=PLACE`, or a place whose last part, without
+    suffixes, is the name.
+    """
     name, place = split_name(text)
     if name and not Path(text).exists():
         return name, place
@@ -110,7 +131,10 @@ def _without_content(images: Images, glob: str) -> Images:
     """The images with those marked whose id fits a glob. Raises BadUsage where none does."""
     bare = np.array([fnmatch.fnmatchcase(name, glob) for name in images.ids], dtype=np.bool_)
     if not bare.any():
-        what = f"{flag('--contentless-images', name='contentless')} {glob!r} matches no image, such as {images.ids[0]!r}"
+        what = (
+            f"{flag('--contentless-images', name='contentless')} {glob!r} matches no image, such "
+            f"as {images.ids[0]!r}"
+        )
         raise BadUsage(f"{what}; correct the pattern or leave it out.")
     return replace(images, contentless=images.contentless | bare)
 
@@ -127,24 +151,34 @@ def _split(word: str, where: str) -> Split:
 
 
 def read_folders(request: ImageSetRequest) -> ImageSet:
-    """Folders: one per side and in it one per instance; or files whose names give the instance by a pattern."""
+    """Folders: one per side and in it one per instance; or files whose names give the instance by a
+    pattern.
+    """
     place, queries = request.place, request.queries
     pattern = None if request.pattern is None else _pattern(request.pattern)
     if queries is None:
         return ImageSet([_image_file(path, place, pattern, None, "") for path in _files(place)])
     if place.resolve() == queries.resolve():
-        raise BadUsage(f"{place} is named for references and for queries; name two folders, or leave the second out.")
-    # Files of both sides may have the same name: ids begin with a part that distinguishes the folders.
+        raise BadUsage(
+            f"{place} is named for references and for queries; name two folders, or leave the "
+            "second out."
+        )
+    # Files of both sides may have the same name: ids begin with a part that distinguishes the
+    # folders.
     heads = (place.name, queries.name) if place.name != queries.name else ("references", "queries")
     entries, notes = list[ImageEntry](), list[str]()
     sides: tuple[Split, Split] = ("reference", "query")
-    for folder, other, side, head in zip((place, queries), (queries, place), sides, heads, strict=True):
+    for folder, other, side, head in zip(
+        (place, queries), (queries, place), sides, heads, strict=True
+    ):
         files = _files(folder)
         if other.resolve().is_relative_to(folder.resolve()):
             inner = folder / other.resolve().relative_to(folder.resolve())
             kept = [path for path in files if not path.is_relative_to(inner)]
             what = "queries" if side == "reference" else "references"
-            notes.append(f"{other} lies in {folder}: its {len(files) - len(kept)} images are {what} only")
+            notes.append(
+                f"{other} lies in {folder}: its {len(files) - len(kept)} images are {what} only"
+            )
             files = kept
         entries += [_image_file(path, folder, pattern, side, head) for path in files]
     return ImageSet(entries, notes=tuple(notes))
@@ -155,7 +189,9 @@ def _files(folder: Path) -> list[Path]:
     return [path for path in list_media(folder) if path.name.lower().endswith(PICTURE_SUFFIXES)]
 
 
-def _image_file(path: Path, folder: Path, pattern: re.Pattern[str] | None, side: Split | None, head: str) -> ImageEntry:
+def _image_file(
+    path: Path, folder: Path, pattern: re.Pattern[str] | None, side: Split | None, head: str
+) -> ImageEntry:
     below = path.relative_to(folder)
     fields: dict[str, str] = {}
     if pattern is not None:
@@ -170,9 +206,15 @@ def _image_file(path: Path, folder: Path, pattern: re.Pattern[str] | None, side:
     if side is None and parts and parts[0].lower() in SPLITS:
         side = SPLITS[parts.pop(0).lower()]
     if side is None:
-        expected = f"{folder}/references/INSTANCE/{path.name} and {folder}/queries/INSTANCE/…, or a folder of queries"
+        expected = (
+            f"{folder}/references/INSTANCE/{path.name} and {folder}/queries/INSTANCE/…, or a "
+            "folder of queries"
+        )
         other = flag("--query-images", name="queries")
-        raise BadInput(f"{path}: no folder says whether this is a reference or a query; expected {expected} as {other}.")
+        raise BadInput(
+            f"{path}: no folder says whether this is a reference or a query; expected "
+            f"{expected} as {other}."
+        )
     return ImageEntry(
         id="/".join(filter(None, (head, below.as_posix()))),
         instance=fields.get("instance") or (parts[0] if parts and pattern is None else None),
@@ -185,7 +227,9 @@ def _image_file(path: Path, folder: Path, pattern: re.Pattern[str] | None, side:
 
 
 def _pattern(text: str) -> re.Pattern[str]:
-    """`{instance}_{camera}_*.jpg` as a regular expression: a field is as short as it can be, `*` is anything. Raises BadUsage."""
+    """`{instance}_{camera}_*.jpg` as a regular expression: a field is as short as it can be, `*` is
+    anything. Raises BadUsage.
+    """
     written, fields = "", list[str]()
     for part in re.split(r"(\{[^{}]*\}|\*)", text):
         if part == "*":
@@ -194,14 +238,17 @@ def _pattern(text: str) -> re.Pattern[str]:
             field = part[1:-1]
             if field not in _FIELDS or field in fields:
                 raise BadUsage(
-                    f"{flag('--pattern')} {text!r}: {part} is not a field, or appears twice; known are {', '.join(_FIELDS)}."
+                    f"{flag('--pattern')} {text!r}: {part} is not a field, or appears twice; "
+                    f"known are {', '.join(_FIELDS)}."
                 )
             fields.append(field)
             written += f"(?P<{field}>.+?)"
         else:
             written += re.escape(part)
     if "instance" not in fields:
-        raise BadUsage(f"{flag('--pattern')} {text!r} has no instance; write it as {{instance}}_*.jpg.")
+        raise BadUsage(
+            f"{flag('--pattern')} {text!r} has no instance; write it as {{instance}}_*.jpg."
+        )
     return re.compile(written)
 
 
@@ -213,25 +260,36 @@ Row = tuple[str, Mapping[str, Any]]
 
 
 def read_table(request: ImageSetRequest) -> ImageSet:
-    """Tables: a row per image with its instance and its side, and perhaps camera, group, and whether it shows nothing."""
+    """Tables: a row per image with its instance and its side, and perhaps camera, group, and
+    whether it shows nothing.
+    """
     place = request.place
     rows = _rows(Source(place))
     if not rows:
         raise BadInput(f"{place} lists no image; expected a row per image: image,instance,split.")
     names = list(dict.fromkeys(name for _, cells in rows for name in cells))
     plain = {name.strip().casefold(): name for name in reversed(names)}
-    columns = {what: next((plain[word] for word in words if word in plain), None) for what, words in _COLUMNS.items()}
+    columns = {
+        what: next((plain[word] for word in words if word in plain), None)
+        for what, words in _COLUMNS.items()
+    }
     for what in ("image", "instance", "split"):
         if columns[what] is None:
             listed = ", ".join(map(repr, names))
             known = f"no column {what} ({', '.join(_COLUMNS[what])})"
             raise BadInput(f"{place}: {known}; found {listed}; expected image,instance,split.")
-    return ImageSet(_located(place, [_listed_image(place, row, columns) for row in rows], request.root))
+    return ImageSet(
+        _located(place, [_listed_image(place, row, columns) for row in rows], request.root)
+    )
 
 
 def _listed_image(table: Path, row: Row, columns: Mapping[str, str | None]) -> ImageEntry:
     where, given = f"{table}: {row[0]}", row[1]
-    texts = {what: str(given[name]).strip() for what, name in columns.items() if name and given.get(name) is not None}
+    texts = {
+        what: str(given[name]).strip()
+        for what, name in columns.items()
+        if name and given.get(name) is not None
+    }
     known = {what: text for what, text in texts.items() if text.casefold() not in _NOTHING}
     if "image" not in known:
         raise BadInput(f"{where} names no image; fill the column {columns['image']!r}.")
@@ -241,7 +299,9 @@ def _listed_image(table: Path, row: Row, columns: Mapping[str, str | None]) -> I
     bare = known.get("contentless", "").casefold()
     if bare not in (*_YES, *_NO):
         word = known["contentless"]
-        raise BadInput(f"{where}: {word!r} does not say whether the image is without content; write yes or no.")
+        raise BadInput(
+            f"{where}: {word!r} does not say whether the image is without content; write yes or no."
+        )
     return ImageEntry(
         id=known["image"],
         instance=known.get("instance"),
@@ -261,7 +321,9 @@ def _is_file(path: Path) -> bool:
 
 
 def _located(table: Path, entries: list[ImageEntry], root: Path | None) -> list[ImageEntry]:
-    """The entries with their files, where there are any. Raises BadInput for one that is missing among others."""
+    """The entries with their files, where there are any. Raises BadInput for one that is missing
+    among others.
+    """
     folder = table.parent if root is None else root
     missing = [each.id for each in entries if not _is_file(folder / each.id)]
     if root is None and len(missing) == len(entries):
@@ -283,7 +345,11 @@ def _rows(source: Source) -> Sequence[Row]:
         records: list[dict[str, Any]] = FORMATS["parquet records"].read(source, Request())
         return [(f"row {number}", cells) for number, cells in enumerate(records, 1)]
     text = decode_id(source.read())
-    return json_records(text, source.name) if text.lstrip()[:1] in ("{", "[") else _lines(source.name, text)
+    return (
+        json_records(text, source.name)
+        if text.lstrip()[:1] in ("{", "[")
+        else _lines(source.name, text)
+    )
 
 
 def _lines(name: str, text: str) -> Sequence[Row]:
@@ -296,7 +362,10 @@ def _lines(name: str, text: str) -> Sequence[Row]:
     wrong = next((row for row in table if len(row[1]) != len(columns)), None)
     if wrong is not None:
         where = f"{name}:{wrong[0].removeprefix('line ')}: {delimiter.join(wrong[1])[:60]!r}"
-        raise BadLine(f"{where} has {len(wrong[1])} fields, the header {len(columns)}; {advice_on_cells(delimiter)}.")
+        raise BadLine(
+            f"{where} has {len(wrong[1])} fields, the header {len(columns)}; "
+            f"{advice_on_cells(delimiter)}."
+        )
     return [(place, dict(zip(columns, fields, strict=True))) for place, fields in table[1:]]
 
 
@@ -304,26 +373,39 @@ def _lines(name: str, text: str) -> Sequence[Row]:
 
 
 def read_revisitop(request: ImageSetRequest) -> ImageSet:
-    """Ground truth with easy, hard and junk references per query, as in Revisited Oxford and Paris, in JSON.
+    """Ground truth with easy, hard and junk references per query, as in Revisited Oxford and Paris,
+    in JSON.
 
-    `imlist` and `qimlist` name the images, `gnd` has for each query lists of positions in `imlist`, from 0, or of names. A query
-    may have the name of a reference: it is then on both sides, as in the first Oxford. `bbx` is ignored: crop queries first.
+    `imlist` and `qimlist` name the images, `gnd` has for each query lists of positions in `imlist`,
+    from 0, or of names. A query may have the name of a reference: it is then on both sides, as in
+    the first Oxford. `bbx` is ignored: crop queries first.
     """
     place = request.place
     content: Any = read_json(Source(place), pairs=unique_keys)
     for name in ("imlist", "qimlist", "gnd"):
         if not isinstance(content, dict) or not isinstance(content.get(name), list):
-            raise BadInput(f"{place}: $.{name} is not a list; expected imlist, qimlist and gnd. Convert a pickle to JSON first.")
+            raise BadInput(
+                f"{place}: $.{name} is not a list; expected imlist, qimlist and gnd. Convert "
+                "a pickle to JSON first."
+            )
     references, queries, truth = (list[Any](content[name]) for name in ("imlist", "qimlist", "gnd"))
     if len(truth) != len(queries):
-        raise BadInput(f"{place}: {len(truth)} entries of gnd for {len(queries)} queries; every query has one.")
+        raise BadInput(
+            f"{place}: {len(truth)} entries of gnd for {len(queries)} queries; every query has one."
+        )
     for name, listed in (("imlist", references), ("qimlist", queries)):
         seen = set[str]()
         for number, each in enumerate(listed):
             if not isinstance(each, str) or not each:
-                raise BadInput(f"{place}: $.{name}[{number}] is {shown(each)}; expected the name of an image, a string.")
+                raise BadInput(
+                    f"{place}: $.{name}[{number}] is {shown(each)}; expected the name of an "
+                    "image, a string."
+                )
             if each in seen:
-                raise BadInput(f"{place}: $.{name}[{number}] lists {each!r} a second time; list every image once.")
+                raise BadInput(
+                    f"{place}: $.{name}[{number}] lists {each!r} a second time; list every "
+                    "image once."
+                )
             seen.add(each)
     known = set(references)
     sides: dict[str, Split] = dict.fromkeys(references, "reference")
@@ -332,7 +414,10 @@ def read_revisitop(request: ImageSetRequest) -> ImageSet:
         query: _marks(f"{place}: $.gnd[{number}]", entry, references, known)
         for number, (query, entry) in enumerate(zip(queries, truth, strict=True))
     }
-    entries = [ImageEntry(name, None, side, _file(place, name, request.root)) for name, side in sides.items()]
+    entries = [
+        ImageEntry(name, None, side, _file(place, name, request.root))
+        for name, side in sides.items()
+    ]
     return ImageSet(entries, marks, ListedIds(tuple(queries), tuple(references)))
 
 
@@ -342,13 +427,19 @@ def _marks(where: str, entry: Any, references: Sequence[str], known: set[str]) -
     found: dict[str, list[str]] = {kind: [] for kind in Marks._fields}
     lists: Mapping[Any, Any] = entry
     if not set(lists) & set(_KINDS):
-        raise BadInput(f"{where} has none of easy, hard and junk; expected at least one list of images.")
+        raise BadInput(
+            f"{where} has none of easy, hard and junk; expected at least one list of images."
+        )
     for key, kind in _KINDS.items():
         listed: Any = [] if lists.get(key) is None else lists[key]
         if not isinstance(listed, (list, tuple)):
             raise BadInput(f"{where}.{key} is {shown(listed)}; expected a list of images.")
         for value in listed:
-            if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < len(references):
+            if (
+                isinstance(value, int)
+                and not isinstance(value, bool)
+                and 0 <= value < len(references)
+            ):
                 found[kind].append(references[value])
             elif isinstance(value, str) and value in known:
                 found[kind].append(value)
@@ -365,7 +456,8 @@ def _file(table: Path, name: str, root: Path | None) -> Path | None:
         if _is_file(root / f"{name}{suffix}"):
             return root / f"{name}{suffix}"
     raise BadInput(
-        f"{table}: the image {name!r} is not in {root}, with or without a suffix; fetch it, or name another {flag('--root')}."
+        f"{table}: the image {name!r} is not in {root}, with or without a suffix; fetch it, "
+        f"or name another {flag('--root')}."
     )
 
 
@@ -375,7 +467,9 @@ def _form(place: Path) -> str:
     if not place.is_file():
         raise BadInput(f"{place} is not a data set of images; known are {', '.join(FORMS)}.")
     head = Source(place).head()
-    is_truth = head.lstrip().startswith(b"{") and any(name in head for name in (b'"imlist"', b'"gnd"', b'"qimlist"'))
+    is_truth = head.lstrip().startswith(b"{") and any(
+        name in head for name in (b'"imlist"', b'"gnd"', b'"qimlist"')
+    )
     return "revisitop" if is_truth else "tables"
 
 

@@ -1,4 +1,6 @@
-"""Images of instances as queries and references, the filters, and the judgments: references of the query's instance."""
+"""Images of instances as queries and references, the filters, and the judgments: references of the
+query's instance.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
@@ -17,15 +19,22 @@ Split = Literal["reference", "query", "both"]
 Switch = Literal["filter", "keep"]
 Pairs = list[tuple[int, int]]
 SPLITS: Mapping[str, Split] = {
-    **dict.fromkeys(("reference", "references", "ref", "gallery", "database", "db", "index", "train"), "reference"),
+    **dict.fromkeys(
+        ("reference", "references", "ref", "gallery", "database", "db", "index", "train"),
+        "reference",
+    ),
     **dict.fromkeys(("query", "queries", "probe", "test"), "query"),
     "both": "both",
 }
-"""The words for the two sides, in lower case, and their meaning; `both` is a query and one of the references."""
+"""The words for the two sides, in lower case, and their meaning; `both` is a query and one of the
+references.
+"""
 
 
 class ImageEntry(NamedTuple):
-    """One image of a data set. camera: the camera that took it. group: images that a query must not meet, as its own session."""
+    """One image of a data set. camera: the camera that took it. group: images that a query must not
+    meet, as its own session.
+    """
 
     id: str
     instance: str | None
@@ -37,7 +46,9 @@ class ImageEntry(NamedTuple):
 
 
 class Marks(NamedTuple):
-    """The ground truth of one query: references that are easy, hard, and neither relevant nor counted."""
+    """The ground truth of one query: references that are easy, hard, and neither relevant nor
+    counted.
+    """
 
     easy: tuple[str, ...] = ()
     hard: tuple[str, ...] = ()
@@ -45,7 +56,9 @@ class Marks(NamedTuple):
 
 
 class ListedIds(NamedTuple):
-    """The ids of both sides in the data set's own order, which rows and columns of scores without ids follow."""
+    """The ids of both sides in the data set's own order, which rows and columns of scores without
+    ids follow.
+    """
 
     queries: tuple[str, ...]
     references: tuple[str, ...]
@@ -58,11 +71,15 @@ _COLUMNS = ("ids", "paths", "instances", "splits", "cameras", "groups")
 class Images:
     """A row per image, in the order of the ids' bytes.
 
-    ids: all different. paths: the files, None where only ids are known. instances: the label of each, None without one.
-    splits: the side of each. cameras, groups: as for `ImageEntry`, None where no image has one. contentless: (n,) whether an
-    image shows nothing that could be recognised. marks: query -> ground truth, None where instances decide.
-    listed: the data set's own order, None where it has none, and for a part of its images. notes: on what was read.
-    Raises BadInput where lengths differ or marks name an unknown image, DuplicateItem for an id that appears twice.
+    ids: all different. paths: the files, None where only ids are known. instances: the label of
+    each, None without one.
+    splits: the side of each. cameras, groups: as for `ImageEntry`, None where no image has one.
+    contentless: (n,) whether an image shows nothing that could be recognised. marks: query ->
+    ground truth, None where instances decide.
+    listed: the data set's own order, None where it has none, and for a part of its images. notes:
+    on what was read.
+    Raises BadInput where lengths differ or marks name an unknown image, DuplicateItem for an id
+    that appears twice.
     """
 
     ids: tuple[str, ...]
@@ -84,7 +101,10 @@ class Images:
         for name in (*_COLUMNS, "contentless"):
             column: Sequence[object] | None = getattr(self, name)
             if column is not None and len(column) != len(self.ids):
-                raise BadInput(f"images: {name} has {len(column)} rows, ids has {len(self.ids)}; give every column one length.")
+                raise BadInput(
+                    f"images: {name} has {len(column)} rows, ids has {len(self.ids)}; give "
+                    "every column one length."
+                )
         for first, second in zip(self.ids, self.ids[1:], strict=False):
             if first == second:
                 raise DuplicateItem(f"the image {first!r} is listed twice; list every image once.")
@@ -92,10 +112,15 @@ class Images:
             listed = [*marks.easy, *marks.hard, *marks.junk]
             if len(set(listed)) < len(listed):
                 double = next(name for name in listed if listed.count(name) > 1)
-                raise DuplicateItem(f"the ground truth of query {query!r} lists {double!r} twice; list it once, as one kind.")
+                raise DuplicateItem(
+                    f"the ground truth of query {query!r} lists {double!r} twice; list it "
+                    "once, as one kind."
+                )
             missing = next((name for name in (query, *listed) if name not in self.index), None)
             if missing is not None:
-                what = f"the ground truth of query {query!r} names {missing!r}, which is not an image"
+                what = (
+                    f"the ground truth of query {query!r} names {missing!r}, which is not an image"
+                )
                 raise BadInput(f"{what}; list it or correct the name.")
 
     @classmethod
@@ -109,19 +134,42 @@ class Images:
     ) -> "Images":
         """The table of images in any order.
 
-        Raises BadInput where some have a path and others have none, and for a query whose file is that of a reference, too.
+        Raises BadInput where some have a path and others have none, and for a query whose file is
+        that of a reference, too.
         """
         unordered = list(entries)
-        rows = [unordered[row] for row in order_ids([each.id for each in unordered]).tolist()] if unordered else []
-        columns = [tuple(column) for column in zip(*rows, strict=True)] or [()] * len(ImageEntry._fields)
+        rows = (
+            [unordered[row] for row in order_ids([each.id for each in unordered]).tolist()]
+            if unordered
+            else []
+        )
+        columns = [tuple(column) for column in zip(*rows, strict=True)] or [()] * len(
+            ImageEntry._fields
+        )
         ids, instances, splits, *optional, contentless = columns
-        paths, cameras, groups = (column if any(each is not None for each in column) else None for column in optional)
+        paths, cameras, groups = (
+            column if any(each is not None for each in column) else None for column in optional
+        )
         if paths is not None and None in paths:
             lacking = ids[paths.index(None)]
-            raise BadInput(f"the image {lacking!r} has no file, others have one; name a file for all or for none.")
+            raise BadInput(
+                f"the image {lacking!r} has no file, others have one; name a file for all or "
+                "for none."
+            )
         bare = np.array(contentless, dtype=np.bool_)
         notes = (*notes, *_same_files(rows))
-        return cls(ids, paths, instances, splits, cameras, groups, bare, marks=marks, listed=listed, notes=notes)
+        return cls(
+            ids,
+            paths,
+            instances,
+            splits,
+            cameras,
+            groups,
+            bare,
+            marks=marks,
+            listed=listed,
+            notes=notes,
+        )
 
     @cached_property
     def index(self) -> dict[str, int]:
@@ -142,38 +190,60 @@ class Images:
     def take(self, rows: Ints) -> "Images":
         """Some of the images, by ascending rows; without marks."""
         columns: dict[str, Any] = {name: getattr(self, name) for name in _COLUMNS}
-        some = {name: each and tuple(each[row] for row in rows.tolist()) for name, each in columns.items()}
+        some = {
+            name: each and tuple(each[row] for row in rows.tolist())
+            for name, each in columns.items()
+        }
         return replace(self, **some, contentless=self.contentless[rows], marks=None, listed=None)
 
 
 def _same_files(entries: Iterable[ImageEntry]) -> list[str]:
-    """A note on images of both sides that have one content. Raises BadInput where a query has that of another reference."""
+    """A note on images of both sides that have one content. Raises BadInput where a query has that
+    of another reference.
+    """
     sized: dict[int, list[ImageEntry]] = {}
     for each in entries:
         if each.path is not None and each.path.is_file() and each.path.stat().st_size:
             sized.setdefault(each.path.stat().st_size, []).append(each)
-    alike = [each for own in sized.values() if {each.split for each in own} not in ({"query"}, {"reference"}) for each in own]
+    alike = [
+        each
+        for own in sized.values()
+        if {each.split for each in own} not in ({"query"}, {"reference"})
+        for each in own
+    ]
     if len(alike) < 2:
         return []
     # Loaded where there may be any: few data sets have two files of one size.
     from rankwell.encoders.runs import digests
 
     known: dict[str, list[ImageEntry]] = {}
-    for each, digest in zip(alike, digests([each.path for each in alike if each.path]), strict=True):
+    for each, digest in zip(
+        alike, digests([each.path for each in alike if each.path]), strict=True
+    ):
         known.setdefault(digest, []).append(each)
     doubled = 0
     for digest, own in known.items():
-        one, *_, other = sorted(own, key=lambda each: ("query", "both", "reference").index(each.split)) * 2
+        one, *_, other = (
+            sorted(own, key=lambda each: ("query", "both", "reference").index(each.split)) * 2
+        )
         if digest and one.split != other.split:
-            what = f"{one.path} and {other.path} have the same content, one as a query and one as a reference"
-            raise BadInput(f"{what}: the query would find itself. Remove one of them, or list the image once, as both.")
+            what = (
+                f"{one.path} and {other.path} have the same content, one as a query and one as a "
+                "reference"
+            )
+            raise BadInput(
+                f"{what}: the query would find itself. Remove one of them, or list the image "
+                "once, as both."
+            )
         doubled += len(own) * bool(digest and one.split == "both" and len(own) > 1)
     return [f"{doubled} images have the content of another one, and find it"] if doubled else []
 
 
 @dataclass(frozen=True, eq=False)
 class FilteredImages:
-    """The images that take part, and how many were left out, by reason; an image of which one side stays is counted nowhere."""
+    """The images that take part, and how many were left out, by reason; an image of which one side
+    stays is counted nowhere.
+    """
 
     images: Images
     counts: Mapping[str, int]
@@ -181,23 +251,40 @@ class FilteredImages:
     @property
     def notes(self) -> list[str]:
         """The counts in words."""
-        return [f"{n} {_singular(name) if n == 1 else name}".replace("_", " ") for name, n in self.counts.items()]
+        return [
+            f"{n} {_singular(name) if n == 1 else name}".replace("_", " ")
+            for name, n in self.counts.items()
+        ]
 
 
 def filter_images(
-    images: Images, *, contentless: Switch = "filter", absent: Switch = "filter", junk_label: str | None = None
+    images: Images,
+    *,
+    contentless: Switch = "filter",
+    absent: Switch = "filter",
+    junk_label: str | None = None,
 ) -> FilteredImages:
-    """The images without references that show nothing, and then without queries whose instance no reference shows.
+    """The images without references that show nothing, and then without queries whose instance no
+    reference shows.
 
-    junk_label: references with this label are left out, too. An image of both sides loses the filtered side only. With marks, a
-    query is absent if they list nothing easy or hard; without a label, unless no image has one.
+    junk_label: references with this label are left out, too. An image of both sides loses the
+    filtered side only. With marks, a query is absent if they list nothing easy or hard; without a
+    label, unless no image has one.
     """
     references, queries = images.references(), images.queries()
-    bare = references.contentless if contentless == "filter" else np.zeros(len(references), dtype=np.bool_)
+    bare = (
+        references.contentless
+        if contentless == "filter"
+        else np.zeros(len(references), dtype=np.bool_)
+    )
     empty = {references.ids[row] for row in np.flatnonzero(bare).tolist()}
     labels = dict(zip(references.ids, references.instances, strict=True))
-    junk = {name for name, label in labels.items() if label == junk_label and label is not None} - empty
-    shown = {label for name, label in labels.items() if name not in empty | junk and label is not None}
+    junk = {
+        name for name, label in labels.items() if label == junk_label and label is not None
+    } - empty
+    shown = {
+        label for name, label in labels.items() if name not in empty | junk and label is not None
+    }
     missing: dict[str, str | None] = {}
     if absent == "filter" and images.marks is not None:
         judged = {name for name, own in images.marks.items() if own.easy or own.hard}
@@ -218,7 +305,11 @@ def filter_images(
 
 def _singular(name: str) -> str:
     """The name of a count for one image."""
-    return name.replace("references", "reference").replace("queries", "query").replace("absent_instances", "an_absent_instance")
+    return (
+        name.replace("references", "reference")
+        .replace("queries", "query")
+        .replace("absent_instances", "an_absent_instance")
+    )
 
 
 def _without(images: Images, references: Set[str], queries: Set[str]) -> Images:
@@ -230,7 +321,9 @@ def _without(images: Images, references: Set[str], queries: Set[str]) -> Images:
         is_reference = split != "query" and name not in references
         if is_query or is_reference:
             rows.append(row)
-            splits[row] = "both" if is_query and is_reference else "query" if is_query else "reference"
+            splits[row] = (
+                "both" if is_query and is_reference else "query" if is_query else "reference"
+            )
     kept = replace(images, splits=tuple(splits), marks=None).take(np.array(rows, dtype=np.int64))
     if images.marks is None:
         return kept
@@ -244,7 +337,9 @@ def _without(images: Images, references: Set[str], queries: Set[str]) -> Images:
 
 @dataclass(frozen=True, eq=False)
 class InstanceTruth:
-    """The relevant references of each query and its junk, by position; (pairs,) columns sorted by query, then by reference."""
+    """The relevant references of each query and its junk, by position; (pairs,) columns sorted by
+    query, then by reference.
+    """
 
     queries: Sequence[str]
     references: Sequence[str]
@@ -254,11 +349,22 @@ class InstanceTruth:
     query_instances: Sequence[str | None] | None = None
     reference_instances: Sequence[str | None] | None = None
 
-    def judged(self, relevant: Iterable[tuple[int, int]], junk: Iterable[tuple[int, int]] = ()) -> "InstanceTruth":
-        """The same images with these pairs (query, reference); a pair that is both counts as junk."""
+    def judged(
+        self, relevant: Iterable[tuple[int, int]], junk: Iterable[tuple[int, int]] = ()
+    ) -> "InstanceTruth":
+        """The same images with these pairs (query, reference); a pair that is both counts as
+        junk.
+        """
         pairs = sorted((dict.fromkeys(relevant, False) | dict.fromkeys(junk, True)).items())
-        owner, item = (np.array([pair[side] for pair, _ in pairs], dtype=np.int64) for side in (0, 1))
-        return replace(self, owner=owner, item=item, junk=np.array([is_junk for _, is_junk in pairs], dtype=np.bool_))
+        owner, item = (
+            np.array([pair[side] for pair, _ in pairs], dtype=np.int64) for side in (0, 1)
+        )
+        return replace(
+            self,
+            owner=owner,
+            item=item,
+            junk=np.array([is_junk for _, is_junk in pairs], dtype=np.bool_),
+        )
 
     @classmethod
     def unjudged(cls, queries: Sequence[str], references: Sequence[str]) -> "InstanceTruth":
@@ -268,7 +374,9 @@ class InstanceTruth:
 
     @cached_property
     def judgments(self) -> Judgments:
-        """A row per pair, relevant references with grade 1; queries and references in the order of the tables."""
+        """A row per pair, relevant references with grade 1; queries and references in the order of
+        the tables.
+        """
         pairs = Positives.of(self.owner, self.item, len(self.queries), len(self.references))
         return replace(pairs.judgments(self.queries, self.references), junk=self.junk)
 
@@ -284,27 +392,39 @@ def both_sides(images: Images) -> tuple[Images, Images]:
     # Without a reference every query is left out, too.
     for what, side in (("reference", references), ("query", queries)):
         if not len(side):
-            other = f"; where they are in another folder, name it with {flag('--query-images', name='queries')}"
+            other = (
+                "; where they are in another folder, name it with "
+                f"{flag('--query-images', name='queries')}"
+            )
             hint = other if what == "query" else ""
-            raise NothingToEvaluate(f"there is no {what} image left; a data set has images of both sides{hint}.")
+            raise NothingToEvaluate(
+                f"there is no {what} image left; a data set has images of both sides{hint}."
+            )
     return queries, references
 
 
 def instance_truth(
-    images: Images, *, exclude: Sequence[Excluded] = (), level: Level = "medium", labels: bool = True
+    images: Images,
+    *,
+    exclude: Sequence[Excluded] = (),
+    level: Level = "medium",
+    labels: bool = True,
 ) -> InstanceTruth:
-    """A reference is relevant if it shows the query's instance; or, where the images have marks, by those of the level.
+    """A reference is relevant if it shows the query's instance; or, where the images have marks, by
+    those of the level.
 
-    exclude: references that count nowhere: the query `self`, those of its instance by its own `camera`, all of its `group`.
-    level: of marks, `easy` are the easy ones, `medium` easy and hard, `hard` the hard ones; all others that are listed are junk.
-    labels: False leaves the judgments to the caller. Raises BadUsage where cameras, groups or a level are requested and the
-    images have none, NothingToEvaluate without a query or without a reference.
+    exclude: references that count nowhere: the query `self`, those of its instance by its own
+    `camera`, all of its `group`. level: of marks, `easy` are the easy ones, `medium` easy and hard,
+    `hard` the hard ones; all others that are listed are junk. labels: False leaves the judgments to
+    the caller. Raises BadUsage where cameras, groups or a level are requested and the images have
+    none, NothingToEvaluate without a query or without a reference.
     """
     queries, references = both_sides(images)
     for name, column in (("camera", images.cameras), ("group", images.groups)):
         if name in exclude and column is None:
             raise BadUsage(
-                f"{flag('--exclude', name)}: no image has a {name}; add a column of that name, or leave the exclusion out."
+                f"{flag('--exclude', name)}: no image has a {name}; add a column of that "
+                "name, or leave the exclusion out."
             )
     relevant, junk = _judged(queries, references, images, level) if labels else (Pairs(), Pairs())
     sides = replace(
@@ -312,38 +432,58 @@ def instance_truth(
         query_instances=queries.instances,
         reference_instances=references.instances,
     )
-    return sides.judged(relevant, [*junk, *(pair for rule in exclude for pair in _excluded(rule, queries, references))])
+    return sides.judged(
+        relevant,
+        [*junk, *(pair for rule in exclude for pair in _excluded(rule, queries, references))],
+    )
 
 
-def _judged(queries: Images, references: Images, images: Images, level: Level) -> tuple[Pairs, Pairs]:
+def _judged(
+    queries: Images, references: Images, images: Images, level: Level
+) -> tuple[Pairs, Pairs]:
     """The relevant pairs and the junk."""
     if images.marks is None:
         if not any(label is not None for label in images.instances):
             raise NothingToEvaluate(
-                f"no image has an instance, such as {queries.ids[0]!r}; put images into folders of instances, give the form of "
+                f"no image has an instance, such as {queries.ids[0]!r}; put images into "
+                "folders of instances, give the form of "
                 f"file names with {flag('--pattern')}, or name {flag('--positives')}."
             )
         if level != "medium":
-            raise BadUsage(f"the level {level} needs a ground truth with easy and hard references; name one (a JSON with gnd).")
+            raise BadUsage(
+                f"the level {level} needs a ground truth with easy and hard references; name "
+                "one (a JSON with gnd)."
+            )
         return _of_one_label(queries.instances, references.instances), []
     place, relevant, junk = references.index, Pairs(), Pairs()
     for query, name in enumerate(queries.ids):
         own = images.marks.get(name, Marks())
-        for names, is_relevant in ((own.easy, level != "hard"), (own.hard, level != "easy"), (own.junk, False)):
-            (relevant if is_relevant else junk).extend((query, place[item]) for item in names if item in place)
+        for names, is_relevant in (
+            (own.easy, level != "hard"),
+            (own.hard, level != "easy"),
+            (own.junk, False),
+        ):
+            (relevant if is_relevant else junk).extend(
+                (query, place[item]) for item in names if item in place
+            )
     return relevant, junk
 
 
 def _excluded(rule: Excluded, queries: Images, references: Images) -> Pairs:
     if rule == "camera":
         return _of_one_label(_seen_by(queries), _seen_by(references))
-    return _of_one_label(*(each.ids if rule == "self" else each.groups or () for each in (queries, references)))
+    return _of_one_label(
+        *(each.ids if rule == "self" else each.groups or () for each in (queries, references))
+    )
 
 
 def _seen_by(images: Images) -> list[tuple[str, str] | None]:
     """The instance and the camera of each image, None where either is unknown."""
     pairs = zip(images.instances, images.cameras or (), strict=True)
-    return [None if instance is None or camera is None else (instance, camera) for instance, camera in pairs]
+    return [
+        None if instance is None or camera is None else (instance, camera)
+        for instance, camera in pairs
+    ]
 
 
 def _of_one_label(queries: Sequence[object], references: Sequence[object]) -> Pairs:
@@ -351,4 +491,9 @@ def _of_one_label(queries: Sequence[object], references: Sequence[object]) -> Pa
     items: dict[object, list[int]] = {}
     for item, label in enumerate(references):
         items.setdefault(label, []).append(item)
-    return [(query, item) for query, label in enumerate(queries) if label is not None for item in items.get(label, ())]
+    return [
+        (query, item)
+        for query, label in enumerate(queries)
+        if label is not None
+        for item in items.get(label, ())
+    ]

@@ -1,4 +1,6 @@
-"""Pictures compared by their local features: SIFT, the ratio test, and the number of matches that one homography explains."""
+"""Pictures compared by their local features: SIFT, the ratio test, and the number of matches that
+one homography explains.
+"""
 
 import math
 import time
@@ -25,27 +27,35 @@ Score = Literal["inliers", "matches"]
 Progress = Callable[[str, int, int], None]
 
 _SIDE = 16
-"""Queries and references of a part of the work at most: it takes a second or so, and a reference is made ready once for all."""
+"""Queries and references of a part of the work at most: it takes a second or so, and a reference is
+made ready once for all.
+"""
 _CORNERS = 4
 """Any four matches fit a homography: fewer prove nothing."""
 
 
 class Features(NamedTuple):
-    """The features of a picture. points: (n, 2) x and y in pixels. descriptors: (n, 128); SIFT's own are integers up to 255."""
+    """The features of a picture. points: (n, 2) x and y in pixels. descriptors: (n, 128); SIFT's
+    own are integers up to 255.
+    """
 
     points: Singles
     descriptors: NDArray[Any]
 
 
 class MatchCounts(NamedTuple):
-    """Number of features of a query that match one of a reference, and of those that fit one homography."""
+    """Number of features of a query that match one of a reference, and of those that fit one
+    homography.
+    """
 
     matches: int
     inliers: int
 
 
 class _PictureFeatures(NamedTuple):
-    """SIFT's features of a picture, the seconds that finding them took, and whether they were in the cache; or the problem."""
+    """SIFT's features of a picture, the seconds that finding them took, and whether they were in
+    the cache; or the problem.
+    """
 
     own: Features
     seconds: float
@@ -58,7 +68,9 @@ _NOTHING = Features(np.zeros((0, 2), dtype=np.float32), np.zeros((0, 128), dtype
 
 @dataclass(frozen=True, eq=False)
 class PairMatches:
-    """The matches and inliers of pairs of pictures, the seconds that they took, and why pictures could not be read."""
+    """The matches and inliers of pairs of pictures, the seconds that they took, and why pictures
+    could not be read.
+    """
 
     matches: Floats
     inliers: Floats
@@ -76,11 +88,14 @@ class PairMatches:
 class LocalFeatures:
     """Scores of pairs of pictures by their local features.
 
-    Queries are matched to references, not back: two features of a query may have one nearest, and score(a, b) is not score(b, a).
-    Both scores are integers, so that many references tie. OpenCV and NumPy start no threads of their own; see `crew` for the
-    requirements of processes on a script. Results do not depend on the number of threads or processes.
-    Raises MissingExtra without OpenCV, BadUsage for numbers out of their range, and for threads beside processes.
-    Sources: Lowe 2004, section 7.1 (SIFT, ratio test); Arandjelović and Zisserman 2012 (RootSIFT); Fischler and Bolles 1981.
+    Queries are matched to references, not back: two features of a query may have one nearest, and
+    score(a, b) is not score(b, a). Both scores are integers, so that many references tie. OpenCV
+    and NumPy start no threads of their own; see `crew` for the requirements of processes on a
+    script. Results do not depend on the number of threads or processes.
+    Raises MissingExtra without OpenCV, BadUsage for numbers out of their range, and for threads
+    beside processes.
+    Sources: Lowe 2004, section 7.1 (SIFT, ratio test); Arandjelović and Zisserman 2012 (RootSIFT);
+    Fischler and Bolles 1981.
 
     Parameters
     ----------
@@ -99,7 +114,8 @@ class LocalFeatures:
     workers
         Threads; by default as many as there are processors.
     processes
-        How many processes to start in place of threads, which are faster on most machines; the scores are the same.
+        How many processes to start in place of threads, which are faster on most machines; the
+        scores are the same.
     cache
         Folder in which features are kept by the content of each image.
     seed
@@ -118,7 +134,10 @@ class LocalFeatures:
     processes: int = 1
 
     def __post_init__(self) -> None:
-        for name, value, known in (("descriptor", self.descriptor, Descriptor), ("score", self.score, Score)):
+        for name, value, known in (
+            ("descriptor", self.descriptor, Descriptor),
+            ("score", self.score, Score),
+        ):
             if value not in get_args(known):
                 raise BadUsage(f"{name} {value!r}; {suggest(value, get_args(known))}")
         for name in ("longest", "features", "workers", "processes"):
@@ -129,47 +148,88 @@ class LocalFeatures:
             what = f"workers {self.workers} and processes {self.processes}"
             raise BadUsage(f"{what}; a process has one thread, name one of the two.")
         if not 0 < self.ratio <= 1 or not self.reprojection > 0:
-            raise BadUsage(f"ratio {self.ratio}, reprojection {self.reprojection}; expected a share up to 1 and pixels above 0.")
+            raise BadUsage(
+                f"ratio {self.ratio}, reprojection {self.reprojection}; expected a share up "
+                "to 1 and pixels above 0."
+            )
         _opencv()
 
-    def scores(self, queries: Sequence[Path], references: Sequence[Path], *, progress: Progress | None = None) -> Floats:
-        """(queries, references) the score of every pair, as float64. Raises BadInput for a picture that cannot be read."""
+    def scores(
+        self,
+        queries: Sequence[Path],
+        references: Sequence[Path],
+        *,
+        progress: Progress | None = None,
+    ) -> Floats:
+        """(queries, references) the score of every pair, as float64. Raises BadInput for a picture
+        that cannot be read.
+        """
         found = self.compare(queries, references, progress=progress)
         for message in found.problems.values():
             raise BadInput(message)
         return found.scores(self.score)
 
-    def compare(self, queries: Sequence[Path], references: Sequence[Path], *, progress: Progress | None = None) -> PairMatches:
-        """Every query against every reference; pictures that cannot be read are listed. progress: of each step, by its name."""
+    def compare(
+        self,
+        queries: Sequence[Path],
+        references: Sequence[Path],
+        *,
+        progress: Progress | None = None,
+    ) -> PairMatches:
+        """Every query against every reference; pictures that cannot be read are listed. progress:
+        of each step, by its name.
+        """
         paths = list(dict.fromkeys([*queries, *references]))
         place = {path: number for number, path in enumerate(paths)}
-        with _one_thread_each(), crew(self.processes, threads=self.workers, prepare=_spare_threads) as each:
+        with (
+            _one_thread_each(),
+            crew(self.processes, threads=self.workers, prepare=_spare_threads) as each,
+        ):
             known: list[_PictureFeatures] = []
             for found in each(self._found, paths):
                 known.append(found)
                 if progress is not None:
                     progress("local features", len(known), len(paths))
-            own, others = ([known[place[path]].own for path in side] for side in (queries, references))
+            own, others = (
+                [known[place[path]].own for path in side] for side in (queries, references)
+            )
             counts, seconds = self._matched(own, others, each, progress)
         read = [number for number, found in enumerate(known) if not found.problem]
         return PairMatches(
             matches=counts[0],
             inliers=counts[1],
-            problems={path: found.problem for path, found in zip(paths, known, strict=True) if found.problem},
+            problems={
+                path: found.problem
+                for path, found in zip(paths, known, strict=True)
+                if found.problem
+            },
             feature_seconds={paths[number]: known[number].seconds for number in read},
             matching_seconds=seconds,
             cached=sum(known[number].cached for number in read),
         )
 
     def _matched(
-        self, queries: Sequence[Features], references: Sequence[Features], each: Each, progress: Progress | None
+        self,
+        queries: Sequence[Features],
+        references: Sequence[Features],
+        each: Each,
+        progress: Progress | None,
     ) -> tuple[Floats, Floats]:
-        """(2, queries, references) matches and inliers, and (queries,) the seconds, from SIFT's features."""
+        """(2, queries, references) matches and inliers, and (queries,) the seconds, from SIFT's
+        features.
+        """
         counts, seconds = np.zeros((2, len(queries), len(references))), np.zeros(len(queries))
         hands = self.processes if self.processes > 1 else self.workers or processors()
         side = max(1, min(_SIDE, math.isqrt(len(queries) * len(references) // (8 * hands))))
-        starts = [(row, column) for row in range(0, len(queries), side) for column in range(0, len(references), side)]
-        parts = [(queries[row : row + side], references[column : column + side]) for row, column in starts]
+        starts = [
+            (row, column)
+            for row in range(0, len(queries), side)
+            for column in range(0, len(references), side)
+        ]
+        parts = [
+            (queries[row : row + side], references[column : column + side])
+            for row, column in starts
+        ]
         for (row, column), (own, took) in zip(starts, each(self._block, parts), strict=True):
             counts[:, row : row + side, column : column + side] = own
             seconds[row : row + side] += took
@@ -192,7 +252,9 @@ class LocalFeatures:
         return counts, seconds
 
     def find(self, path: Path) -> Features:
-        """The features of a picture, from the cache where they are in it. Raises BadInput where the picture cannot be read."""
+        """The features of a picture, from the cache where they are in it. Raises BadInput where the
+        picture cannot be read.
+        """
         return self._rooted(self._looked_up(path).own)
 
     def _looked_up(self, path: Path) -> _PictureFeatures:
@@ -209,7 +271,9 @@ class LocalFeatures:
         return found
 
     def match(self, query: Features, reference: Features) -> MatchCounts:
-        """Number of features that match, and of matches that one homography explains: 0 below four matches."""
+        """Number of features that match, and of matches that one homography explains: 0 below four
+        matches.
+        """
         if len(query.points) == 0 or len(reference.points) < 2:
             return MatchCounts(0, 0)
         (first, nearest), (_, second) = _two_nearest(query.descriptors, reference.descriptors)
@@ -217,18 +281,28 @@ class LocalFeatures:
         matches = int(np.count_nonzero(taken))
         if self.score == "matches" or matches < _CORNERS:
             return MatchCounts(matches, 0)
-        return MatchCounts(matches, self._inliers(query.points[taken], reference.points[first[taken]]))
+        return MatchCounts(
+            matches, self._inliers(query.points[taken], reference.points[first[taken]])
+        )
 
     def describe(self) -> dict[str, Any]:
         """The settings that decide the scores, and OpenCV's version."""
-        chosen = {name: getattr(self, name) for name in ("descriptor", "score", "ratio", "reprojection", "seed")}
+        chosen = {
+            name: getattr(self, name)
+            for name in ("descriptor", "score", "ratio", "reprojection", "seed")
+        }
         return {**self._maker(), **chosen, "direction": "query to reference"}
 
     def _maker(self) -> dict[str, Any]:
         from PIL import __version__
 
         versions = {"opencv": _opencv().__version__, "pillow": __version__}
-        return {"detector": "SIFT", "longest": self.longest, "features": self.features, "versions": versions}
+        return {
+            "detector": "SIFT",
+            "longest": self.longest,
+            "features": self.features,
+            "versions": versions,
+        }
 
     def _detected(self, path: Path) -> _PictureFeatures:
         begin = time.perf_counter()
@@ -259,8 +333,11 @@ class LocalFeatures:
 
 
 def _two_nearest(queries: Singles, references: Singles) -> list[tuple[Ints, Floats]]:
-    """(queries,) the nearest and the second nearest reference of each, with its squared distance; of equals the earlier one."""
-    # The product says only who is nearest, for |a - b|² = |a|² + |b|² - 2ab; how near is computed from the difference itself.
+    """(queries,) the nearest and the second nearest reference of each, with its squared distance;
+    of equals the earlier one.
+    """
+    # The product says only who is nearest, for |a - b|² = |a|² + |b|² - 2ab; how near is computed
+    # from the difference itself.
     closeness = 2 * (queries @ references.T) - np.einsum("ij,ij->i", references, references)
     found: list[tuple[Ints, Floats]] = []
     for _ in range(2):
@@ -273,7 +350,9 @@ def _two_nearest(queries: Singles, references: Singles) -> list[tuple[Ints, Floa
 
 @contextmanager
 def _one_thread_each() -> Generator[None]:
-    """Restricts OpenCV and the matrix product to the calling thread: our own threads take one picture each."""
+    """Restricts OpenCV and the matrix product to the calling thread: our own threads take one
+    picture each.
+    """
     from threadpoolctl import threadpool_limits
 
     opencv = _opencv()
@@ -298,5 +377,7 @@ def _opencv() -> Any:
     try:
         import cv2
     except ImportError as error:
-        raise MissingExtra("local features are found by OpenCV: pip install 'rankwell[vision]'.") from error
+        raise MissingExtra(
+            "local features are found by OpenCV: pip install 'rankwell[vision]'."
+        ) from error
     return cv2

@@ -5,15 +5,35 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
-from rankwell.conventions import LabelledMeasure, NoRelevantRule, check_views, choose_measures, find_convention
-from rankwell.core.options import ConventionName, CutoffNumbers, Input, InputData, MeasureNames, Option, cutoffs
+from rankwell.conventions import (
+    LabelledMeasure,
+    NoRelevantRule,
+    check_views,
+    choose_measures,
+    find_convention,
+)
+from rankwell.core.options import (
+    ConventionName,
+    CutoffNumbers,
+    Input,
+    InputData,
+    MeasureNames,
+    Option,
+    cutoffs,
+)
 from rankwell.core.registry import at_each_cutoff, measure_names, parse_measure, suggest
 from rankwell.core.tables import TIE_RULES, MatrixTies
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadUsage, UnknownName, flag
 from rankwell.stats import Intervals
 from rankwell.tasks.instances.conventions import Excluded, InstanceConvention
-from rankwell.tasks.instances.images import FilteredImages, Images, Switch, both_sides, filter_images
+from rankwell.tasks.instances.images import (
+    FilteredImages,
+    Images,
+    Switch,
+    both_sides,
+    filter_images,
+)
 
 CUTOFFS = (1, 5, 10)
 NAMED = "TP/PRED"
@@ -30,15 +50,18 @@ class InstanceOptions:
     Parameters
     ----------
     embeddings
-        Vectors of all images by id, in any format of `rankwell search`; name more to compare systems.
+        Vectors of all images by id, in any format of `rankwell search`; name more to compare
+        systems.
     queries
         Vectors of the queries, with --references.
     references
         Vectors of the references.
     scores
-        Matrices of scores, a row per query and a column per reference; name more to compare systems.
+        Matrices of scores, a row per query and a column per reference; name more to compare
+        systems.
     positives
-        Judgments in place of labels: JSON (query -> references, by id or position), judgments in any format, or diagonal.
+        Judgments in place of labels: JSON (query -> references, by id or position), judgments in
+        any format, or diagonal.
     metric
         Similarity of vectors; cosine by default.
     ids
@@ -50,43 +73,52 @@ class InstanceOptions:
     run
         Name of a single run; by default its file's name.
     exclude
-        References that count nowhere for a query: self, camera (those of its instance by its camera), group (all of its group),
-        separated by commas, or none; by default the convention's.
+        References that count nowhere for a query: self, camera (those of its instance by its
+        camera), group (all of its group), separated by commas, or none; by default the
+        convention's.
     contentless
         References without content are left out (filter), or stay.
     absent
-        Queries of instances that no reference shows are left out (filter), or stay; by default the convention's.
+        Queries of instances that no reference shows are left out (filter), or stay; by default the
+        convention's.
     measures
-        A measure, at every cut-off where it needs one (P), or at one (P@10); AP, "AP(area='trapezoid')", APatR (mAP@R), cmc,
-        TP/PRED; repeat it for more.
+        A measure, at every cut-off where it needs one (P), or at one (P@10); AP,
+        "AP(area='trapezoid')", APatR (mAP@R), cmc, TP/PRED; repeat it for more.
     k
         Cut-offs of measures that name none, separated by commas; 1,5,10 by default.
     cut
         Length of a list, for its precision P_q = RR/RET and its recall R_q = RR/REL; thesis has 10.
     convention
-        Whose words and rules: thesis, thesis-code, oxford, revisited-E, revisited-M, revisited-H, gldv2, market1501, torchreid,
-        sop, vpr; rankwell for plain names.
+        Whose words and rules: thesis, thesis-code, oxford, revisited-E, revisited-M, revisited-H,
+        gldv2, market1501, torchreid, sop, vpr; rankwell for plain names.
     ties
-        Order of references with equal scores: expected, input, input-desc, id-asc, id-desc, optimistic, pessimistic, error.
+        Order of references with equal scores: expected, input, input-desc, id-asc, id-desc,
+        optimistic, pessimistic, error.
     no_relevant
-        A query without a right reference: counts as not found (empty), is left out (skip), or is an error.
+        A query without a right reference: counts as not found (empty), is left out (skip), or is an
+        error.
     transforms
-        Change vectors or scores first; repeat it for more, in order. query-expansion(k=10, alpha=3) adds its k nearest
-        references to each query, each times its cosine to the power alpha, database-augmentation(k=10, alpha=3) to each
-        reference; instance-average(k=0) adds to each reference the k nearest others of its instance, 0 all;
-        whitening(dimensions=0, power=0.5) keeps the first dimensions, 0 all; reciprocal(k1=20, k2=6, weight=0.3) ranks anew by
-        shared neighbours; dual-softmax(temperature=T) needs its number. The others hold where none is given.
+        Change vectors or scores first; repeat it for more, in order. query-expansion(k=10, alpha=3)
+        adds its k nearest references to each query, each times its cosine to the power alpha,
+        database-augmentation(k=10, alpha=3) to each reference; instance-average(k=0) adds to each
+        reference the k nearest others of its instance, 0 all; whitening(dimensions=0, power=0.5)
+        keeps the first dimensions, 0 all; reciprocal(k1=20, k2=6, weight=0.3) ranks anew by shared
+        neighbours; dual-softmax(temperature=T) needs its number. The others hold where none is
+        given.
     learn
         Vectors of other images that whitening is learnt on, in place of the references.
     confidence
-        Whether the scores predict which queries are answered well: adds nAUC and AURC of every measure, and AUROC, AUPRC and EP
-        of Success, by the score of the best reference (max), or its distance from the second (diff1); repeat it for more.
+        Whether the scores predict which queries are answered well: adds nAUC and AURC of every
+        measure, and AUROC, AUPRC and EP of Success, by the score of the best reference (max), or
+        its distance from the second (diff1); repeat it for more.
     clusters
-        Adds NMI and AMI with the labels: a table with the cluster of each image (FILE, or FILE:COLUMN) for each run, or kmeans,
-        which clusters the vectors by the seed into as many clusters as there are instances.
+        Adds NMI and AMI with the labels: a table with the cluster of each image (FILE, or
+        FILE:COLUMN) for each run, or kmeans, which clusters the vectors by the seed into as many
+        clusters as there are instances.
     intervals
-        95 % intervals over queries: `bootstrap-t` (exact for values of 0 and 1, else the studentised bootstrap, at least as wide
-        as Student's t), `bootstrap` (percentiles, as earlier versions gave), Student's `t`, or none.
+        95 % intervals over queries: `bootstrap-t` (exact for values of 0 and 1, else the
+        studentised bootstrap, at least as wide as Student's t), `bootstrap` (percentiles, as
+        earlier versions gave), Student's `t`, or none.
     seed
         Seed of the bootstrap, and of k-means.
     """
@@ -110,7 +142,9 @@ class InstanceOptions:
     convention: ConventionName = "thesis"
     ties: str | None = None
     no_relevant: Literal["empty", "skip", "error"] | None = None
-    transforms: Annotated[Sequence[str] | str | None, Option(("--transform",), kind=list[str])] = None
+    transforms: Annotated[Sequence[str] | str | None, Option(("--transform",), kind=list[str])] = (
+        None
+    )
     learn: InputData = None
     confidence: list[Literal["max", "diff1"]] | None = None
     clusters: Annotated[Any, Option(many=True, kind=list[str])] = None
@@ -125,7 +159,8 @@ class ImageSetOptions:
     Parameters
     ----------
     query_images
-        Folder of the queries, where the data set is a folder of references; inside that folder, they are queries only.
+        Folder of the queries, where the data set is a folder of references; inside that folder,
+        they are queries only.
     root
         Folder of the images that a table or a JSON lists.
     pattern
@@ -147,10 +182,12 @@ class ImageSystemOptions:
     Parameters
     ----------
     encoder
-        Model that makes vectors of the images: resnet152-im:FILE.onnx, alexnet-im:FILE.onnx, gordo:FILE.onnx, any FILE.onnx,
-        torch:./FILE.py:OBJECT with --weights, ./FILE.py:OBJECT, a model of sentence-transformers, colour-histogram or small-grey.
+        Model that makes vectors of the images: resnet152-im:FILE.onnx, alexnet-im:FILE.onnx,
+        gordo:FILE.onnx, any FILE.onnx, torch:./FILE.py:OBJECT with --weights, ./FILE.py:OBJECT, a
+        model of sentence-transformers, colour-histogram or small-grey.
     size
-        Size to which the encoder scales images, such as 224x224, or original; `rankwell encode images` has further settings.
+        Size to which the encoder scales images, such as 224x224, or original; `rankwell encode
+        images` has further settings.
     output_name
         Output of the network to take, where it has several.
     weights
@@ -162,13 +199,16 @@ class ImageSystemOptions:
     local_features
         Compare pictures by SIFT, or by its square roots, with the ratio test.
     score
-        Of local features: the inliers of RANSAC's best homography (the default), or the matches alone.
+        Of local features: the inliers of RANSAC's best homography (the default), or the matches
+        alone.
     longest
         Of local features: pixels of the longer side at most; 640 by default.
     processes
-        Of local features: number of processes to start; by default one, with a thread for each processor, which is faster.
+        Of local features: number of processes to start; by default one, with a thread for each
+        processor, which is faster.
     cache
-        Folder in which vectors or features are kept by the content of each image, so that an interrupted run resumes.
+        Folder in which vectors or features are kept by the content of each image, so that an
+        interrupted run resumes.
     """
 
     encoder: Annotated[str | None, Input(perhaps=True)] = None
@@ -185,7 +225,8 @@ class ImageSystemOptions:
 
 
 class InstanceRules:
-    """Every rule, resolved; with positives, queries without a label are not absent. Raises UnknownName and BadUsage.
+    """Every rule, resolved; with positives, queries without a label are not absent. Raises
+    UnknownName and BadUsage.
 
     reading: the convention's. by_id: whether images are known, so that two of one id are the same.
     """
@@ -194,19 +235,34 @@ class InstanceRules:
         self.convention = find_convention(options.convention, "instances")
         self.reading = self.convention.rules_of("instances", InstanceConvention(exclude=("self",)))
         own, known = options.exclude, get_args(Excluded)
-        words = own.replace(",", " ").split() if isinstance(own, str) else None if own is None else list(own)
+        words = (
+            own.replace(",", " ").split()
+            if isinstance(own, str)
+            else None
+            if own is None
+            else list(own)
+        )
         if words is not None and words != ["none"]:
             for word in words:
                 if word not in known:
                     raise UnknownName(f"exclude {word!r}: {suggest(word, (*known, 'none'))}")
             if not by_id:
                 raise BadUsage(
-                    f"{flag('--exclude')} {','.join(words)}: nothing says which image is which; name the data set of images."
+                    f"{flag('--exclude')} {','.join(words)}: nothing says which image is "
+                    "which; name the data set of images."
                 )
-        chosen = () if words == ["none"] or not by_id else self.reading.exclude if words is None else words
+        chosen = (
+            ()
+            if words == ["none"] or not by_id
+            else self.reading.exclude
+            if words is None
+            else words
+        )
         self.exclude: tuple[Excluded, ...] = tuple(rule for rule in known if rule in chosen)
         self.contentless: Switch = options.contentless
-        self.absent: Switch = "keep" if options.positives is not None else options.absent or self.reading.absent
+        self.absent: Switch = (
+            "keep" if options.positives is not None else options.absent or self.reading.absent
+        )
         named: MatrixTies | None = next((rule for rule in _TIES if rule == options.ties), None)
         if named is None and options.ties is not None:
             raise UnknownName(f"unknown tie rule {options.ties!r}; {suggest(options.ties, _TIES)}")
@@ -215,11 +271,18 @@ class InstanceRules:
 
     def filtered(self, images: Images) -> FilteredImages:
         """The images that take part."""
-        return filter_images(images, contentless=self.contentless, absent=self.absent, junk_label=self.reading.junk_label)
+        return filter_images(
+            images,
+            contentless=self.contentless,
+            absent=self.absent,
+            junk_label=self.reading.junk_label,
+        )
 
 
 def taking_part(images: Images, options: InstanceOptions) -> Images:
-    """The images that an evaluation with these options uses. Raises NothingToEvaluate where a side has none left."""
+    """The images that an evaluation with these options uses. Raises NothingToEvaluate where a side
+    has none left.
+    """
     kept = InstanceRules(options, by_id=True).filtered(images).images
     both_sides(kept)
     return kept
@@ -229,7 +292,10 @@ def labelled_measures(options: InstanceOptions) -> tuple[tuple[LabelledMeasure, 
     """The measures, and whether TP/PRED is among them."""
     rules, cut = find_convention(options.convention, "instances"), options.cut
     reading = rules.rules_of("instances", InstanceConvention())
-    listed, ks = measure_names(options.measures), CUTOFFS if options.k is None else cutoffs(options.k)
+    listed, ks = (
+        measure_names(options.measures),
+        CUTOFFS if options.k is None else cutoffs(options.k),
+    )
     named = reading.labels if listed is None else NAMED in listed
     texts = list(rules.defaults) if listed is None else [text for text in listed if text != NAMED]
     spelled = [each for text in texts for each in at_each_cutoff(text, ks, rules.words)]
@@ -240,14 +306,19 @@ def labelled_measures(options: InstanceOptions) -> tuple[tuple[LabelledMeasure, 
         if depth < 1:
             raise BadUsage(f"cut {depth}; a list has one place or more.")
         whole = ("P_q", f"P(denom='retrieved')@{depth}"), ("R_q", f"R@{depth}")
-        chosen += tuple(LabelledMeasure(parse_measure(text), label if "P_q" in rules.words else text) for label, text in whole)
+        chosen += tuple(
+            LabelledMeasure(parse_measure(text), label if "P_q" in rules.words else text)
+            for label, text in whole
+        )
     if not chosen:
         raise BadUsage(f"name a measure of rankings beside {NAMED}, such as P@1.")
     return tuple({str(each.measure): each for each in chosen}.values()), named
 
 
 def takes_cutoffs(options: InstanceOptions) -> bool:
-    """Whether any of the measures, or of the convention's for None, needs a cut-off and names none."""
+    """Whether any of the measures, or of the convention's for None, needs a cut-off and names
+    none.
+    """
     rules, names = find_convention(options.convention, "instances"), measure_names(options.measures)
     texts = rules.defaults if names is None else [text for text in names if text != NAMED]
     return any(at_each_cutoff(text, CUTOFFS, rules.words) != [text] for text in texts)

@@ -1,4 +1,6 @@
-"""Public names of instance search: every line puts one into `rankwell`, which loads it on first use."""
+"""Public names of instance search: every line puts one into `rankwell`, which loads it on first
+use.
+"""
 
 from rankwell.tasks.instances.evaluation import evaluate_instances as evaluate_instances
 from rankwell.tasks.instances.formats import read_images as read_images

@@ -1,4 +1,6 @@
-"""Scores or vectors of each run, read from files or computed from the images, in the order of the truth."""
+"""Scores or vectors of each run, read from files or computed from the images, in the order of the
+truth.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -38,9 +40,20 @@ class InstanceRuns:
 
     @classmethod
     def read(cls, options: InstanceOptions) -> "InstanceRuns":
-        """Reads scores, embeddings, or queries with references. Raises BadUsage where none or several are given."""
-        scores, embeddings, queries, references = options.scores, options.embeddings, options.queries, options.references
-        present = [scores is not None, embeddings is not None, queries is not None or references is not None]
+        """Reads scores, embeddings, or queries with references. Raises BadUsage where none or
+        several are given.
+        """
+        scores, embeddings, queries, references = (
+            options.scores,
+            options.embeddings,
+            options.queries,
+            options.references,
+        )
+        present = [
+            scores is not None,
+            embeddings is not None,
+            queries is not None or references is not None,
+        ]
         if sum(present) != 1 or (queries is None) != (references is None):
             both = f"embeddings of both sides ({flag('--queries')} with {flag('--references')})"
             raise BadUsage(f"give scores, embeddings of all images, or {both}: one of three.")
@@ -49,10 +62,17 @@ class InstanceRuns:
             name = options.run or name_places([_place(references)], ["embeddings"])[0]
             named = {"queries": queries, "references": references}
             found: dict[str, Scores | Vectors] = {
-                name: (read_embeddings(queries, ids=options.query_ids), read_embeddings(references, ids=options.reference_ids))
+                name: (
+                    read_embeddings(queries, ids=options.query_ids),
+                    read_embeddings(references, ids=options.reference_ids),
+                )
             }
         else:
-            named = _named(scores if present[0] else embeddings, "scores" if present[0] else "embeddings", options.run)
+            named = _named(
+                scores if present[0] else embeddings,
+                "scores" if present[0] else "embeddings",
+                options.run,
+            )
             read = _read_scores if present[0] else _read_vectors
             found = {name: read(place, options) for name, place in named.items()}
         return cls(found, metric, sources_of(named))._transformed(options)
@@ -67,7 +87,9 @@ class InstanceRuns:
         return _names(next(iter(self.tables.values())))
 
     def in_order(self, listed: ListedIds | None) -> "InstanceRuns":
-        """The runs with the ids of a data set's own lists, where sides have no names. Raises BadInput for other lengths."""
+        """The runs with the ids of a data set's own lists, where sides have no names. Raises
+        BadInput for other lengths.
+        """
         if listed is None:
             return self
         found = dict(self.tables)
@@ -75,56 +97,83 @@ class InstanceRuns:
             if not isinstance(table, Scores) and table[0] is table[1]:
                 continue
             names, own = _names(table), (listed.queries, listed.references)
-            queries, references = (_listed(run, *side) for side in zip(("query", "reference"), names, own, strict=True))
+            queries, references = (
+                _listed(run, *side) for side in zip(("query", "reference"), names, own, strict=True)
+            )
             if isinstance(table, Scores):
                 found[run] = replace(table, query_ids=queries, item_ids=references)
             else:
-                found[run] = Embeddings(queries, table[0].vectors), Embeddings(references, table[1].vectors)
+                found[run] = (
+                    Embeddings(queries, table[0].vectors),
+                    Embeddings(references, table[1].vectors),
+                )
         return replace(self, tables=found)
 
     def aligned(self, run: str, truth: InstanceTruth) -> "AlignedRun":
         """The queries and references of a run that the truth has."""
         table = self.tables[run]
         names = _names(table)
-        for what, side, known in zip(("query", "reference"), names, (truth.queries, truth.references), strict=True):
+        for what, side, known in zip(
+            ("query", "reference"), names, (truth.queries, truth.references), strict=True
+        ):
             if isinstance(side, Positions) and not isinstance(known, Positions):
                 raise BadInput(
-                    f"{run}: its {len(side)} {what} rows have no ids, so that nothing says which image each is; name a file of "
+                    f"{run}: its {len(side)} {what} rows have no ids, so that nothing says "
+                    "which image each is; name a file of "
                     f"ids ({flag(f'--{what}-ids')}, or {flag('--ids')} for vectors of all images)."
                 )
         queries, rows = _shared(truth.queries, names[0])
         columns, references = _shared(names[1], truth.references)
         if not len(rows) or not len(columns):
             what = "query" if not len(rows) else "reference"
-            side, known = (names[0], truth.queries) if not len(rows) else (names[1], truth.references)
+            side, known = (
+                (names[0], truth.queries) if not len(rows) else (names[1], truth.references)
+            )
             both = f"it has {side[0]!r}, …, the images have {known[0]!r}, …"
             raise NothingToEvaluate(f"{run}: no {what} of the images is in it; {both}.")
         compared, dimensions = self._compared(table, rows, columns, truth)
         return AlignedRun(compared, queries, references, dimensions)
 
     def refuse_non_finite(self, run: str, truth: InstanceTruth) -> None:
-        """Raises BadScore naming file or run, and place, of the first score that takes part and is NaN or infinite."""
+        """Raises BadScore naming file or run, and place, of the first score that takes part and is
+        NaN or infinite.
+        """
         table = self.tables[run]
         if isinstance(table, Scores):
-            rows, columns = _shared(table.query_names, truth.queries)[0], _shared(table.item_names, truth.references)[0]
+            rows, columns = (
+                _shared(table.query_names, truth.queries)[0],
+                _shared(table.item_names, truth.references)[0],
+            )
             try:
                 refuse_non_finite_scores(table, rows, columns)
             except BadScore as error:
-                raise BadScore(f"{self.sources[run].name if run in self.sources else run}: {error}") from error
+                raise BadScore(
+                    f"{self.sources[run].name if run in self.sources else run}: {error}"
+                ) from error
 
-    def _compared(self, table: Scores | Vectors, rows: Ints, columns: Ints, truth: InstanceTruth) -> tuple[Compared, int | None]:
+    def _compared(
+        self, table: Scores | Vectors, rows: Ints, columns: Ints, truth: InstanceTruth
+    ) -> tuple[Compared, int | None]:
         """The comparison of some rows with some columns, and the dimensions of its vectors."""
         if not isinstance(table, Scores):
             queries, references = table
             return self._by_vectors(queries.take(rows), references.take(columns), truth)
-        matrix = table.matrix if np.array_equal(columns, np.arange(table.matrix.shape[1])) else table.matrix[:, columns]
+        matrix = (
+            table.matrix
+            if np.array_equal(columns, np.arange(table.matrix.shape[1]))
+            else table.matrix[:, columns]
+        )
         matrix = matrix if np.array_equal(rows, np.arange(len(table.matrix))) else matrix[rows]
         names = [table.item_names[column] for column in map(int, columns)]
         for each in self.transforms:
             matrix = each(matrix).whole()
-        return ComparedScores(Scores(matrix, [table.query_names[row] for row in map(int, rows)], names)), None
+        return ComparedScores(
+            Scores(matrix, [table.query_names[row] for row in map(int, rows)], names)
+        ), None
 
-    def _by_vectors(self, queries: Embeddings, references: Embeddings, truth: InstanceTruth) -> tuple[Compared, int | None]:
+    def _by_vectors(
+        self, queries: Embeddings, references: Embeddings, truth: InstanceTruth
+    ) -> tuple[Compared, int | None]:
         if not self.transforms:
             return by_vectors(queries, references, self.metric), references.dimensions
         place = {name: row for row, name in enumerate(references.names())}
@@ -132,30 +181,60 @@ class InstanceRuns:
         learn = None if self.learn is None else self.learn.vectors
         known = dict(zip(truth.references, truth.reference_instances or (), strict=False))
         labels = [known.get(name) for name in references.names()] if any(known.values()) else None
-        given = Descriptors(queries.vectors, references.vectors, search, own=own, learn=learn, learnt_on=_LEARNT, labels=labels)
+        given = Descriptors(
+            queries.vectors,
+            references.vectors,
+            search,
+            own=own,
+            learn=learn,
+            learnt_on=_LEARNT,
+            labels=labels,
+        )
         found = chain(self.transforms, given)
         if isinstance(found, Descriptors):
-            sides = Embeddings(queries.ids, found.queries), Embeddings(references.ids, found.references)
+            sides = (
+                Embeddings(queries.ids, found.queries),
+                Embeddings(references.ids, found.references),
+            )
             return by_vectors(*sides, self.metric), sides[1].dimensions
-        return ComparedScores(Scores(found.whole(), list(queries.names()), list(references.names()))), references.dimensions
+        return ComparedScores(
+            Scores(found.whole(), list(queries.names()), list(references.names()))
+        ), references.dimensions
 
     def _transformed(self, options: InstanceOptions) -> "InstanceRuns":
-        """The runs with transforms of their vectors or scores. Raises BadUsage for a transform that does not apply."""
+        """The runs with transforms of their vectors or scores. Raises BadUsage for a transform that
+        does not apply.
+        """
         texts, learn = options.transforms or (), options.learn
-        chosen = tuple(parse_transform(text) for text in ([texts] if isinstance(texts, str) else texts))
+        chosen = tuple(
+            parse_transform(text) for text in ([texts] if isinstance(texts, str) else texts)
+        )
         for each in chosen:
             if each.entry.needs_bank:
-                raise BadUsage(f"{each} needs a bank of other queries, which images do not have; see rankwell captions.")
+                raise BadUsage(
+                    f"{each} needs a bank of other queries, which images do not have; see "
+                    "rankwell captions."
+                )
             if each.entry.works_on != "scores" and not self.compares_vectors:
-                raise BadUsage(f"{each} works on vectors, and these are scores; give the embeddings.")
+                raise BadUsage(
+                    f"{each} works on vectors, and these are scores; give the embeddings."
+                )
         if chosen and self.compares_vectors and self.metric != "cosine":
-            raise BadUsage(f"{chosen[0]} compares by cosine; leave {flag('--metric', self.metric)} out.")
+            raise BadUsage(
+                f"{chosen[0]} compares by cosine; leave {flag('--metric', self.metric)} out."
+            )
         if learn is not None and not any(each.entry.learns for each in chosen):
             raise BadUsage(
-                f"vectors to learn on require a transform that learns, as whitening; name it with {flag('--transform')}."
+                "vectors to learn on require a transform that learns, as whitening; name it "
+                f"with {flag('--transform')}."
             )
         sources = self.sources | sources_of({"learn": learn})
-        return replace(self, transforms=chosen, learn=None if learn is None else read_embeddings(learn), sources=sources)
+        return replace(
+            self,
+            transforms=chosen,
+            learn=None if learn is None else read_embeddings(learn),
+            sources=sources,
+        )
 
     def transform_rules(self) -> dict[str, Any]:
         """The transforms in the rules of a result; empty without any."""
@@ -166,13 +245,18 @@ class InstanceRuns:
             if each.entry.learns and self.learn is not None:
                 definition |= {"transductive": "none", "learnt_on": _LEARNT}
         looks = [each["transductive"] for each in definitions if each["transductive"] != "none"]
-        plain = {"transforms": " ".join(map(str, self.transforms)), "transductive": ",".join(dict.fromkeys(looks)) or "none"}
+        plain = {
+            "transforms": " ".join(map(str, self.transforms)),
+            "transductive": ",".join(dict.fromkeys(looks)) or "none",
+        }
         return plain | {"transform_definitions": definitions}
 
 
 @dataclass(frozen=True, eq=False)
 class AlignedRun:
-    """The scores of a run. queries, references: their places in the truth; those of queries ascend. dimensions: of vectors."""
+    """The scores of a run. queries, references: their places in the truth; those of queries ascend.
+    dimensions: of vectors.
+    """
 
     compared: Compared
     queries: Ints
@@ -182,11 +266,17 @@ class AlignedRun:
 
 def _names(table: Scores | Vectors) -> Names:
     """The names of queries and references."""
-    return (table.query_names, table.item_names) if isinstance(table, Scores) else (table[0].names(), table[1].names())
+    return (
+        (table.query_names, table.item_names)
+        if isinstance(table, Scores)
+        else (table[0].names(), table[1].names())
+    )
 
 
 def _shared(names: Sequence[str], others: Sequence[str]) -> tuple[Ints, Ints]:
-    """The places of the names that others have too, in the order of the names, among the names and among the others."""
+    """The places of the names that others have too, in the order of the names, among the names and
+    among the others.
+    """
     place_of = {name: place for place, name in enumerate(others)}
     pairs = [(place, place_of[name]) for place, name in enumerate(names) if name in place_of]
     first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T.copy()
@@ -197,7 +287,8 @@ def _listed(run: str, what: str, names: Sequence[str], ids: Sequence[str]) -> Se
     """The names of a side; those of the data set's list in place of positions."""
     if isinstance(names, Positions) and len(ids) != len(names):
         raise BadInput(
-            f"{run}: its {len(names)} {what} rows have no ids, and the data set lists {len(ids)} in its order; give all of them, "
+            f"{run}: its {len(names)} {what} rows have no ids, and the data set lists "
+            f"{len(ids)} in its order; give all of them, "
             f"or name a file of ids ({flag(f'--{what}-ids')})."
         )
     return ids if isinstance(names, Positions) else names
@@ -208,23 +299,41 @@ def refuse_unknown(runs: InstanceRuns, images: Images) -> None:
     known = images.index
     for run, table in runs.tables.items():
         for what, side in zip(("query", "reference"), _names(table), strict=True):
-            stranger = None if isinstance(side, Positions) else next((name for name in side if name not in known), None)
+            stranger = (
+                None
+                if isinstance(side, Positions)
+                else next((name for name in side if name not in known), None)
+            )
             if stranger is not None:
-                raise BadInput(f"{run}: the {what} {stranger!r} is none of the {len(images)} images; list it, or leave it out.")
+                raise BadInput(
+                    f"{run}: the {what} {stranger!r} is none of the {len(images)} images; "
+                    "list it, or leave it out."
+                )
 
 
 def _named(given: Any, otherwise: str, run: str | None) -> dict[str, Any]:
     """Each run by its name: its key in a mapping, `run` for a single one, else the file's."""
     first = next(iter(given.values()), None) if isinstance(given, Mapping) else None
     # A mapping of ids to vectors is a single table.
-    if isinstance(given, Mapping) and not (isinstance(first, (list, tuple, np.ndarray)) and np.ndim(first) == 1):
+    if isinstance(given, Mapping) and not (
+        isinstance(first, (list, tuple, np.ndarray)) and np.ndim(first) == 1
+    ):
         named: dict[str, Any] = {str(name): each for name, each in given.items()}
     else:
-        several = isinstance(given, (list, tuple)) and bool(given) and isinstance(given[0], (str, Path))
+        several = (
+            isinstance(given, (list, tuple)) and bool(given) and isinstance(given[0], (str, Path))
+        )
         listed: list[Any] = list(given) if several else [given]
         if run is not None and len(listed) > 1:
-            raise BadUsage(f"{len(listed)} runs cannot all be called {run!r}; leave the name out, files have names.")
-        names = [run] if run is not None else name_places([_place(each) for each in listed], [otherwise] * len(listed))
+            raise BadUsage(
+                f"{len(listed)} runs cannot all be called {run!r}; leave the name out, files "
+                "have names."
+            )
+        names = (
+            [run]
+            if run is not None
+            else name_places([_place(each) for each in listed], [otherwise] * len(listed))
+        )
         named = dict(zip(names, listed, strict=True))
     if not named:
         raise BadUsage(f"no {otherwise} are given; name at least one run.")

@@ -1,4 +1,6 @@
-"""The numbers of data sets before and after filtering, the table of them, and those that others published."""
+"""The numbers of data sets before and after filtering, the table of them, and those that others
+published.
+"""
 
 import tomllib
 from collections import Counter
@@ -12,7 +14,9 @@ from rankwell.tasks.instances.images import FilteredImages, Images, Switch, filt
 
 
 class ImageStatistics(NamedTuple):
-    """The numbers of a data set, counted after filtering except for those named `total`; None without labels."""
+    """The numbers of a data set, counted after filtering except for those named `total`; None
+    without labels.
+    """
 
     name: str
     objects: str
@@ -30,7 +34,12 @@ class ImageStatistics(NamedTuple):
 
 
 def image_statistics(
-    images: Images, *, name: str = "images", objects: str = "images", contentless: Switch = "filter", absent: Switch = "filter"
+    images: Images,
+    *,
+    name: str = "images",
+    objects: str = "images",
+    contentless: Switch = "filter",
+    absent: Switch = "filter",
 ) -> tuple[ImageStatistics, FilteredImages]:
     """The statistics of a data set, and the images after `filter_images`."""
     filtered = filter_images(images, contentless=contentless, absent=absent)
@@ -80,13 +89,16 @@ def statistics_rows(columns: Mapping[str, ImageStatistics]) -> list[dict[str, An
         return shown if second is None else f"{shown} ({second})"
 
     return [
-        {"statistic": label} | {heading: _cell(numbers, field, beside) for heading, numbers in columns.items()}
+        {"statistic": label}
+        | {heading: _cell(numbers, field, beside) for heading, numbers in columns.items()}
         for label, field, beside in rows
     ]
 
 
 class PublishedTables(NamedTuple):
-    """Data sets by name, and (system, data set, figure as printed) of `measure` (`label` in print), in the order of print."""
+    """Data sets by name, and (system, data set, figure as printed) of `measure` (`label` in print),
+    in the order of print.
+    """
 
     datasets: Mapping[str, ImageStatistics]
     systems: Sequence[tuple[str, str, str]]
@@ -97,7 +109,19 @@ class PublishedTables(NamedTuple):
 @cache
 def published_instances() -> PublishedTables:
     """The published tables that ship with the package: CLICIDE and GaRoFou, with four baselines."""
-    table = tomllib.loads((files("rankwell.tasks.instances") / "data" / "published_instances.toml").read_text(encoding="utf-8"))
-    systems = [(system, dataset, figure) for system, row in table["systems"].items() for dataset, figure in row.items()]
-    datasets = {name: ImageStatistics(name=name, **column) for name, column in table["datasets"].items()}
-    return PublishedTables(datasets, systems, table["measure"]["measure"], table["measure"]["label"])
+    table = tomllib.loads(
+        (files("rankwell.tasks.instances") / "data" / "published_instances.toml").read_text(
+            encoding="utf-8"
+        )
+    )
+    systems = [
+        (system, dataset, figure)
+        for system, row in table["systems"].items()
+        for dataset, figure in row.items()
+    ]
+    datasets = {
+        name: ImageStatistics(name=name, **column) for name, column in table["datasets"].items()
+    }
+    return PublishedTables(
+        datasets, systems, table["measure"]["measure"], table["measure"]["label"]
+    )

@@ -1,1 +1,3 @@
-"""Logged data: the value of policies from clicks on what another policy showed, and interleaved lists."""
+"""Logged data: the value of policies from clicks on what another policy showed, and interleaved
+lists.
+"""

@@ -1,4 +1,6 @@
-"""Clicks on interleaved lists -> the credit of both runs for each impression, by the rule of the method that made the list."""
+"""Clicks on interleaved lists -> the credit of both runs for each impression, by the rule of the
+method that made the list.
+"""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -7,7 +9,9 @@ from rankwell.tasks.logs.interleaving import InterleavedList
 
 
 class Credit(NamedTuple):
-    """first, second: the credit of the two runs. wins: the probability that the first has more, a tie counting as half."""
+    """first, second: the credit of the two runs. wins: the probability that the first has more, a
+    tie counting as half.
+    """
 
     first: float
     second: float
@@ -24,31 +28,39 @@ class Credit(NamedTuple):
 def credit(shown: InterleavedList, clicks: Sequence[int]) -> Credit:
     """The credit of clicks on a list. clicks: places in it, from 0, each once.
 
-    balanced: the clicked items among the first j of each ranking, where j is the better of the two ranks of the lowest click.
-    team-draft: the clicked items of each team. probabilistic: the expected number of clicks on items of each run, and the
-    probability of having more, over all teams that may have made the list. optimised: the sums of credit above and below 0.
+    balanced: the clicked items among the first j of each ranking, where j is the better of the two
+    ranks of the lowest click. team-draft: the clicked items of each team. probabilistic: the
+    expected number of clicks on items of each run, and the probability of having more, over all
+    teams that may have made the list. optimised: the sums of credit above and below 0.
     """
     marks = [shown.marks[place] for place in sorted(clicks)]
     if not marks:
         return Credit(0.0, 0.0, 0.5)
     if shown.method == "balanced":
         depth = min(rank for rank in marks[-1] if rank is not None)
-        first, second = (sum(each[side] is not None and each[side] <= depth for each in marks) for side in (0, 1))
+        first, second = (
+            sum(each[side] is not None and each[side] <= depth for each in marks) for side in (0, 1)
+        )
         return Credit.of(float(first), float(second))
     if shown.method == "team-draft":
         return Credit.of(float(marks.count(0)), float(marks.count(1)))
     if shown.method == "optimised":
-        return Credit.of(sum(each for each in marks if each > 0), -sum(each for each in marks if each < 0))
+        return Credit.of(
+            sum(each for each in marks if each > 0), -sum(each for each in marks if each < 0)
+        )
     return _over_teams(marks)
 
 
 def _over_teams(shares: Sequence[float]) -> Credit:
-    """The credit where each clicked item is the first run's with a probability of its own, whatever the others."""
+    """The credit where each clicked item is the first run's with a probability of its own, whatever
+    the others.
+    """
     # The distribution of the number of clicks on the first run's items.
     chances = [1.0]
     for share in shares:
         chances = [
-            (chances[n] * (1 - share) if n < len(chances) else 0.0) + (chances[n - 1] * share if n else 0.0)
+            (chances[n] * (1 - share) if n < len(chances) else 0.0)
+            + (chances[n - 1] * share if n else 0.0)
             for n in range(len(chances) + 1)
         ]
     n = len(shares)

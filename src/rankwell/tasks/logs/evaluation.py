@@ -1,4 +1,6 @@
-"""A log and target policies -> results: estimates of each policy's value with intervals, and diagnostics of the weights."""
+"""A log and target policies -> results: estimates of each policy's value with intervals, and
+diagnostics of the weights.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -42,7 +44,9 @@ _FEW = 0.1
 
 
 class WeightFigures(NamedTuple):
-    """The diagnostics of importance weights. ess: the effective sample size, (Σ w)² / Σ w² (Kish 1965)."""
+    """The diagnostics of importance weights. ess: the effective sample size, (Σ w)² / Σ w² (Kish
+    1965).
+    """
 
     ess: float | None
     largest_weight: float | None
@@ -58,16 +62,22 @@ class WeightFigures(NamedTuple):
 
 @takes_options(LogOptions, "policies", "measures")
 def evaluate_logs(log: Any, *, options: LogOptions) -> Results:
-    """The value of target policies, estimated from what a logging policy showed and how users reacted to it.
+    """The value of target policies, estimated from what a logging policy showed and how users
+    reacted to it.
 
-    log: a table with a row for each thing that was shown (CSV, TSV, Parquet, JSON lines, or a mapping column -> values): reward,
-    propensity, and perhaps query, item and position. options: the fields of `LogOptions`; in Python `policies` may be a mapping
-    name -> column, file or mapping, and `model` a mapping. The logging policy is among the results as `log`, whose estimates are
-    its mean reward, so that `compare` says whether a policy is better than it.
+    log: a table with a row for each thing that was shown (CSV, TSV, Parquet, JSON lines, or a
+    mapping column -> values): reward, propensity, and perhaps query, item and position. options:
+    the fields of `LogOptions`; in Python `policies` may be a mapping name -> column, file or
+    mapping, and `model` a mapping. The logging policy is among the results as `log`, whose
+    estimates are its mean reward, so that `compare` says whether a policy is better than it.
     Raises BadInput and BadScore for bad rows, BadUsage for measures that the inputs do not allow.
 
     >>> import rankwell as rw
-    >>> log = {"click": [1, 0, 1, 0], "propensity": [0.5, 0.5, 0.25, 0.25], "mine": [0.25, 0.5, 0.5, 0.5]}
+    >>> log = {
+    ...     "click": [1, 0, 1, 0],
+    ...     "propensity": [0.5, 0.5, 0.25, 0.25],
+    ...     "mine": [0.25, 0.5, 0.5, 0.5],
+    ... }
     >>> rw.evaluate_logs(log, ["mine"], ["IPS"])["IPS"]
     {'log': 0.5, 'mine': 0.625}
     """
@@ -76,8 +86,14 @@ def evaluate_logs(log: Any, *, options: LogOptions) -> Results:
     expected = pairs_of(options.expected, flag("--expected"))
     table = read_log(log, options, named, expected)
     if options.value_of == "query" and not table.named:
-        raise BadUsage(f"{flag('--value-of', 'query')}: {table.name} has no column of queries; name one.")
-    model = None if options.model is None or table.column(options.model) is not None else _read_model(options.model)
+        raise BadUsage(
+            f"{flag('--value-of', 'query')}: {table.name} has no column of queries; name one."
+        )
+    model = (
+        None
+        if options.model is None or table.column(options.model) is not None
+        else _read_model(options.model)
+    )
     estimates = _estimates(options, table, model)
     policies = {name: _policy(name, place, table, model, expected) for name, place in named.items()}
     measures = _measures(options, table, policies, has_model=estimates is not None)
@@ -87,14 +103,21 @@ def evaluate_logs(log: Any, *, options: LogOptions) -> Results:
         builder.notes.append(_unused_model(options, policies))
     positions, slots = slots_of(table)
     if options.by_position and not positions:
-        raise BadUsage(f"{flag('--by-position', True)}: {table.name} has no column of positions; name one.")
+        raise BadUsage(
+            f"{flag('--by-position', True)}: {table.name} has no column of positions; name one."
+        )
     if options.by_position and _ALL in positions:
         raise BadUsage(
-            f"{flag('--by-position', True)}: {table.name} has a position {_ALL!r}, which stands for all of them; rename it."
+            f"{flag('--by-position', True)}: {table.name} has a position {_ALL!r}, which "
+            "stands for all of them; rename it."
         )
-    uniform = Policy(np.ones(table.n) if table.propensities is None else table.propensities, estimates)
+    uniform = Policy(
+        np.ones(table.n) if table.propensities is None else table.propensities, estimates
+    )
     for name, policy in {LOGGING: uniform, **policies}.items():
-        rows = _rows(table, policy, estimates, slots if options.value_of == "query" else np.zeros_like(slots))
+        rows = _rows(
+            table, policy, estimates, slots if options.value_of == "query" else np.zeros_like(slots)
+        )
         own = [each for each in measures if name == LOGGING or each.measure.name not in _PLAIN]
         view = LoggedRounds(*query_rows(table), rows, rows, options.value_of == "query")
         _keep(builder, name, own, view, positions if options.by_position else [], slots)
@@ -102,12 +125,17 @@ def evaluate_logs(log: Any, *, options: LogOptions) -> Results:
         if name != LOGGING:
             builder.notes += _weight_notes(name, rows.weights, own)
     if options.by_position:
-        builder.notes.append("rewards of a position depend on how many users see it: they do not rank what is shown there")
+        builder.notes.append(
+            "rewards of a position depend on how many users see it: they do not rank what is "
+            "shown there"
+        )
     return builder.results(
         rules=_rules(builder, table, measures, options),
         measures=measures,
         notes=builder.notes,
-        sources=sources_of({"log": log} | ({} if model is None else {"model": options.model}), _files(named, table)),
+        sources=sources_of(
+            {"log": log} | ({} if model is None else {"model": options.model}), _files(named, table)
+        ),
         intervals=options.intervals,
         seed=options.seed,
         query_columns=("position",) if options.by_position else (),
@@ -130,26 +158,40 @@ def _estimates(options: LogOptions, log: Log, model: Entries | None) -> Floats |
     return None if options.model is None else log.column(options.model)
 
 
-def _policy(name: str, place: Any, log: Log, model: Entries | None, expected: Mapping[str, str]) -> Policy:
+def _policy(
+    name: str, place: Any, log: Log, model: Entries | None, expected: Mapping[str, str]
+) -> Policy:
     """A policy from its column or its table."""
     column = log.column(place)
     given = log.others[expected[name]] if name in expected else None
     if column is not None:
         return Policy(column, given)
-    found = read_policy(place, log, None if given is not None else model, flag("--policy", name="policies"))
+    found = read_policy(
+        place, log, None if given is not None else model, flag("--policy", name="policies")
+    )
     return found if given is None else found._replace(expected=given)
 
 
 def _rows(log: Log, policy: Policy, estimates: Floats | None, slots: Ints) -> LoggedRows:
-    weights = policy.probabilities / (np.ones(log.n) if log.propensities is None else log.propensities)
+    weights = policy.probabilities / (
+        np.ones(log.n) if log.propensities is None else log.propensities
+    )
     return LoggedRows(log.rewards, weights, slots, estimates, policy.expected)
 
 
-def _measures(options: LogOptions, log: Log, policies: Mapping[str, Policy], *, has_model: bool) -> tuple[LabelledMeasure, ...]:
-    """The measures that are named, else those that the inputs allow. Raises BadUsage for those that they do not."""
+def _measures(
+    options: LogOptions, log: Log, policies: Mapping[str, Policy], *, has_model: bool
+) -> tuple[LabelledMeasure, ...]:
+    """The measures that are named, else those that the inputs allow. Raises BadUsage for those that
+    they do not.
+    """
     names = measure_names(options.measures)
     if names is None:
-        names = ["CTR" if np.isin(log.rewards, (0, 1)).all() and options.value_of == "row" else "MeanReward"]
+        names = [
+            "CTR"
+            if np.isin(log.rewards, (0, 1)).all() and options.value_of == "row"
+            else "MeanReward"
+        ]
         names += ["IPS", "SNIPS"] if policies else []
         complete = has_model and all(each.expected is not None for each in policies.values())
         names += _MODELLED if policies and complete else []
@@ -157,7 +199,10 @@ def _measures(options: LogOptions, log: Log, policies: Mapping[str, Policy], *, 
     check_views((each.measure for each in measures), LoggedRounds)
     for each in measures:
         if each.measure.name not in _PLAIN and not policies:
-            raise BadUsage(f"{each.label} is of a target policy; name one by {flag('--policy', name='policies')}.")
+            raise BadUsage(
+                f"{each.label} is of a target policy; name one by "
+                f"{flag('--policy', name='policies')}."
+            )
     return measures
 
 
@@ -165,8 +210,13 @@ def _unused_model(options: LogOptions, policies: Mapping[str, Policy]) -> str:
     """The note on a model that no measure reads."""
     lacking = [name for name, each in policies.items() if each.expected is None]
     if options.measures is not None or not lacking:
-        return f"{flag('--model')} is unused: {', '.join(_MODELLED)} read it, of a policy, and none of them is computed"
-    what = f"no {', '.join(_MODELLED)}: what the model expects under {', '.join(lacking)} is unknown"
+        return (
+            f"{flag('--model')} is unused: {', '.join(_MODELLED)} read it, of a policy, and none "
+            "of them is computed"
+        )
+    what = (
+        f"no {', '.join(_MODELLED)}: what the model expects under {', '.join(lacking)} is unknown"
+    )
     return f"{what}; name its column by {flag('--expected')}, or give policy and model as tables"
 
 
@@ -180,15 +230,28 @@ def _keep(
 ) -> None:
     """Adds the values of one policy, over all rows and at each position."""
     builder.counts[name] = {QUERIES_COUNTED: len(view.queries), "rows": len(view.rows.rewards)}
-    parts = [(_ALL, view), *((position, view.at(slots, number)) for number, position in enumerate(positions))]
+    parts = [
+        (_ALL, view),
+        *((position, view.at(slots, number)) for number, position in enumerate(positions)),
+    ]
     for position, part in parts:
         counts = part.counts.astype(np.float64)
         weights = None if view.sums or (counts == 1).all() else counts
-        diagnostics = WeightFigures.of(part.rows.weights) if name != LOGGING else WeightFigures(None, None, None)
+        diagnostics = (
+            WeightFigures.of(part.rows.weights)
+            if name != LOGGING
+            else WeightFigures(None, None, None)
+        )
         further = {"position": position} if positions else {}
-        further |= diagnostics._asdict() if any(each.measure.name not in _PLAIN for each in measures) else {}
+        further |= (
+            diagnostics._asdict()
+            if any(each.measure.name not in _PLAIN for each in measures)
+            else {}
+        )
         for each in measures:
-            builder.keep(name, each.measure, each.label, part.queries, each.measure(part), weights=weights)
+            builder.keep(
+                name, each.measure, each.label, part.queries, each.measure(part), weights=weights
+            )
             builder.row_attributes.append(further)
 
 
@@ -198,19 +261,26 @@ def _weight_notes(name: str, weights: Floats, measures: Sequence[LabelledMeasure
         return []
     found, n = WeightFigures.of(weights), len(weights)
     if not found.largest_weight:
-        return [f"{name}: it never shows what the log shows; no estimate by weights is possible, and IPS is 0"]
+        return [
+            f"{name}: it never shows what the log shows; no estimate by weights is possible, "
+            "and IPS is 0"
+        ]
     notes: list[str] = []
     error = exact_sd(weights) / n**0.5 if n > 1 else 0.0
     if n >= MIN_QUERIES and abs((found.mean_weight or 0) - 1) > 3 * error + 1e-9:
         what = f"the mean weight is {found.mean_weight:.4g}, more than 3 standard errors from 1"
-        notes.append(f"{name}: {what}: propensities may be wrong, or the policy shows what the log could not")
+        notes.append(
+            f"{name}: {what}: propensities may be wrong, or the policy shows what the log could not"
+        )
     if (found.ess or 0) < max(_FEW * n, MIN_QUERIES):
         what = f"{n} rows count as {found.ess:.3g} (largest weight {found.largest_weight:.4g})"
         notes.append(f"{name}: {what}; the interval may be too narrow, and rests on few rows")
     return notes
 
 
-def _rules(builder: ResultsBuilder, log: Log, measures: Sequence[LabelledMeasure], options: LogOptions) -> dict[str, Any]:
+def _rules(
+    builder: ResultsBuilder, log: Log, measures: Sequence[LabelledMeasure], options: LogOptions
+) -> dict[str, Any]:
     return {
         "columns": ",".join(f"{what}={column}" for what, column in log.columns.items()),
         "value": f"of a {options.value_of}",

@@ -13,7 +13,14 @@ from rankwell.core.tables import Floats, Ints, sort_ids
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, flag, shown
 from rankwell.store import Source, exists, split_name
 from rankwell.tasks.logs.options import LogOptions
-from rankwell.tasks.logs.tables import FINITE, PROBABILITY, PROPENSITY, NamedColumns, Range, opened_columns
+from rankwell.tasks.logs.tables import (
+    FINITE,
+    PROBABILITY,
+    PROPENSITY,
+    NamedColumns,
+    Range,
+    opened_columns,
+)
 
 LOGGING = "log"
 """The name of the logging policy."""
@@ -29,9 +36,9 @@ Context = tuple[str | None, str | None]
 class Log:
     """The rows of a log, by query and then in an order that does not depend on that of the file.
 
-    queries: (rows,) ids; the number of the row where the log has none. items, positions: None where it has none. named: whether
-    queries are named. shown: (columns,) what -> column, for the rules. others: further columns that options name. notes: on what
-    the rows do not say.
+    queries: (rows,) ids; the number of the row where the log has none. items, positions: None where
+    it has none. named: whether queries are named. shown: (columns,) what -> column, for the rules.
+    others: further columns that options name. notes: on what the rows do not say.
     """
 
     name: str
@@ -56,7 +63,9 @@ class Log:
 
 
 class Policy(NamedTuple):
-    """A target policy on the rows of a log. expected: what the model expects under it, None where that is not known."""
+    """A target policy on the rows of a log. expected: what the model expects under it, None where
+    that is not known.
+    """
 
     probabilities: Floats
     expected: Floats | None
@@ -64,7 +73,9 @@ class Policy(NamedTuple):
 
 
 class Entries(NamedTuple):
-    """The numbers of a table by query, item and position. by: which of query and position it distinguishes."""
+    """The numbers of a table by query, item and position. by: which of query and position it
+    distinguishes.
+    """
 
     name: str
     values: dict[Key, float]
@@ -103,7 +114,9 @@ def _texts(given: Any, option: str) -> Sequence[Any]:
     if isinstance(given, (str, Path)):
         return [given]
     if not isinstance(given, Sequence) or not all(isinstance(each, (str, Path)) for each in given):
-        raise BadUsage(f"{option}: {shown(given)}; expected a string, a list of them, or a mapping.")
+        raise BadUsage(
+            f"{option}: {shown(given)}; expected a string, a list of them, or a mapping."
+        )
     return given
 
 
@@ -112,7 +125,9 @@ def policies_of(given: Any) -> dict[str, Any]:
     option = flag("--policy", name="policies")
     if given is None or isinstance(given, Mapping):
         if LOGGING in (given or {}):
-            raise BadUsage(f"{option}: {LOGGING!r} is the name of the logging policy; name it otherwise.")
+            raise BadUsage(
+                f"{option}: {LOGGING!r} is the name of the logging policy; name it otherwise."
+            )
         return dict(given or {})
     found: dict[str, Any] = {}
     for text in _texts(given, option):
@@ -122,41 +137,66 @@ def policies_of(given: Any) -> dict[str, Any]:
         if not name or not place:
             raise BadUsage(f"{option} {shown(text)}; expected a column or a file, or NAME=COLUMN.")
         if name in found or name == LOGGING:
-            what = "is the name of the logging policy" if name == LOGGING else "is the name of two policies"
+            what = (
+                "is the name of the logging policy"
+                if name == LOGGING
+                else "is the name of two policies"
+            )
             raise BadUsage(f"{option}: {name!r} {what}; name it otherwise, as in mine={place}.")
         found[name] = place
     return found
 
 
-def read_log(place: Any, options: LogOptions, policies: Mapping[str, Any], expected: Mapping[str, str]) -> Log:
+def read_log(
+    place: Any, options: LogOptions, policies: Mapping[str, Any], expected: Mapping[str, str]
+) -> Log:
     """The log. Raises BadInput and BadScore for bad rows, and for a column that is missing."""
     option = flag("--column", name="columns")
     chosen = pairs_of(options.columns, option)
     known = ("query", "item", "position", "reward", "propensity")
     if odd := next((name for name in chosen if name not in known), None):
-        raise BadUsage(f"{option} {odd}={chosen[odd]}: expected one of {', '.join(known)} before the equals sign.")
+        raise BadUsage(
+            f"{option} {odd}={chosen[odd]}: expected one of {', '.join(known)} before the "
+            "equals sign."
+        )
     with opened_columns(place, "the log") as table:
-        advice = f"name it by {option}, as in reward=COLUMN" if option.startswith("--") else "pass columns={'reward': COLUMN}"
+        advice = (
+            f"name it by {option}, as in reward=COLUMN"
+            if option.startswith("--")
+            else "pass columns={'reward': COLUMN}"
+        )
         columns = {"reward": table.need("reward", chosen, advice)}
         if policies:
-            columns["propensity"] = table.need("propensity", chosen, f"estimates need the logging policy's; {advice}")
+            columns["propensity"] = table.need(
+                "propensity", chosen, f"estimates need the logging policy's; {advice}"
+            )
         for what in ("query", "item", "position"):
             if (found := table.find(what, chosen)) is not None:
                 columns[what] = found
         rewards = table.numbers(columns["reward"], FINITE)
         propensities = table.numbers(columns["propensity"], PROPENSITY) if policies else None
-        texts = {what: table.ids(columns[what]) for what in ("query", "item", "position") if what in columns}
+        texts = {
+            what: table.ids(columns[what])
+            for what in ("query", "item", "position")
+            if what in columns
+        }
         others = {
-            column: table.numbers(column, within) for column, within in _further(table, options, policies, expected).items()
+            column: table.numbers(column, within)
+            for column, within in _further(table, options, policies, expected).items()
         }
         name = table.name
         named = "query" in texts
         queries = texts.get("query") or [str(row) for row in range(1, len(rewards) + 1)]
-        notes = _user_notes(table, queries, "queries" if named else "rows", columns.values(), option)
+        notes = _user_notes(
+            table, queries, "queries" if named else "rows", columns.values(), option
+        )
     numbers = [rewards, *([] if propensities is None else [propensities]), *others.values()]
     order = _order(queries if named else None, texts, numbers)
     listed = order.tolist()
-    items, positions = ([texts[what][row] for row in listed] if what in texts else None for what in ("item", "position"))
+    items, positions = (
+        [texts[what][row] for row in listed] if what in texts else None
+        for what in ("item", "position")
+    )
     return Log(
         name,
         [queries[row] for row in listed],
@@ -171,50 +211,78 @@ def read_log(place: Any, options: LogOptions, policies: Mapping[str, Any], expec
     )
 
 
-def _user_notes(table: NamedColumns, queries: Sequence[str], kind: str, used: Collection[str], option: str) -> tuple[str, ...]:
-    """The note on a column of users of whom the log has several queries: intervals take these for independent.
+def _user_notes(
+    table: NamedColumns, queries: Sequence[str], kind: str, used: Collection[str], option: str
+) -> tuple[str, ...]:
+    """The note on a column of users of whom the log has several queries: intervals take these for
+    independent.
 
-    kind: `queries` or `rows`. used: columns with a meaning already. option: by which columns are named.
+    kind: `queries` or `rows`. used: columns with a meaning already. option: by which columns are
+    named.
     """
     column = table.find("user", {})
     if column is None or column in used:
         return ()
-    n_queries, n_users = len(set(queries)), len({user for user in table.all_ids(column) if user is not None})
+    n_queries, n_users = (
+        len(set(queries)),
+        len({user for user in table.all_ids(column) if user is not None}),
+    )
     if not n_users or n_users >= n_queries:
         return ()
-    advice = f"{option} query={column}" if option.startswith("--") else f"columns={{'query': {column!r}}}"
+    advice = (
+        f"{option} query={column}"
+        if option.startswith("--")
+        else f"columns={{'query': {column!r}}}"
+    )
     counted = (
-        f"{table.name}: intervals take {n_queries} {kind} of {n_users} users ({column!r}) for independent and are too narrow"
+        f"{table.name}: intervals take {n_queries} {kind} of {n_users} users ({column!r}) for "
+        "independent and are too narrow"
     )
     return (f"{counted}; {advice} makes them intervals over users",)
 
 
 def _further(
-    table: NamedColumns, options: LogOptions, policies: Mapping[str, Any], expected: Mapping[str, str]
+    table: NamedColumns,
+    options: LogOptions,
+    policies: Mapping[str, Any],
+    expected: Mapping[str, str],
 ) -> dict[str, Range]:
     """The columns of the log that the options name, with the numbers that each may hold."""
     found = {place: PROBABILITY for place in policies.values() if is_column(place, table.names)}
     if is_column(options.model, table.names):
         found[options.model] = FINITE
     if unknown := next((name for name in expected if name not in policies), None):
-        raise BadUsage(f"{flag('--expected')} {unknown}={expected[unknown]}: there is no policy {unknown!r}.")
+        raise BadUsage(
+            f"{flag('--expected')} {unknown}={expected[unknown]}: there is no policy {unknown!r}."
+        )
     return found | {table.known(column): FINITE for column in expected.values()}
 
 
 def is_column(place: Any, names: Sequence[str]) -> bool:
-    """Whether a place is a column of the log. Raises BadInput for a text that is neither a column nor a file."""
+    """Whether a place is a column of the log. Raises BadInput for a text that is neither a column
+    nor a file.
+    """
     if not isinstance(place, (str, Path)):
         return False
     if str(place) in names:
         return True
     if not exists(str(place)):
-        raise BadInput(f"{place}: neither a column of the log nor a file; the log's columns are {', '.join(map(repr, names))}.")
+        raise BadInput(
+            f"{place}: neither a column of the log nor a file; the log's columns are "
+            f"{', '.join(map(repr, names))}."
+        )
     return False
 
 
-def _order(queries: Sequence[str] | None, texts: Mapping[str, Sequence[str]], numbers: Sequence[Floats]) -> Ints:
-    """(rows,) the order by query, then by what a row holds, so that sums do not depend on the order of the file."""
-    columns = [texts[what] for what in texts if what != "query"] + ([] if queries is None else [queries])
+def _order(
+    queries: Sequence[str] | None, texts: Mapping[str, Sequence[str]], numbers: Sequence[Floats]
+) -> Ints:
+    """(rows,) the order by query, then by what a row holds, so that sums do not depend on the order
+    of the file.
+    """
+    columns = [texts[what] for what in texts if what != "query"] + (
+        [] if queries is None else [queries]
+    )
     return np.lexsort([*numbers[::-1], *map(_places, columns)]).astype(np.int64)
 
 
@@ -225,40 +293,61 @@ def _places(ids: Sequence[str]) -> Ints:
 
 
 def read_entries(place: Any, what: str, within: Range, option: str) -> Entries:
-    """The numbers of a table by item, and by query and position where it has such columns. Raises DuplicateItem."""
+    """The numbers of a table by item, and by query and position where it has such columns. Raises
+    DuplicateItem.
+    """
     with opened_columns(place, option) as table:
         column = table.need(what, {}, "rename it to one of the names")
         item = table.need("item", {}, "rename it to one of the names")
         keys = [table.find(name, {}) for name in ("query", "position")]
         items = table.ids(item)
-        queries, positions = ([None] * len(items) if key is None else table.ids(key) for key in keys)
+        queries, positions = (
+            [None] * len(items) if key is None else table.ids(key) for key in keys
+        )
         numbers = table.numbers(column, within).tolist()
         values: dict[Key, float] = {}
-        for row, (key, value) in enumerate(zip(zip(queries, items, positions, strict=True), numbers, strict=True)):
+        for row, (key, value) in enumerate(
+            zip(zip(queries, items, positions, strict=True), numbers, strict=True)
+        ):
             if key in values:
-                where = " of ".join(each for each in (f"item {key[1]!r}", f"query {key[0]!r}" if key[0] else "") if each)
-                raise DuplicateItem(f"{table.name}: row {row + 1}: {where} has a number already; keep one of them.")
+                where = " of ".join(
+                    each
+                    for each in (f"item {key[1]!r}", f"query {key[0]!r}" if key[0] else "")
+                    if each
+                )
+                raise DuplicateItem(
+                    f"{table.name}: row {row + 1}: {where} has a number already; keep one of them."
+                )
             values[key] = value
         return Entries(table.name, values, keys[0] is not None, keys[1] is not None)
 
 
 def read_policy(place: Any, log: Log, model: Entries | None, option: str) -> Policy:
-    """The probabilities of a policy's table for what the log shows, and what a model's table expects under it.
+    """The probabilities of a policy's table for what the log shows, and what a model's table
+    expects under it.
 
-    Raises BadInput for a query that the table lacks, and for probabilities of a context that add up to more than 1; with a model,
-    also to less.
+    Raises BadInput for a query that the table lacks, and for probabilities of a context that add up
+    to more than 1; with a model, also to less.
     """
     table = read_entries(place, "probability", PROBABILITY, option)
     rows = log_keys(log, table)
     contexts = table.contexts()
-    sums = {context: math.fsum(table.values[key] for key in keys) for context, keys in contexts.items()}
+    sums = {
+        context: math.fsum(table.values[key] for key in keys) for context, keys in contexts.items()
+    }
     for context, total in sums.items():
         if total > 1 + _ROUNDED or (model is not None and total < 1 - _ROUNDED):
             hint = "" if total > 1 else "; what a model expects needs all items"
-            raise BadInput(f"{table.name}: the probabilities{_of(context)} add up to {total:.6g}; expected 1{hint}.")
+            raise BadInput(
+                f"{table.name}: the probabilities{_of(context)} add up to {total:.6g}; "
+                f"expected 1{hint}."
+            )
     missing = next((key for key in rows if (key[0], key[2]) not in sums), None)
     if missing is not None:
-        raise BadInput(f"{table.name}: no probabilities{_of((missing[0], missing[2]))}, which the log has; add them.")
+        raise BadInput(
+            f"{table.name}: no probabilities{_of((missing[0], missing[2]))}, which the log "
+            "has; add them."
+        )
     probabilities = np.array([table.values.get(key, 0.0) for key in rows], dtype=np.float64)
     notes = _policy_notes(table, sums, set(log.items or ()))
     expected = None if model is None else _expected(table, contexts, rows, model, log)
@@ -271,24 +360,39 @@ def _policy_notes(table: Entries, sums: Mapping[Context, float], logged: set[str
     short = sorted((context for context, total in sums.items() if total < 1 - _ROUNDED), key=str)
     if short:
         what = f"the probabilities of {len(short)} of {len(sums)} contexts add up to less than 1"
-        notes.append(f"{what}, as {sums[short[0]]:.4g}{_of(short[0])}; items that are not listed have probability 0")
-    never = sorted({key[1] for key, value in table.values.items() if value > 0 and key[1] not in logged})
+        notes.append(
+            f"{what}, as {sums[short[0]]:.4g}{_of(short[0])}; items that are not listed have "
+            "probability 0"
+        )
+    never = sorted(
+        {key[1] for key, value in table.values.items() if value > 0 and key[1] not in logged}
+    )
     if never:
-        lost = math.fsum(value for key, value in table.values.items() if key[1] not in logged) / len(sums)
-        what = f"with probability {lost:.4g} it shows items that are nowhere in the log ({len(never)}, as {never[0]!r})"
+        lost = math.fsum(
+            value for key, value in table.values.items() if key[1] not in logged
+        ) / len(sums)
+        what = (
+            f"with probability {lost:.4g} it shows items that are nowhere in the log "
+            f"({len(never)}, as {never[0]!r})"
+        )
         notes.append(f"{what}; their rewards are unknown, and no estimate by weights has them")
     return notes
 
 
 def log_keys(log: Log, table: Entries) -> list[Key]:
-    """(rows,) the key of each row of the log in a table. Raises BadInput where the log lacks a column of it."""
+    """(rows,) the key of each row of the log in a table. Raises BadInput where the log lacks a
+    column of it.
+    """
     lacks = {
         "item": not log.items,
         "query": table.by_query and not log.named,
         "position": table.by_position and not log.positions,
     }
     if what := next((what for what, is_missing in lacks.items() if is_missing), None):
-        raise BadInput(f"{table.name} lists numbers by {what}, and {log.name} has no column for it; name the log's column.")
+        raise BadInput(
+            f"{table.name} lists numbers by {what}, and {log.name} has no column for it; name "
+            "the log's column."
+        )
     rows = zip(log.queries, log.items or (), log.positions or [None] * log.n, strict=True)
     return [table.key(query, item, position) for query, item, position in rows]
 
@@ -300,21 +404,35 @@ def model_estimates(model: Entries, log: Log) -> Floats:
 
 def _estimate(model: Entries, key: Key) -> float:
     if key not in model.values:
-        raise BadInput(f"{model.name}: no estimate of item {key[1]!r}{_of((key[0], key[2]))}; add it.")
+        raise BadInput(
+            f"{model.name}: no estimate of item {key[1]!r}{_of((key[0], key[2]))}; add it."
+        )
     return model.values[key]
 
 
-def _expected(table: Entries, contexts: Mapping[Context, Sequence[Key]], rows: Sequence[Key], model: Entries, log: Log) -> Floats:
+def _expected(
+    table: Entries,
+    contexts: Mapping[Context, Sequence[Key]],
+    rows: Sequence[Key],
+    model: Entries,
+    log: Log,
+) -> Floats:
     """(rows,) the mean of a model's estimates over what the policy would show."""
     known: dict[tuple[str | None, str | None, str | None, str | None], float] = {}
     positions = log.positions or [None] * log.n
     values = np.empty(log.n)
     for row, (key, query, position) in enumerate(zip(rows, log.queries, positions, strict=True)):
-        context = (key[0], key[2], query if model.by_query else None, position if model.by_position else None)
+        context = (
+            key[0],
+            key[2],
+            query if model.by_query else None,
+            position if model.by_position else None,
+        )
         if context not in known:
             possible = [each for each in sorted(contexts[key[0], key[2]]) if table.values[each]]
             known[context] = math.fsum(
-                table.values[each] * _estimate(model, (context[2], each[1], context[3])) for each in possible
+                table.values[each] * _estimate(model, (context[2], each[1], context[3]))
+                for each in possible
             )
         values[row] = known[context]
     return values
@@ -323,16 +441,24 @@ def _expected(table: Entries, contexts: Mapping[Context, Sequence[Key]], rows: S
 def _of(context: Context) -> str:
     """The words for a query and a position."""
     query, position = context
-    return ("" if query is None else f" of query {query!r}") + ("" if position is None else f" at position {position!r}")
+    return ("" if query is None else f" of query {query!r}") + (
+        "" if position is None else f" at position {position!r}"
+    )
 
 
 def slots_of(log: Log) -> tuple[list[str], Ints]:
-    """The positions, numbers by size and other texts by their bytes, and (rows,) the number of each row's."""
+    """The positions, numbers by size and other texts by their bytes, and (rows,) the number of each
+    row's.
+    """
     if log.positions is None:
         return [], np.zeros(log.n, dtype=np.int64)
     known = list(set(log.positions))
     plain = all(each.isdecimal() and each.isascii() for each in known)
-    names = sorted(known, key=lambda each: (len(each.lstrip("0")), each.lstrip("0"), each)) if plain else sort_ids(known)
+    names = (
+        sorted(known, key=lambda each: (len(each.lstrip("0")), each.lstrip("0"), each))
+        if plain
+        else sort_ids(known)
+    )
     place = {name: number for number, name in enumerate(names)}
     return names, np.array([place[each] for each in log.positions], dtype=np.int64)
 

@@ -1,4 +1,6 @@
-"""Two rankings -> one list that mixes them, with what is needed to credit the clicks on it to either."""
+"""Two rankings -> one list that mixes them, with what is needed to credit the clicks on it to
+either.
+"""
 
 import hashlib
 import json
@@ -21,7 +23,12 @@ Method = Literal["balanced", "team-draft", "probabilistic", "optimised"]
 Ranks = tuple[int | None, int | None]
 CreditFunction = Literal["inverse", "linear"]
 METHODS: tuple[Method, ...] = get_args(Method)
-MARKS: dict[Method, str] = {"balanced": "ranks", "team-draft": "teams", "probabilistic": "probabilities", "optimised": "credits"}
+MARKS: dict[Method, str] = {
+    "balanced": "ranks",
+    "team-draft": "teams",
+    "probabilistic": "probabilities",
+    "optimised": "credits",
+}
 """The name of what a method notes of each item."""
 _MOST_LISTS = 4096
 """So many lists that optimised interleaving may choose from are the most for a query."""
@@ -37,24 +44,27 @@ class InterleavingOptions:
     Parameters
     ----------
     method
-        `team-draft` (by default): the runs take turns, in random order in each round; `balanced`: both runs' first items in turn;
-        `probabilistic`: each item from a random run, drawn with probabilities that fall with the rank; `optimised`: the
-        distribution over lists that is unbiased and most sensitive.
+        `team-draft` (by default): the runs take turns, in random order in each round; `balanced`:
+        both runs' first items in turn; `probabilistic`: each item from a random run, drawn with
+        probabilities that fall with the rank; `optimised`: the distribution over lists that is
+        unbiased and most sensitive.
     k
         Number of items of a list; fewer where a run has fewer.
     lists
         Number of lists drawn for each query, named QUERY#1, QUERY#2, … where there are several.
     tau
-        Of probabilistic interleaving: an item of rank r is drawn with a probability proportional to 1 / r^tau; 3 by default.
+        Of probabilistic interleaving: an item of rank r is drawn with a probability proportional to
+        1 / r^tau; 3 by default.
     credit
-        Of optimised interleaving: the credit of a click on an item is 1 / rank in the first run less 1 / rank in the second
-        (`inverse`, by default), or the difference of ranks (`linear`).
+        Of optimised interleaving: the credit of a click on an item is 1 / rank in the first run
+        less 1 / rank in the second (`inverse`, by default), or the difference of ranks (`linear`).
     run_format
         Name of the runs' format, where their content does not show it.
     duplicates
         An item that a query lists twice: an error, or keep the first or the best-scored.
     seed
-        Seed of all that is drawn; a query's lists depend on it, the query, its number and the method alone.
+        Seed of all that is drawn; a query's lists depend on it, the query, its number and the
+        method alone.
     """
 
     method: Method = "team-draft"
@@ -76,15 +86,18 @@ class InterleavingOptions:
                 what = f"{flag(f'--{name}', given)} has no effect on {self.method} interleaving"
                 raise BadUsage(f"{what}; leave it out, or choose {flag('--method', owner)}.")
         if self.tau is not None and not 0 <= self.tau <= 20:
-            raise BadUsage(f"{flag('--tau')} is {self.tau:g}; expected a number from 0 to 20, such as 3.")
+            raise BadUsage(
+                f"{flag('--tau')} is {self.tau:g}; expected a number from 0 to 20, such as 3."
+            )
 
 
 class InterleavedList(NamedTuple):
-    """A list that was, or can be, shown. name: its own. runs: of the two rankings. marks: one of each item, by the method.
+    """A list that was, or can be, shown. name: its own. runs: of the two rankings. marks: one of
+    each item, by the method.
 
-    balanced: its ranks in both rankings, None where one lacks it. team-draft: the run that added it, 0 or 1. probabilistic: the
-    probability that the first run added it, given the list. optimised: the credit of a click on it for the first run less that
-    for the second.
+    balanced: its ranks in both rankings, None where one lacks it. team-draft: the run that added
+    it, 0 or 1. probabilistic: the probability that the first run added it, given the list.
+    optimised: the credit of a click on it for the first run less that for the second.
     """
 
     name: str
@@ -112,21 +125,30 @@ def final_lists(ranking: Ranking) -> dict[str, list[str]]:
     for query in ranking.queries:
         own = ranking.rows_of(query)
         items = list(ranking.items[own])
-        order = arrange(ranking.scores[own], lambda row, items=items: encode_id(items[row]), "id-desc")
+        order = arrange(
+            ranking.scores[own], lambda row, items=items: encode_id(items[row]), "id-desc"
+        )
         found[query] = [items[row] for row in order.tolist()]
     return found
 
 
-def interleave_rankings(rankings: Mapping[str, Ranking], options: InterleavingOptions) -> tuple[list[InterleavedList], list[str]]:
-    """The lists of every query that both rankings have, in the order of their ids, and notes on the others.
+def interleave_rankings(
+    rankings: Mapping[str, Ranking], options: InterleavingOptions
+) -> tuple[list[InterleavedList], list[str]]:
+    """The lists of every query that both rankings have, in the order of their ids, and notes on the
+    others.
 
     Raises NothingToEvaluate where they share no query with an item in each.
     """
     options.check()
-    (first, one), (second, other) = ((name, final_lists(ranking)) for name, ranking in rankings.items())
+    (first, one), (second, other) = (
+        (name, final_lists(ranking)) for name, ranking in rankings.items()
+    )
     shared = [query for query in sort_ids(one.keys() & other.keys()) if one[query] and other[query]]
     if not shared:
-        raise NothingToEvaluate(f"{first} and {second} have no query in common; are the ids of queries the same?")
+        raise NothingToEvaluate(
+            f"{first} and {second} have no query in common; are the ids of queries the same?"
+        )
     notes = [f"method {options.method}, seed {options.seed}"]
     lone = len(one.keys() | other.keys()) - len(shared)
     if lone:
@@ -134,7 +156,8 @@ def interleave_rankings(rankings: Mapping[str, Ranking], options: InterleavingOp
     short = [query for query in shared if min(len(one[query]), len(other[query])) < options.k]
     if short:
         notes.append(
-            f"{len(short)} queries have fewer than {options.k} items in a run, as {short[0]!r}; their lists are as short"
+            f"{len(short)} queries have fewer than {options.k} items in a run, as "
+            f"{short[0]!r}; their lists are as short"
         )
     found: list[InterleavedList] = []
     for query in shared:
@@ -144,14 +167,20 @@ def interleave_rankings(rankings: Mapping[str, Ranking], options: InterleavingOp
             random = _random(options, query, number)
             items, marks = _drawn(a, b, options, random) if draws is None else draws.draw(random)
             name = query if options.lists == 1 else f"{query}#{number}"
-            found.append(InterleavedList(name, query, options.method, (first, second), tuple(items), tuple(marks)))
+            found.append(
+                InterleavedList(
+                    name, query, options.method, (first, second), tuple(items), tuple(marks)
+                )
+            )
     return found, notes
 
 
 def _random(options: InterleavingOptions, query: str, number: int) -> np.random.Generator:
     """The generator of a list: the same for a query whatever other queries there are."""
     text = encode_id(f"{options.seed}\0{options.method}\0{number}\0{query}")
-    return np.random.Generator(np.random.PCG64(int.from_bytes(hashlib.sha256(text).digest(), "big")))
+    return np.random.Generator(
+        np.random.PCG64(int.from_bytes(hashlib.sha256(text).digest(), "big"))
+    )
 
 
 def _drawn(
@@ -168,10 +197,12 @@ def _drawn(
 def balanced(
     a: Sequence[str], b: Sequence[str], length: int, *, first: int
 ) -> tuple[list[str], list[tuple[int | None, int | None]]]:
-    """Both rankings' items in turn, each once. first: 0 or 1, the one that begins. Marks: the ranks in both.
+    """Both rankings' items in turn, each once. first: 0 or 1, the one that begins. Marks: the ranks
+    in both.
 
-    Every beginning of the list consists of the first items of both rankings. Source: Joachims 2003, Evaluating retrieval
-    performance using clickthrough data; Radlinski, Kurup and Joachims 2008, algorithm 1.
+    Every beginning of the list consists of the first items of both rankings. Source: Joachims 2003,
+    Evaluating retrieval performance using clickthrough data; Radlinski, Kurup and Joachims 2008,
+    algorithm 1.
     """
     items: list[str] = []
     places = [0, 0]
@@ -185,10 +216,14 @@ def balanced(
     return items, [(ranks[0].get(item), ranks[1].get(item)) for item in items]
 
 
-def team_draft(a: Sequence[str], b: Sequence[str], length: int, random: np.random.Generator) -> tuple[list[str], list[int]]:
-    """The ranking with the smaller team, by a coin where teams are equal, adds its first item that is not there. Marks: the team.
+def team_draft(
+    a: Sequence[str], b: Sequence[str], length: int, random: np.random.Generator
+) -> tuple[list[str], list[int]]:
+    """The ranking with the smaller team, by a coin where teams are equal, adds its first item that
+    is not there. Marks: the team.
 
-    Source: Radlinski, Kurup and Joachims 2008, How does clickthrough data reflect retrieval quality?, algorithm 2.
+    Source: Radlinski, Kurup and Joachims 2008, How does clickthrough data reflect retrieval
+    quality?, algorithm 2.
     """
     items, teams = list[str](), list[int]()
     while len(items) < length:
@@ -202,17 +237,21 @@ def team_draft(a: Sequence[str], b: Sequence[str], length: int, random: np.rando
 def probabilistic(
     a: Sequence[str], b: Sequence[str], length: int, tau: float, random: np.random.Generator
 ) -> tuple[list[str], list[float]]:
-    """Each item comes from either ranking with probability 1/2, drawn by 1 / rank^tau among those that are not there yet.
+    """Each item comes from either ranking with probability 1/2, drawn by 1 / rank^tau among those
+    that are not there yet.
 
-    Marks: the probability that the first ranking added the item, given the list, which does not depend on the other items' teams.
-    Source: Hofmann, Whiteson and de Rijke 2011, A probabilistic method for inferring preferences from clicks.
+    Marks: the probability that the first ranking added the item, given the list, which does not
+    depend on the other items' teams. Source: Hofmann, Whiteson and de Rijke 2011, A probabilistic
+    method for inferring preferences from clicks.
     """
     left = [{item: rank**-tau for rank, item in enumerate(each, 1)} for each in (a, b)]
     items, shares = list[str](), list[float]()
     while len(items) < length:
         source = left[int(random.integers(2))]
         weights = np.array(list(source.values()))
-        place = int(np.searchsorted(np.cumsum(weights), random.random() * weights.sum(), side="right"))
+        place = int(
+            np.searchsorted(np.cumsum(weights), random.random() * weights.sum(), side="right")
+        )
         item = list(source)[min(place, len(weights) - 1)]
         chances = [each.get(item, 0.0) / sum(each.values()) for each in left]
         items.append(item)
@@ -223,7 +262,9 @@ def probabilistic(
 
 
 class OptimisedLists(NamedTuple):
-    """The lists that optimised interleaving draws from, with their probabilities and the credit of each item."""
+    """The lists that optimised interleaving draws from, with their probabilities and the credit of
+    each item.
+    """
 
     items: list[tuple[str, ...]]
     credits: Floats
@@ -236,29 +277,40 @@ class OptimisedLists(NamedTuple):
         return list(self.items[place]), self.credits[place].tolist()
 
 
-def _optimised(query: str, a: Sequence[str], b: Sequence[str], options: InterleavingOptions) -> OptimisedLists:
+def _optimised(
+    query: str, a: Sequence[str], b: Sequence[str], options: InterleavingOptions
+) -> OptimisedLists:
     length = min(options.k, len(a), len(b))
     credit = options.credit or "inverse"
     found = optimised(a[:length], b[:length], credit)
     if found is None:
-        what = f"query {query!r}: no distribution over lists of {length} items is unbiased with the {credit} credit"
+        what = (
+            f"query {query!r}: no distribution over lists of {length} items is unbiased with the "
+            f"{credit} credit"
+        )
         raise BadUsage(f"{what}; choose another {flag('--credit')}, or another {flag('--method')}.")
     return found
 
 
 def optimised(a: Sequence[str], b: Sequence[str], credit: CreditFunction) -> OptimisedLists | None:
-    """The unbiased distribution over lists with the largest sensitivity; None where none is unbiased.
+    """The unbiased distribution over lists with the largest sensitivity; None where none is
+    unbiased.
 
-    a, b: of one length. The lists are those whose every beginning consists of first items of both. Unbiased: at each rank the
-    mean credit is 0, so that clicks at random prefer neither. Sensitivity: (1 - w_0) times the entropy of w_a / (w_a + w_b),
-    where w_a, w_b and w_0 are the shares of attention, 1 / rank, on items with a credit above, below and of 0.
-    Source: Radlinski and Craswell 2013, Optimized interleaving for online retrieval evaluation, equations 5 to 15.
+    a, b: of one length. The lists are those whose every beginning consists of first items of both.
+    Unbiased: at each rank the mean credit is 0, so that clicks at random prefer neither.
+    Sensitivity: (1 - w_0) times the entropy of w_a / (w_a + w_b), where w_a, w_b and w_0 are the
+    shares of attention, 1 / rank, on items with a credit above, below and of 0.
+    Source: Radlinski and Craswell 2013, Optimized interleaving for online retrieval evaluation,
+    equations 5 to 15.
     """
     lists = allowed_lists(a, b)
     ranks = [{item: rank for rank, item in enumerate(each, 1)} for each in (a, b)]
     beyond = len(a) + 1
     pairs = {item: (ranks[0].get(item, beyond), ranks[1].get(item, beyond)) for item in {*a, *b}}
-    worth = {item: 1 / one - 1 / other if credit == "inverse" else float(other - one) for item, (one, other) in pairs.items()}
+    worth = {
+        item: 1 / one - 1 / other if credit == "inverse" else float(other - one)
+        for item, (one, other) in pairs.items()
+    }
     table = np.array([[worth[item] for item in each] for each in lists])
     attention = 1 / np.arange(1, len(a) + 1)
     attention /= attention.sum()
@@ -275,10 +327,16 @@ def _entropy(won: Floats, lost: Floats) -> Floats:
 
 
 def allowed_lists(a: Sequence[str], b: Sequence[str]) -> list[tuple[str, ...]]:
-    """The lists that take, at each rank, the first item of either ranking that is not there yet. Raises BadUsage for too many."""
+    """The lists that take, at each rank, the first item of either ranking that is not there yet.
+    Raises BadUsage for too many.
+    """
     found: list[tuple[str, ...]] = [()]
     for _ in range(len(a)):
-        longer = [(*each, next(item for item in side if item not in each)) for each in found for side in (a, b)]
+        longer = [
+            (*each, next(item for item in side if item not in each))
+            for each in found
+            for side in (a, b)
+        ]
         found = list(dict.fromkeys(longer))
         if len(found) > _MOST_LISTS:
             what = f"optimised interleaving would choose from more than {_MOST_LISTS} lists"
@@ -288,13 +346,19 @@ def allowed_lists(a: Sequence[str], b: Sequence[str]) -> list[tuple[str, ...]]:
 
 @takes_options(InterleavingOptions)
 def interleave(
-    first: Any, second: Any, *, options: InterleavingOptions, names: tuple[str, str] = ("first", "second")
+    first: Any,
+    second: Any,
+    *,
+    options: InterleavingOptions,
+    names: tuple[str, str] = ("first", "second"),
 ) -> list[InterleavedList]:
-    """Lists that mix two runs, for each query that both have: balanced, team-draft, probabilistic or optimised interleaving.
+    """Lists that mix two runs, for each query that both have: balanced, team-draft, probabilistic
+    or optimised interleaving.
 
-    first, second: runs in any form (a file, a mapping query -> item -> score or query -> list, a data frame). options: the fields
-    of `InterleavingOptions`. names: of the runs. Clicks on the lists go to `evaluate_interleaving`. The same query has the same
-    lists whatever other queries there are, and in whatever order.
+    first, second: runs in any form (a file, a mapping query -> item -> score or query -> list, a
+    data frame). options: the fields of `InterleavingOptions`. names: of the runs. Clicks on the
+    lists go to `evaluate_interleaving`. The same query has the same lists whatever other queries
+    there are, and in whatever order.
     Raises NothingToEvaluate where the runs share no query, BadUsage for numbers out of range.
 
     >>> import rankwell as rw
@@ -305,7 +369,9 @@ def interleave(
     if len(set(names)) < 2:
         raise BadUsage(f"names={names!r}; expected two different names.")
     read = {
-        name: read_ranking(run, format=options.run_format, duplicates=options.duplicates, columns=options.columns)
+        name: read_ranking(
+            run, format=options.run_format, duplicates=options.duplicates, columns=options.columns
+        )
         for name, run in zip(names, (first, second), strict=True)
     }
     return interleave_rankings(read, options)[0]

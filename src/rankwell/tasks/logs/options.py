@@ -16,29 +16,29 @@ class LogOptions:
     Parameters
     ----------
     policies
-        A target policy: a column of the log with its probability of what was shown, or a table of its probabilities by item (and
-        query, and position). NAME=… names it; repeat it for more.
+        A target policy: a column of the log with its probability of what was shown, or a table of
+        its probabilities by item (and query, and position). NAME=… names it; repeat it for more.
     model
-        A model of rewards, for DM, DR and SNDR: a column of the log with its estimate for what was shown, or a table of estimates
-        by item (and query, and position).
+        A model of rewards, for DM, DR and SNDR: a column of the log with its estimate for what was
+        shown, or a table of estimates by item (and query, and position).
     expected
-        Where policy or model is a column: NAME=COLUMN, the log's column with what the model expects under the policy NAME; repeat
-        it for more.
+        Where policy or model is a column: NAME=COLUMN, the log's column with what the model expects
+        under the policy NAME; repeat it for more.
     columns
-        The column of the log that holds something, as in reward=dwell_time: query, item, position, reward or propensity; repeat
-        it for more. By default columns go by their usual names.
+        The column of the log that holds something, as in reward=dwell_time: query, item, position,
+        reward or propensity; repeat it for more. By default columns go by their usual names.
     measures
-        CTR, MeanReward, IPS, SNIPS, DM, DR or SNDR; also IPS(clip=10), ipw or snipw. Repeat it for more. Without it: those that
-        the inputs allow.
+        CTR, MeanReward, IPS, SNIPS, DM, DR or SNDR; also IPS(clip=10), ipw or snipw. Repeat it for
+        more. Without it: those that the inputs allow.
     value_of
-        The value of a policy: the mean over rows, or over queries of the sum of their rows, as of slates; then weights are
-        normalised position by position.
+        The value of a policy: the mean over rows, or over queries of the sum of their rows, as of
+        slates; then weights are normalised position by position.
     by_position
         Also the rows of each position alone.
     intervals
-        95 % intervals over queries (rows, where the log has no column of queries): `bootstrap-t` (exact for a rate of single
-        clicks, else the studentised bootstrap, at least as wide as Student's t), `bootstrap` (percentiles), Student's `t`, or
-        none.
+        95 % intervals over queries (rows, where the log has no column of queries): `bootstrap-t`
+        (exact for a rate of single clicks, else the studentised bootstrap, at least as wide as
+        Student's t), `bootstrap` (percentiles), Student's `t`, or none.
     seed
         Seed of the bootstrap.
     """

@@ -1,4 +1,6 @@
-"""Logged rounds under one policy: rewards with importance weights, and what a model of rewards expects of them."""
+"""Logged rounds under one policy: rewards with importance weights, and what a model of rewards
+expects of them.
+"""
 
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
@@ -10,10 +12,12 @@ from rankwell.errors import BadUsage, flag
 
 
 class LoggedRows(NamedTuple):
-    """Rows of a log, (rows,) each. weights: the policy's probability of the item over the propensity; 1 for the logging policy.
+    """Rows of a log, (rows,) each. weights: the policy's probability of the item over the
+    propensity; 1 for the logging policy.
 
-    estimates: the reward that a model expects of what was shown. expected: its mean over what the policy would show. Both are
-    None without a model. slots: the slot within which weights are normalised, from 0.
+    estimates: the reward that a model expects of what was shown. expected: its mean over what the
+    policy would show. Both are None without a model. slots: the slot within which weights are
+    normalised, from 0.
     """
 
     rewards: Floats
@@ -29,15 +33,23 @@ class LoggedRows(NamedTuple):
     def model(self, measure: str) -> tuple[Floats, Floats]:
         """Estimates and expectations. Raises BadUsage without a model of rewards."""
         if self.estimates is None:
-            raise BadUsage(f"{measure} needs a model of rewards; name a table or a column of its estimates by {flag('--model')}.")
+            raise BadUsage(
+                f"{measure} needs a model of rewards; name a table or a column of its "
+                f"estimates by {flag('--model')}."
+            )
         if self.expected is None:
             what = "what it expects under the policy, too"
-            raise BadUsage(f"{measure} needs {what}; name a column by {flag('--expected')}, or give policy and model as tables.")
+            raise BadUsage(
+                f"{measure} needs {what}; name a column by {flag('--expected')}, or give "
+                "policy and model as tables."
+            )
         return self.estimates, self.expected
 
 
 class SelfNormalised(NamedTuple):
-    """Per slot: the mean weight, and the weighted mean of a variable; NaN where all weights are 0."""
+    """Per slot: the mean weight, and the weighted mean of a variable; NaN where all weights are
+    0.
+    """
 
     weight: Floats
     centre: Floats
@@ -58,8 +70,9 @@ class SelfNormalised(NamedTuple):
 class LoggedRounds:
     """The rows of a log by query. offsets: (queries + 1,) where the rows of each begin.
 
-    whole: the rows over which weights are normalised; those of the whole log also where the view has a part of it. sums: whether
-    the value of a query is the sum of its rows, as that of a slate, and not their mean.
+    whole: the rows over which weights are normalised; those of the whole log also where the view
+    has a part of it. sums: whether the value of a query is the sum of its rows, as that of a slate,
+    and not their mean.
     """
 
     needs: ClassVar[str] = "logged rewards"
@@ -74,11 +87,17 @@ class LoggedRounds:
         """The view of some queries only, in the order given by their indices."""
         rows, offsets = gather(self.offsets, queries)
         return LoggedRounds(
-            tuple(self.queries[each] for each in queries.tolist()), offsets, self.rows.of(rows), self.whole, self.sums
+            tuple(self.queries[each] for each in queries.tolist()),
+            offsets,
+            self.rows.of(rows),
+            self.whole,
+            self.sums,
         )
 
     def at(self, slot: Ints, number: int) -> "LoggedRounds":
-        """The rows of one position alone. slot: (rows,) the position of each. Queries without such a row are left out."""
+        """The rows of one position alone. slot: (rows,) the position of each. Queries without such
+        a row are left out.
+        """
         kept = slot == number
         owners = np.repeat(np.arange(len(self.queries)), np.diff(self.offsets))[kept]
         queries, counts = np.unique(owners, return_counts=True)
@@ -97,4 +116,6 @@ class LoggedRounds:
         owners = np.repeat(np.arange(len(self.queries)), counts)
         totals = np.bincount(owners, weights=values, minlength=len(self.queries)).astype(np.float64)
         with np.errstate(invalid="ignore"):
-            return np.where(counts > 0, totals / (1 if self.sums else np.maximum(counts, 1)), np.nan)
+            return np.where(
+                counts > 0, totals / (1 if self.sums else np.maximum(counts, 1)), np.nan
+            )

@@ -1,4 +1,6 @@
-"""Tables with named columns, as logs, policies, models and clicks are: ids and numbers, checked; errors name the row."""
+"""Tables with named columns, as logs, policies, models and clicks are: ids and numbers, checked;
+errors name the row.
+"""
 
 import math
 import re
@@ -28,7 +30,18 @@ WORDS: dict[str, tuple[str, ...]] = {
         "impression",
         "impressionid",
     ),
-    "user": ("user", "userid", "visitor", "visitorid", "customer", "customerid", "member", "memberid", "device", "deviceid"),
+    "user": (
+        "user",
+        "userid",
+        "visitor",
+        "visitorid",
+        "customer",
+        "customerid",
+        "member",
+        "memberid",
+        "device",
+        "deviceid",
+    ),
     "list": ("list", "listid", "query", "queryid", "qid"),
     "impression": ("impression", "impressionid"),
     "item": ("item", "itemid", "action", "arm", "docno", "docid", "doc"),
@@ -42,7 +55,9 @@ WORDS: dict[str, tuple[str, ...]] = {
 
 
 class Range(NamedTuple):
-    """The numbers that a column may hold. above: the least, which it may not be itself. whole: integers. words: for messages."""
+    """The numbers that a column may hold. above: the least, which it may not be itself. whole:
+    integers. words: for messages.
+    """
 
     above: float = -math.inf
     least: float = -math.inf
@@ -53,12 +68,16 @@ class Range(NamedTuple):
 
 FINITE = Range()
 PROPENSITY = Range(above=1e-300, most=1, words="a probability above 0, at most 1")
-CLICKED = Range(least=0, most=1, words="1 for a clicked item or 0 for one that was only shown", whole=True)
+CLICKED = Range(
+    least=0, most=1, words="1 for a clicked item or 0 for one that was only shown", whole=True
+)
 PROBABILITY = Range(least=0, most=1, words="a probability from 0 to 1")
 
 
 class NamedColumns(NamedTuple):
-    """A table. cell: (column, row) -> what is written there. all_ids, all_numbers: column -> values, None or NaN for others."""
+    """A table. cell: (column, row) -> what is written there. all_ids, all_numbers: column ->
+    values, None or NaN for others.
+    """
 
     name: str
     names: tuple[str, ...]
@@ -67,7 +86,8 @@ class NamedColumns(NamedTuple):
     all_numbers: Callable[[str], Floats]
 
     def find(self, what: str, chosen: Mapping[str, str]) -> str | None:
-        """The column that holds something: the chosen one, else that with the first of its usual names.
+        """The column that holds something: the chosen one, else that with the first of its usual
+        names.
 
         Raises BadInput for a chosen column that is not there, and for two columns of one name.
         """
@@ -76,7 +96,10 @@ class NamedColumns(NamedTuple):
         for word in WORDS[what]:
             named = [name for name in self.names if re.sub(r"[\s_-]", "", name.lower()) == word]
             if len(named) > 1:
-                raise BadInput(f"{self.name}: columns {named[0]!r} and {named[1]!r} mean the same; rename or drop one of them.")
+                raise BadInput(
+                    f"{self.name}: columns {named[0]!r} and {named[1]!r} mean the same; "
+                    "rename or drop one of them."
+                )
             if named:
                 return named[0]
         return None
@@ -86,7 +109,10 @@ class NamedColumns(NamedTuple):
         found = self.find(what, chosen)
         if found is None:
             words = ", ".join(WORDS[what])
-            raise BadInput(f"{self.name}: no column for the {what} ({words}); found are {self.listed}; {advice}.")
+            raise BadInput(
+                f"{self.name}: no column for the {what} ({words}); found are {self.listed}; "
+                f"{advice}."
+            )
         return found
 
     def known(self, column: str) -> str:
@@ -104,14 +130,21 @@ class NamedColumns(NamedTuple):
         """The ids of a column. Raises BadInput for the first row without one."""
         found = self.all_ids(column)
         if None in found:
-            raise BadInput(self.wrong(column, list(found).index(None), "an id, a string or an integer"))
+            raise BadInput(
+                self.wrong(column, list(found).index(None), "an id, a string or an integer")
+            )
         return [each for each in found if each is not None]
 
     def numbers(self, column: str, within: Range) -> Floats:
         """The numbers of a column. Raises BadScore for the first row without one in the range."""
         found = self.all_numbers(column)
         with np.errstate(invalid="ignore"):
-            fits = np.isfinite(found) & (found > within.above) & (found >= within.least) & (found <= within.most)
+            fits = (
+                np.isfinite(found)
+                & (found > within.above)
+                & (found >= within.least)
+                & (found <= within.most)
+            )
             fits &= (found == np.rint(found)) | (not within.whole)
         if not fits.all():
             raise BadScore(self.wrong(column, int(np.flatnonzero(~fits)[0]), within.words))
@@ -121,20 +154,28 @@ class NamedColumns(NamedTuple):
         """The message on a cell."""
         value = self.cell(column, row)
         what = "nothing" if value is None or value == "" else shown(value)
-        return f"{self.name}: row {row + 1}, column {column!r}: {what}; expected {expected}. Correct or drop the row."
+        return (
+            f"{self.name}: row {row + 1}, column {column!r}: {what}; expected {expected}. Correct "
+            "or drop the row."
+        )
 
 
 @contextmanager
 def opened_columns(place: Any, name: str) -> Generator[NamedColumns]:
-    """The table of a file (CSV, TSV, Parquet, JSON lines), or of a mapping column -> values. name: of what is not a file.
+    """The table of a file (CSV, TSV, Parquet, JSON lines), or of a mapping column -> values. name:
+    of what is not a file.
 
-    Raises BadInput for a file that is not such a table and for columns of different lengths, NothingToEvaluate without rows.
+    Raises BadInput for a file that is not such a table and for columns of different lengths,
+    NothingToEvaluate without rows.
     """
     if isinstance(place, Mapping):
         yield _of_mapping(place, name)
         return
     if not isinstance(place, (str, Path)):
-        raise BadInput(f"{name}: {kind_of(place)}; expected a file, or a mapping of column names to their values.")
+        raise BadInput(
+            f"{name}: {kind_of(place)}; expected a file, or a mapping of column names to "
+            "their values."
+        )
     # DuckDB takes long to import, and columns in Python do not need it.
     from rankwell.io.column_tables.cells import opened_cells
 
@@ -146,15 +187,23 @@ def opened_columns(place: Any, name: str) -> Generator[NamedColumns]:
 
 def _of_mapping(columns: Mapping[Any, Any], name: str) -> NamedColumns:
     for column, values in columns.items():
-        if not isinstance(column, str) or isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
+        if (
+            not isinstance(column, str)
+            or isinstance(values, (str, bytes))
+            or not hasattr(values, "__len__")
+        ):
             raise BadInput(
-                f"{name}: column {shown(column)} holds {kind_of(values)}; expected names of columns, each with a list."
+                f"{name}: column {shown(column)} holds {kind_of(values)}; expected names of "
+                "columns, each with a list."
             )
     found = {column: list(values) for column, values in columns.items()}
     sizes = {column: len(values) for column, values in found.items()}
     if len(set(sizes.values())) > 1:
         listed = ", ".join(f"{column!r} {size}" for column, size in sizes.items())
-        raise BadInput(f"{name}: the columns have different lengths ({listed}); expected a value per row in each.")
+        raise BadInput(
+            f"{name}: the columns have different lengths ({listed}); expected a value per row "
+            "in each."
+        )
     if not any(sizes.values()):
         raise NothingToEvaluate(f"{name}: the table has no rows.")
 

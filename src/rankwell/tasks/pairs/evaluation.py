@@ -1,4 +1,6 @@
-"""Pairs with two numbers each -> results with p-values and intervals: how well similarities follow their targets."""
+"""Pairs with two numbers each -> results with p-values and intervals: how well similarities follow
+their targets.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -37,9 +39,11 @@ class PairOptions:
     reference
         Embeddings whose similarities are the targets.
     candidate
-        Embeddings of the same items by another model, matched by id, or by position where either has no ids; repeat it for more.
+        Embeddings of the same items by another model, matched by id, or by position where either
+        has no ids; repeat it for more.
     sample
-        How many pairs of items to draw for --reference, without replacement; 10000, or all pairs where there are fewer.
+        How many pairs of items to draw for --reference, without replacement; 10000, or all pairs
+        where there are fewer.
     left
         Embeddings of the left sides of pairs, row by row.
     right
@@ -47,14 +51,18 @@ class PairOptions:
     scores
         Expected scores of these pairs, like TARGETS.
     metric
-        Similarity of two vectors: cosine (the default), dot, euclidean or manhattan (negative distances); repeat it for more.
+        Similarity of two vectors: cosine (the default), dot, euclidean or manhattan (negative
+        distances); repeat it for more.
     strata
-        Also each stratum alone: so many equal parts of the targets, or a column that names each pair's stratum.
+        Also each stratum alone: so many equal parts of the targets, or a column that names each
+        pair's stratum.
     convention
-        Whose words: rankwell, or st for those of sentence-transformers' EmbeddingSimilarityEvaluator.
+        Whose words: rankwell, or st for those of sentence-transformers'
+        EmbeddingSimilarityEvaluator.
     intervals
-        95 % intervals: `bootstrap-t` (of errors the studentised bootstrap over pairs, at least as wide as Student's t; of
-        correlations percentiles), `bootstrap` (percentiles), Student's `t` (for correlations Fisher's z), or none.
+        95 % intervals: `bootstrap-t` (of errors the studentised bootstrap over pairs, at least as
+        wide as Student's t; of correlations percentiles), `bootstrap` (percentiles), Student's `t`
+        (for correlations Fisher's z), or none.
     seed
         Seed of the sample and of the bootstrap.
     """
@@ -84,7 +92,9 @@ class ModelPairs(NamedTuple):
 
 
 class PairInputs(NamedTuple):
-    """The pairs of every model, the rules by which they were chosen, notes on them, and their files."""
+    """The pairs of every model, the rules by which they were chosen, notes on them, and their
+    files.
+    """
 
     compared: list[ModelPairs]
     rules: dict[str, str | int]
@@ -93,7 +103,9 @@ class PairInputs(NamedTuple):
 
 
 class MeasuredPairs(NamedTuple):
-    """Summary rows, the errors of single pairs, notes on values that are undefined, and the lines of calibration in words."""
+    """Summary rows, the errors of single pairs, notes on values that are undefined, and the lines
+    of calibration in words.
+    """
 
     rows: list[dict[str, Any]]
     values: list[Values]
@@ -102,9 +114,15 @@ class MeasuredPairs(NamedTuple):
 
 
 def evaluate_pairs(
-    inputs: PairInputs, options: PairOptions, *, details: bool = False, progress: Callable[[str, int, int], None] | None = None
+    inputs: PairInputs,
+    options: PairOptions,
+    *,
+    details: bool = False,
+    progress: Callable[[str, int, int], None] | None = None,
 ) -> Results:
-    """The correlations, errors and calibrations of every model, over all pairs and then by stratum."""
+    """The correlations, errors and calibrations of every model, over all pairs and then by
+    stratum.
+    """
     strata, n = options.strata, len(inputs.compared[0].scored)
     labels = None if strata is None or strata.isdigit() else _read_strata(strata, n)
     whole, rows, notes = list[MeasuredPairs](), list[dict[str, Any]](), list[str]()
@@ -114,14 +132,20 @@ def evaluate_pairs(
         for group, chosen in _strata(each.scored.targets, strata, labels):
             part = measure_pairs(each._replace(scored=each.scored.of(chosen)), options)
             rows += [{**row, "group": group} for row in part.rows]
-            notes += [f"{note}; stratum {group}" for note in part.notes if note not in whole[-1].notes]
+            notes += [
+                f"{note}; stratum {group}" for note in part.notes if note not in whole[-1].notes
+            ]
         if progress is not None:
             progress("compared", place + 1, len(inputs.compared))
     rows += _largest(rows) if options.convention == "st" else []
     if strata is not None and labels is None:
-        notes.append("a stratum holds targets of one range, in which correlations are lower than over all")
+        notes.append(
+            "a stratum holds targets of one range, in which correlations are lower than over all"
+        )
     if options.convention == PairOptions.convention:
-        usual = ["convention rankwell, the default: correlations, errors and calibration over all pairs"]
+        usual = [
+            "convention rankwell, the default: correlations, errors and calibration over all pairs"
+        ]
         inputs = inputs._replace(notes=usual + inputs.notes)
     notes = list(dict.fromkeys([*(note for each in whole for note in each.notes), *notes]))
     return Results(
@@ -141,14 +165,18 @@ def evaluate_pairs(
 
 
 def measure_pairs(compared: ModelPairs, options: PairOptions) -> MeasuredPairs:
-    """Correlations with p, errors, and the error after calibration, a row each, for one model's pairs.
+    """Correlations with p, errors, and the error after calibration, a row each, for one model's
+    pairs.
 
     Targets 0 and 1 have the figures of classes before them.
-    Correlations and the calibrated error are null where a column is constant, correlations also below 3 pairs, intervals below
-    10. intervals: `bootstrap-t` and `bootstrap` resample pairs; `t` is Fisher's z for Pearson and Spearman and Student's t for
+    Correlations and the calibrated error are null where a column is constant, correlations also
+    below 3 pairs, intervals below
+    10. intervals: `bootstrap-t` and `bootstrap` resample pairs; `t` is Fisher's z for Pearson and
+        Spearman and Student's t for
     MAE and MSE;
-    Kendall's is the asymptotic one of Brown and Benedetti (1977) under both. convention: `st` labels correlations as
-    sentence-transformers does, `spearman_cosine`. Raises BadInput where there is no pair.
+    Kendall's is the asymptotic one of Brown and Benedetti (1977) under both. convention: `st`
+    labels correlations as sentence-transformers does, `spearman_cosine`. Raises BadInput where
+    there is no pair.
     """
     intervals, seed, convention = options.intervals, options.seed, options.convention
     targets, similarities = compared.scored.targets, compared.scored.similarities
@@ -163,20 +191,38 @@ def measure_pairs(compared: ModelPairs, options: PairOptions) -> MeasuredPairs:
     for name, found, bounds in _correlations(targets, similarities, drawn, intervals):
         low, high = bounds if bounds and n >= MIN_QUERIES else (None, None)
         value, p = found or (None, None)
-        exact, label = _exact_name(name, compared.similarity), _label(name, compared.similarity, convention)
-        rows.append(SummaryRow.of(compared.run, exact, label, value, None, low, high, n, "score") | {"p": p})
+        exact, label = (
+            _exact_name(name, compared.similarity),
+            _label(name, compared.similarity, convention),
+        )
+        rows.append(
+            SummaryRow.of(compared.run, exact, label, value, None, low, high, n, "score") | {"p": p}
+        )
     values = _errors(compared, convention)
-    for each, row in zip(values, summarise(values, intervals=intervals, resamples=resamples_of(n), seed=seed), strict=True):
+    for each, row in zip(
+        values,
+        summarise(values, intervals=intervals, resamples=resamples_of(n), seed=seed),
+        strict=True,
+    ):
         shown = row | {"p": None}
         if "fit=" in each.measure:
             low, high = drawn.calibrated_mae or (None, None)
             shown |= {"ci_low": low, "ci_high": high}
         rows.append(shown)
     line = fit_line(targets, similarities)
-    calibration = [] if line is None else [f"{compared}: calibrated by {line.slope:.4g} · similarity {line.intercept:+.4g}"]
+    calibration = (
+        []
+        if line is None
+        else [f"{compared}: calibrated by {line.slope:.4g} · similarity {line.intercept:+.4g}"]
+    )
     notes = _notes(compared, rows, intervals, varied=varied)
     # What the figures of 0 and 1 are judged by comes first.
-    return MeasuredPairs([*(_binary_rows(compared, options) if is_binary(targets) else ()), *rows], values, notes, calibration)
+    return MeasuredPairs(
+        [*(_binary_rows(compared, options) if is_binary(targets) else ()), *rows],
+        values,
+        notes,
+        calibration,
+    )
 
 
 def is_binary(targets: Floats) -> bool:
@@ -186,34 +232,63 @@ def is_binary(targets: Floats) -> bool:
 
 def _is_one_class(scored: ScoredPairs) -> bool:
     """Whether every similarity reaches the threshold of the best F1."""
-    return bool((scored.similarities >= classify(scored.targets == 1, scored.similarities).f1_threshold).all())
+    return bool(
+        (
+            scored.similarities >= classify(scored.targets == 1, scored.similarities).f1_threshold
+        ).all()
+    )
 
 
 def _binary_rows(compared: ModelPairs, options: PairOptions) -> Iterator[dict[str, Any]]:
-    """Average precision, the best F1 with its threshold and its correlation; the threshold is chosen anew in each resample."""
-    labels, similarities, st = compared.scored.targets == 1, compared.scored.similarities, options.convention == "st"
+    """Average precision, the best F1 with its threshold and its correlation; the threshold is
+    chosen anew in each resample.
+    """
+    labels, similarities, st = (
+        compared.scored.targets == 1,
+        compared.scored.similarities,
+        options.convention == "st",
+    )
     n, found = len(labels), classify(labels, similarities)
     # Its evaluator gives distances.
     sign = -1.0 if st and compared.similarity in ("euclidean", "manhattan") else 1.0
-    values = {"ap": found.ap, "f1": found.f1, "f1_threshold": sign * found.f1_threshold, "mcc": found.mcc}
+    values = {
+        "ap": found.ap,
+        "f1": found.f1,
+        "f1_threshold": sign * found.f1_threshold,
+        "mcc": found.mcc,
+    }
     bounds: dict[str, tuple[float, float] | None] = {}
     if options.intervals.startswith("bootstrap") and n >= MIN_QUERIES:
 
         def _drawn(counts: Floats) -> Floats:
             each, positive = classify_resamples(labels, similarities, counts), counts @ labels
-            return np.where((positive > 0) & (positive < n), np.stack([each.ap, each.f1, each.mcc]), np.nan)
+            return np.where(
+                (positive > 0) & (positive < n), np.stack([each.ap, each.f1, each.mcc]), np.nan
+            )
 
-        drawn = np.concatenate(over_resamples(n, resamples_of(n), _drawn, seed=options.seed), axis=1)
-        bounds = dict(zip(("ap", "f1", "mcc"), (percentile_interval(each, 0.95) for each in drawn), strict=True))
+        drawn = np.concatenate(
+            over_resamples(n, resamples_of(n), _drawn, seed=options.seed), axis=1
+        )
+        bounds = dict(
+            zip(
+                ("ap", "f1", "mcc"),
+                (percentile_interval(each, 0.95) for each in drawn),
+                strict=True,
+            )
+        )
     for name, (word, value) in zip((each.name for each in CLASSES), values.items(), strict=True):
         low, high = bounds.get(word) or (None, None)
         exact = _exact_name(name, compared.similarity)
         label = f"{compared.similarity}_{word}" if st and compared.similarity else exact
-        yield SummaryRow.of(compared.run, exact, label, value, None, low, high, n, "score") | {"p": None}
+        yield SummaryRow.of(compared.run, exact, label, value, None, low, high, n, "score") | {
+            "p": None
+        }
 
 
 def resamples_of(n: int) -> int:
-    """Number of bootstrap resamples of n pairs: 10,000, above 2,000 pairs as many as 20 million draws allow, at least 1,000."""
+    """Number of bootstrap resamples of n pairs: 10,000, above 2,000 pairs as many as 20 million
+    draws allow, at least 1,000.
+    """
     return min(10_000, max(1_000, 20_000_000 // n))
 
 
@@ -221,31 +296,60 @@ def _correlations(
     targets: Floats, similarities: Floats, drawn: PairIntervals, intervals: Intervals
 ) -> Iterator[tuple[str, correlation.Correlation | None, tuple[float, float] | None]]:
     n = len(targets)
-    for function, bounds in ((correlation.spearman, drawn.spearman), (correlation.pearson, drawn.pearson)):
+    for function, bounds in (
+        (correlation.spearman, drawn.spearman),
+        (correlation.pearson, drawn.pearson),
+    ):
         found = function(targets, similarities)
         if found and intervals == "t":
-            bounds = correlation.fisher_interval(found.value, n, ranks=function is correlation.spearman)
+            bounds = correlation.fisher_interval(
+                found.value, n, ranks=function is correlation.spearman
+            )
         yield function.__name__.title(), found, bounds
     counts = correlation.concordance(targets, similarities)
     found = correlation.kendall(targets, similarities, counts=counts)
-    yield "Kendall", found, correlation.kendall_interval(counts) if found and intervals != "none" else None
+    yield (
+        "Kendall",
+        found,
+        correlation.kendall_interval(counts) if found and intervals != "none" else None,
+    )
 
 
 def _errors(compared: ModelPairs, convention: Words) -> list[Values]:
-    """The errors of single pairs, before and after calibration; NaN where there is no line to calibrate by."""
+    """The errors of single pairs, before and after calibration; NaN where there is no line to
+    calibrate by.
+    """
     run, scored = compared.run, compared.scored
     off = scored.similarities - scored.targets
     line = fit_line(scored.targets, scored.similarities)
-    calibrated = np.full(len(off), np.nan) if line is None else np.abs(line.at(scored.similarities) - scored.targets)
+    calibrated = (
+        np.full(len(off), np.nan)
+        if line is None
+        else np.abs(line.at(scored.similarities) - scored.targets)
+    )
     names, similarity = tuple(scored.names), compared.similarity
     return [
-        Values(run, _exact_name(name, similarity), _label(name, similarity, convention), "score", "mean", names, column)
-        for name, column in (("MAE", np.abs(off)), ("MSE", off * off), ("MAE(fit='affine')", calibrated))
+        Values(
+            run,
+            _exact_name(name, similarity),
+            _label(name, similarity, convention),
+            "score",
+            "mean",
+            names,
+            column,
+        )
+        for name, column in (
+            ("MAE", np.abs(off)),
+            ("MSE", off * off),
+            ("MAE(fit='affine')", calibrated),
+        )
     ]
 
 
 def _exact_name(name: str, similarity: str | None) -> str:
-    """The measure's name with the similarity that it was computed from, where that is known: `Spearman(sim='cosine')`."""
+    """The measure's name with the similarity that it was computed from, where that is known:
+    `Spearman(sim='cosine')`.
+    """
     if similarity is None:
         return name
     bare, _, rest = name.partition("(")
@@ -257,56 +361,98 @@ def _label(name: str, similarity: str | None, convention: Words) -> str:
     return f"{name.lower()}_{similarity}" if is_own else _exact_name(name, similarity)
 
 
-def _notes(compared: ModelPairs, rows: Sequence[Mapping[str, Any]], intervals: Intervals, *, varied: bool) -> list[str]:
+def _notes(
+    compared: ModelPairs, rows: Sequence[Mapping[str, Any]], intervals: Intervals, *, varied: bool
+) -> list[str]:
     """Notes on the null values among the rows."""
     scored, who = compared.scored, str(compared)
     notes: list[str] = []
     for kind, column in (("targets", scored.targets), ("similarities", scored.similarities)):
         if correlation.is_constant(column):
-            notes.append(f"{who}: all {kind} are {column[0]:g}: a constant has no correlation, and no line to calibrate by")
+            notes.append(
+                f"{who}: all {kind} are {column[0]:g}: a constant has no correlation, and no "
+                "line to calibrate by"
+            )
     if is_binary(scored.targets) and _is_one_class(scored):
-        what = "the threshold of the best F1 puts every pair in class 1: a constant prediction has no correlation"
+        what = (
+            "the threshold of the best F1 puts every pair in class 1: a constant prediction has "
+            "no correlation"
+        )
         notes.append(f"{who}: {what}, and its MCC is 0 as in scikit-learn")
     n = len(scored)
     if varied and n < correlation.MIN_PAIRS:
         notes.append(f"{who}: no correlation below {correlation.MIN_PAIRS} pairs (here {n})")
     if intervals != "none" and n < MIN_QUERIES:
         notes.append(f"{who}: no interval below {MIN_QUERIES} pairs (here {n})")
-    elif intervals.startswith("bootstrap") and varied and any(row["ci_low"] is None for row in rows):
-        notes.append(f"{who}: a resample holds a single value of a column, so that its correlation has no bootstrap interval")
+    elif (
+        intervals.startswith("bootstrap") and varied and any(row["ci_low"] is None for row in rows)
+    ):
+        notes.append(
+            f"{who}: a resample holds a single value of a column, so that its correlation has "
+            "no bootstrap interval"
+        )
     elif intervals == "t" and varied:
         notes.append(f"{who}: the error after calibration has a bootstrap interval only")
     return notes
 
 
 def _largest(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """sentence-transformers' `pearson_max` and `spearman_max` of each run, where there is more than one similarity."""
+    """sentence-transformers' `pearson_max` and `spearman_max` of each run, where there is more than
+    one similarity.
+    """
     made: list[dict[str, Any]] = []
     for run in dict.fromkeys(row["run"] for row in rows):
         for name in ("Pearson", "Spearman"):
-            mine = [row for row in rows if row["run"] == run and row["measure"].startswith(f"{name}(sim=")]
-            mine = [row for row in mine if row.get("group", "all") == "all" and row["mean"] is not None]
+            mine = [
+                row
+                for row in rows
+                if row["run"] == run and row["measure"].startswith(f"{name}(sim=")
+            ]
+            mine = [
+                row for row in mine if row.get("group", "all") == "all" and row["mean"] is not None
+            ]
             if len(mine) > 1:
-                largest = {"mean": max(row["mean"] for row in mine), "ci_low": None, "ci_high": None, "p": None}
-                made.append({**mine[0], "measure": f"{name}(sim='max')", "label": f"{name.lower()}_max", **largest})
+                largest = {
+                    "mean": max(row["mean"] for row in mine),
+                    "ci_low": None,
+                    "ci_high": None,
+                    "p": None,
+                }
+                made.append(
+                    {
+                        **mine[0],
+                        "measure": f"{name}(sim='max')",
+                        "label": f"{name.lower()}_max",
+                        **largest,
+                    }
+                )
     return made
 
 
 def _read_strata(place: str, n: int) -> list[str]:
     labels = read_column(place)
     if len(labels) != n:
-        raise BadInput(f"{place}: {len(labels)} strata for {n} pairs; every pair has one, in the same order.")
+        raise BadInput(
+            f"{place}: {len(labels)} strata for {n} pairs; every pair has one, in the same order."
+        )
     known = [label for label in labels if label]
     if len(known) < n:
         row = next(row for row, label in enumerate(labels) if not label)
         raise BadInput(f"{place}: row {row} (from 0) names no stratum; name one for every pair.")
     if len(set(known)) > _MOST_STRATA:
-        raise BadInput(f"{place}: {len(set(known))} different strata, {_MOST_STRATA} at most; for numbers give --strata 4.")
+        raise BadInput(
+            f"{place}: {len(set(known))} different strata, {_MOST_STRATA} at most; for "
+            "numbers give --strata 4."
+        )
     return known
 
 
-def _strata(targets: Floats, strata: str | None, labels: list[str] | None) -> Iterator[tuple[str, Bools]]:
-    """Each stratum's name and pairs; equal targets stay together, so that there may be fewer strata than requested."""
+def _strata(
+    targets: Floats, strata: str | None, labels: list[str] | None
+) -> Iterator[tuple[str, Bools]]:
+    """Each stratum's name and pairs; equal targets stay together, so that there may be fewer strata
+    than requested.
+    """
     if strata is None:
         return
     if labels is not None:
@@ -314,7 +460,10 @@ def _strata(targets: Floats, strata: str | None, labels: list[str] | None) -> It
         yield from ((name, column == name) for name in sorted(set(labels)))
         return
     if not 2 <= int(strata) <= _MOST_STRATA:
-        raise BadUsage(f"--strata {strata}; 2 to {_MOST_STRATA} parts of the targets, or a column, as in pairs.csv:genre.")
+        raise BadUsage(
+            f"--strata {strata}; 2 to {_MOST_STRATA} parts of the targets, or a column, as in "
+            "pairs.csv:genre."
+        )
     inner = np.quantile(targets, np.arange(1, int(strata)) / int(strata))
     place = np.searchsorted(inner, targets, side="right")
     for each in np.unique(place).tolist():
@@ -329,9 +478,15 @@ def known_figures(targets: Floats) -> tuple[CollectionFigure, ...]:
 
 def _rules(inputs: PairInputs, options: PairOptions) -> dict[str, Any]:
     n = len(inputs.compared[0].scored)
-    similarities = list(dict.fromkeys(each.similarity for each in inputs.compared if each.similarity))
+    similarities = list(
+        dict.fromkeys(each.similarity for each in inputs.compared if each.similarity)
+    )
     measures = {
-        _exact_name(known.name, each.similarity): {"definition": known.text, "source": known.source, "better": known.better}
+        _exact_name(known.name, each.similarity): {
+            "definition": known.text,
+            "source": known.source,
+            "better": known.better,
+        }
         for each in inputs.compared
         for known in known_figures(each.scored.targets)
     }
@@ -351,12 +506,18 @@ def _rules(inputs: PairInputs, options: PairOptions) -> dict[str, Any]:
 
 
 def _query_columns(compared: Sequence[ModelPairs]) -> dict[str, Sequence[Any]]:
-    """The target of each pair and every model's similarity; targets of several similarities have their names."""
+    """The target of each pair and every model's similarity; targets of several similarities have
+    their names.
+    """
     alone = len({each.similarity for each in compared}) == 1
     columns: dict[str, Sequence[Any]] = {"query": compared[0].scored.names}
     for each in compared:
-        columns.setdefault("target" if alone else f"target {each.similarity}", each.scored.targets.tolist())
-    return columns | {f"similarity of {each}": each.scored.similarities.tolist() for each in compared}
+        columns.setdefault(
+            "target" if alone else f"target {each.similarity}", each.scored.targets.tolist()
+        )
+    return columns | {
+        f"similarity of {each}": each.scored.similarities.tolist() for each in compared
+    }
 
 
 def _detail_columns(compared: Sequence[ModelPairs]) -> dict[str, list[Any]]:
@@ -366,5 +527,7 @@ def _detail_columns(compared: Sequence[ModelPairs]) -> dict[str, list[Any]]:
         columns["query"] += scored.names
         columns["score"] += scored.similarities.tolist()
         columns["grade"] += scored.targets.tolist()
-        columns["detail"] += [None if similarity is None else f'{{"similarity": "{similarity}"}}'] * len(scored)
+        columns["detail"] += [
+            None if similarity is None else f'{{"similarity": "{similarity}"}}'
+        ] * len(scored)
     return columns | {name: [None] * len(columns["run"]) for name in ("item", "rank", "state")}

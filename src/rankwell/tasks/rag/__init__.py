@@ -1,1 +1,3 @@
-"""Retrieval for generation: retrieved chunks against gold passages, and citations against given supports, without a model."""
+"""Retrieval for generation: retrieved chunks against gold passages, and citations against given
+supports, without a model.
+"""

@@ -1,4 +1,6 @@
-"""Cited statements: the documents that each statement cites, and which sets of them entail it, as someone has judged."""
+"""Cited statements: the documents that each statement cites, and which sets of them entail it, as
+someone has judged.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,17 +13,24 @@ Citations = frozenset[str]
 
 
 class Statement(NamedTuple):
-    """A statement of an answer. cited: the documents that it cites. entailed: set of them -> whether they entail it together."""
+    """A statement of an answer. cited: the documents that it cites. entailed: set of them ->
+    whether they entail it together.
+    """
 
     name: str
     cited: Citations
     entailed: Mapping[Citations, bool]
 
     def entails(self, citations: Citations) -> bool:
-        """Whether some of the cited documents entail it together. Raises BadInput where that is not judged."""
+        """Whether some of the cited documents entail it together. Raises BadInput where that is not
+        judged.
+        """
         if citations not in self.entailed:
             named = ", ".join(sorted(citations)) or "nothing"
-            raise BadInput(f"whether {{{named}}} entails the statement {self.name!r} is not judged; add a line for it.")
+            raise BadInput(
+                f"whether {{{named}}} entails the statement {self.name!r} is not judged; add "
+                "a line for it."
+            )
         return self.entailed[citations]
 
     @property
@@ -31,12 +40,17 @@ class Statement(NamedTuple):
 
     @property
     def precise(self) -> int:
-        """The number of citations that support it: in a set that does, by themselves, or as one that it cannot do without."""
+        """The number of citations that support it: in a set that does, by themselves, or as one
+        that it cannot do without.
+        """
         if not self.is_supported:
             return 0
         if len(self.cited) == 1:
             return 1
-        return sum(self.entails(Citations([each])) or not self.entails(self.cited - {each}) for each in self.cited)
+        return sum(
+            self.entails(Citations([each])) or not self.entails(self.cited - {each})
+            for each in self.cited
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,4 +65,7 @@ class CitedStatements:
     def take(self, queries: Ints) -> "CitedStatements":
         """The view of some questions only, in the order given by their indices."""
         places: list[int] = queries.tolist()
-        return CitedStatements(tuple(self.queries[each] for each in places), tuple(self.statements[each] for each in places))
+        return CitedStatements(
+            tuple(self.queries[each] for each in places),
+            tuple(self.statements[each] for each in places),
+        )

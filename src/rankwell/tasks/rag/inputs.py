@@ -1,4 +1,6 @@
-"""Files of gold passages, retrieved chunks and supports -> views; every error names file, line, text and what to do."""
+"""Files of gold passages, retrieved chunks and supports -> views; every error names file, line,
+text and what to do.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -47,7 +49,9 @@ class JsonRow(NamedTuple):
 
 
 class QuestionPassages(NamedTuple):
-    """A line about a question, with its passages. text: of the question, None where the line has none."""
+    """A line about a question, with its passages. text: of the question, None where the line has
+    none.
+    """
 
     line: JsonRow
     text: str | None
@@ -59,16 +63,29 @@ def read_lines(place: Any) -> Iterator[JsonRow]:
     if not isinstance(place, (str, Path)):
         if not isinstance(place, Sequence):
             raise BadInput(f"{shown(place)}; expected a file, or a list of mappings.")
-        name, found = "the data", [(f"the data: item {row}", value) for row, value in enumerate(place)]
+        name, found = (
+            "the data",
+            [(f"the data: item {row}", value) for row, value in enumerate(place)],
+        )
     else:
         source = Source(place)
         name, content = source.name, source.read()
         if content.lstrip()[:1] == b"[":
-            found = [(f"{name}[{row}]", value) for row, value in enumerate(parse_json(content, name, pairs=unique_keys))]
+            found = [
+                (f"{name}[{row}]", value)
+                for row, value in enumerate(parse_json(content, name, pairs=unique_keys))
+            ]
         else:
-            lines = [(number, line) for number, line in enumerate(content.split(b"\n"), 1) if line.strip()]
+            lines = [
+                (number, line)
+                for number, line in enumerate(content.split(b"\n"), 1)
+                if line.strip()
+            ]
             form = "a JSON object per line"
-            found = [(f"{name}:{at}", parse_json(line, name, form, line=at, pairs=unique_keys)) for at, line in lines]
+            found = [
+                (f"{name}:{at}", parse_json(line, name, form, line=at, pairs=unique_keys))
+                for at, line in lines
+            ]
     if not found:
         raise BadInput(f"{name} is empty; expected a JSON object per line.")
     for where, value in found:
@@ -85,17 +102,30 @@ def read_gold(place: Any, documents: Mapping[str, str]) -> dict[str, QuestionPas
     found = _read(place, _GOLD, documents)
     for name, each in found.items():
         if not each.passages:
-            raise BadInput(f"{each.line.where}: question {name!r} has no gold passage; leave it out, or give one.")
+            raise BadInput(
+                f"{each.line.where}: question {name!r} has no gold passage; leave it out, or "
+                "give one."
+            )
         blank = next(
-            (at for at, passage in enumerate(each.passages, 1) if passage.text is not None and not passage.text.strip()), 0
+            (
+                at
+                for at, passage in enumerate(each.passages, 1)
+                if passage.text is not None and not passage.text.strip()
+            ),
+            0,
         )
         if blank:
-            raise BadInput(f"{each.line.where}: gold passage {blank} of question {name!r} has no text; leave it out, or give it.")
+            raise BadInput(
+                f"{each.line.where}: gold passage {blank} of question {name!r} has no text; "
+                "leave it out, or give it."
+            )
     return found
 
 
 def read_chunks(place: Any, documents: Mapping[str, str]) -> dict[str, QuestionPassages]:
-    """The chunks retrieved for each question by its id, best first: `{id, chunks: []}`, or RAGAS' rows."""
+    """The chunks retrieved for each question by its id, best first: `{id, chunks: []}`, or RAGAS'
+    rows.
+    """
     return _read(place, _CHUNKS, documents)
 
 
@@ -104,7 +134,9 @@ def read_passages(place: Any, documents: Mapping[str, str]) -> tuple[DocumentPas
     return tuple(_passage(line, documents) for line in read_lines(place))
 
 
-def _read(place: Any, keys: tuple[str, str], documents: Mapping[str, str]) -> dict[str, QuestionPassages]:
+def _read(
+    place: Any, keys: tuple[str, str], documents: Mapping[str, str]
+) -> dict[str, QuestionPassages]:
     own, ragas = keys
     found: dict[str, QuestionPassages] = {}
     for row, line in enumerate(read_lines(place)):
@@ -112,8 +144,14 @@ def _read(place: Any, keys: tuple[str, str], documents: Mapping[str, str]) -> di
         # RAGAS' rows have no id; both files list the questions in one order.
         name = str(row) if key == ragas and "id" not in line.value else line.id("id")
         if name in found:
-            raise DuplicateItem(f"{line.where}: the id {name!r} is that of {found[name].line.where}, too; keep one of them.")
-        listed = [JsonRow(f"{line.where}: {key}[{at}]", _mapping(line, key, each)) for at, each in enumerate(line.listed(key))]
+            raise DuplicateItem(
+                f"{line.where}: the id {name!r} is that of {found[name].line.where}, too; "
+                "keep one of them."
+            )
+        listed = [
+            JsonRow(f"{line.where}: {key}[{at}]", _mapping(line, key, each))
+            for at, each in enumerate(line.listed(key))
+        ]
         text = line.value.get("user_input" if key == ragas else "question")
         passages = tuple(_passage(each, documents) for each in listed)
         found[name] = QuestionPassages(line, text if isinstance(text, str) else None, passages)
@@ -129,7 +167,9 @@ def _mapping(line: JsonRow, key: str, value: Any) -> Mapping[str, Any]:
 
 
 def _passage(line: JsonRow, documents: Mapping[str, str]) -> DocumentPassage:
-    """A passage with a position, a text or both. Raises BadInput for neither, and for a position beyond its document."""
+    """A passage with a position, a text or both. Raises BadInput for neither, and for a position
+    beyond its document.
+    """
     value = line.value
     text = line.text("text") if value.get("text") is not None else None
     if "start" not in value and "end" not in value:
@@ -139,15 +179,22 @@ def _passage(line: JsonRow, documents: Mapping[str, str]) -> DocumentPassage:
     document = line.id("document")
     start, end = (_place(line, key) for key in ("start", "end"))
     if end <= start:
-        raise BadInput(f"{line.where}: start {start}, end {end}; expected an end after the start: it is exclusive.")
+        raise BadInput(
+            f"{line.where}: start {start}, end {end}; expected an end after the start: it is "
+            "exclusive."
+        )
     if document in documents:
         whole = documents[document]
         if end > len(whole):
             raise BadInput(
-                f"{line.where}: end {end} is beyond the {len(whole)} characters of {document!r}; correct the position."
+                f"{line.where}: end {end} is beyond the {len(whole)} characters of "
+                f"{document!r}; correct the position."
             )
         if text is not None and text != whole[start:end]:
-            what = f"{document!r} has {whole[start:end][:40]!r} from {start} to {end}, the passage {text[:40]!r}"
+            what = (
+                f"{document!r} has {whole[start:end][:40]!r} from {start} to {end}, the passage "
+                f"{text[:40]!r}"
+            )
             raise BadInput(f"{line.where}: {what}; positions count characters of the same text.")
         text = whole[start:end]
     return DocumentPassage(document, start, end, text)
@@ -163,35 +210,45 @@ def _place(line: JsonRow, key: str) -> int:
 def read_supports(place: Any) -> CitedStatements:
     """The judged supports, one a line: `{id, statement, citations: [], entailed: true}`.
 
-    id: the question. What a statement cites is the union of its lines' citations. Raises BadInput where a set that decides a
-    measure is not judged, DuplicateItem for a set that is judged twice.
+    id: the question. What a statement cites is the union of its lines' citations. Raises BadInput
+    where a set that decides a measure is not judged, DuplicateItem for a set that is judged twice.
     """
     judged: dict[str, dict[str, dict[Citations, bool]]] = {}
     places: dict[tuple[str, str], str] = {}
     for line in read_lines(place):
         query, statement = line.id("id"), line.id("statement")
-        citations = Citations(JsonRow(f"{line.where}: citations", {"each": each}).id("each") for each in line.listed("citations"))
+        citations = Citations(
+            JsonRow(f"{line.where}: citations", {"each": each}).id("each")
+            for each in line.listed("citations")
+        )
         if not isinstance(line.value.get("entailed"), bool):
             raise line.wrong("entailed", "true or false")
         if line.value["entailed"] and not citations:
             raise BadInput(
-                f"{line.where}: nothing is cited, and entailed is true; a statement that cites nothing is not entailed."
+                f"{line.where}: nothing is cited, and entailed is true; a statement that "
+                "cites nothing is not entailed."
             )
         own = judged.setdefault(query, {}).setdefault(statement, {})
         if citations in own:
             raise DuplicateItem(
-                f"{line.where}: the same citations of the statement {statement!r} were judged before; keep one line."
+                f"{line.where}: the same citations of the statement {statement!r} were judged "
+                "before; keep one line."
             )
         own[citations] = line.value["entailed"]
         places.setdefault((query, statement), line.where)
     queries = tuple(sort_ids(judged))
     found = tuple(
-        tuple(Statement(name, Citations().union(*sets), sets) for name, sets in judged[query].items()) for query in queries
+        tuple(
+            Statement(name, Citations().union(*sets), sets) for name, sets in judged[query].items()
+        )
+        for query in queries
     )
     for query, own in zip(queries, found, strict=True):
         for each in own:
             try:
                 _ = each.precise
             except BadInput as error:
-                raise BadInput(f"{places[query, each.name]}: question {query!r}: {error}") from error
+                raise BadInput(
+                    f"{places[query, each.name]}: question {query!r}: {error}"
+                ) from error
     return CitedStatements(queries, found)

@@ -1,4 +1,6 @@
-"""Passages of documents: the gold ones of a question, and the chunks retrieved for it, as positions and as texts."""
+"""Passages of documents: the gold ones of a question, and the chunks retrieved for it, as positions
+and as texts.
+"""
 
 import unicodedata
 from bisect import bisect_left, bisect_right
@@ -15,7 +17,9 @@ Span = tuple[int, int]
 
 
 class DocumentPassage(NamedTuple):
-    """A part of a document. start, end: in characters, the end exclusive, -1 where unknown. text: None where unknown."""
+    """A part of a document. start, end: in characters, the end exclusive, -1 where unknown. text:
+    None where unknown.
+    """
 
     document: str | None
     start: int = -1
@@ -42,25 +46,39 @@ class RetrievedPassages:
     chunks: tuple[tuple[DocumentPassage, ...], ...]
     documents: Mapping[str, str] = field(default_factory=dict[str, str])
     every_chunk: tuple[DocumentPassage, ...] = ()
-    _words: dict[tuple[Unit, str], Positions] = field(default_factory=dict[tuple[Unit, str], Positions])
+    _words: dict[tuple[Unit, str], Positions] = field(
+        default_factory=dict[tuple[Unit, str], Positions]
+    )
 
     def take(self, queries: Ints) -> "RetrievedPassages":
         """The view of some questions only, in the order given by their indices."""
-        gold, chunks = ([of[place] for place in queries.tolist()] for of in (self.gold, self.chunks))
-        return replace(self, queries=tuple(self.queries[place] for place in queries), gold=tuple(gold), chunks=tuple(chunks))
+        gold, chunks = (
+            [of[place] for place in queries.tolist()] for of in (self.gold, self.chunks)
+        )
+        return replace(
+            self,
+            queries=tuple(self.queries[place] for place in queries),
+            gold=tuple(gold),
+            chunks=tuple(chunks),
+        )
 
     def spans(self, passages: Iterable[DocumentPassage], unit: Unit) -> dict[str, list[Span]]:
         """The parts of each document that passages cover, in units, as disjoint spans in order.
 
-        A word of `tokenizer_of` is covered where one of its characters is. Raises BadUsage for a passage without a position, and
-        for words of an unknown text.
+        A word of `tokenizer_of` is covered where one of its characters is. Raises BadUsage for a
+        passage without a position, and for words of an unknown text.
         """
         found: dict[str, list[Span]] = {}
         for each in passages:
             if each.document is None or each.start < 0:
                 what = f"a passage without a position ({(each.text or '')[:40]!r})"
-                raise BadUsage(f"{what}; give document, start and end, or choose ContextP and ContextR, which compare texts.")
-            found.setdefault(each.document, []).append(each.span if unit == "characters" else self._in_words(each, unit))
+                raise BadUsage(
+                    f"{what}; give document, start and end, or choose ContextP and ContextR, "
+                    "which compare texts."
+                )
+            found.setdefault(each.document, []).append(
+                each.span if unit == "characters" else self._in_words(each, unit)
+            )
         return {document: merged(spans) for document, spans in found.items()}
 
     def _in_words(self, passage: DocumentPassage, unit: Unit) -> Span:
@@ -69,7 +87,8 @@ class RetrievedPassages:
             positions = tokenizer_of(unit).positions
             if document not in self.documents:
                 raise BadUsage(
-                    f"unit={unit!r}: the text of the document {document!r} is unknown; name a file with it by "
+                    f"unit={unit!r}: the text of the document {document!r} is unknown; name a "
+                    "file with it by "
                     f"{flag('--documents')}."
                 )
             self._words[unit, document] = positions(self.documents[document])
@@ -101,12 +120,16 @@ def shared(one: Sequence[Span], other: Sequence[Span]) -> int:
 
 @lru_cache(maxsize=1 << 12)
 def folded(text: str) -> str:
-    """A text in one normal form of Unicode (NFC), with one blank for white space and none at its ends; case is kept."""
+    """A text in one normal form of Unicode (NFC), with one blank for white space and none at its
+    ends; case is kept.
+    """
     return " ".join(unicodedata.normalize("NFC", text).split())
 
 
 def holds(text: str, part: str) -> bool:
-    """Whether a folded text holds another, which is not empty; a single word as a word, so that `9th` is not in `19th`."""
+    """Whether a folded text holds another, which is not empty; a single word as a word, so that
+    `9th` is not in `19th`.
+    """
     if part == "" or " " in part:
         return part != "" and part in text
     start = text.find(part)
@@ -116,11 +139,19 @@ def holds(text: str, part: str) -> bool:
 
 
 def _is_inside_word(text: str, start: int, stop: int) -> bool:
-    """Whether a letter that has case, or a digit, stands on both sides of an end; other scripts do without blanks."""
+    """Whether a letter that has case, or a digit, stands on both sides of an end; other scripts do
+    without blanks.
+    """
     ends = (text[max(place - 1, 0) : place + 1] for place in (start, stop))
-    return any(len(end) == 2 and all(letter.isdecimal() or letter.upper() != letter.lower() for letter in end) for end in ends)
+    return any(
+        len(end) == 2
+        and all(letter.isdecimal() or letter.upper() != letter.lower() for letter in end)
+        for end in ends
+    )
 
 
 def are_nested(chunk: str, passage: str) -> bool:
-    """Whether a folded chunk holds a folded gold passage or is a part of one; what has no text neither holds nor is held."""
+    """Whether a folded chunk holds a folded gold passage or is a part of one; what has no text
+    neither holds nor is held.
+    """
     return chunk != "" and (holds(chunk, passage) or holds(passage, chunk))

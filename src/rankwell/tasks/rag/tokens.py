@@ -1,4 +1,6 @@
-"""Positions of the words of a text, by a rule of rankwell's own or by a named tokenizer of an installed library."""
+"""Positions of the words of a text, by a rule of rankwell's own or by a named tokenizer of an
+installed library.
+"""
 
 import hashlib
 import re
@@ -21,7 +23,9 @@ _FILE = "tokenizer.json"
 
 
 class TextTokenizer(NamedTuple):
-    """A tokenizer. positions: of a text. about: library, version and digest, for the rules of a result; "" for words."""
+    """A tokenizer. positions: of a text. about: library, version and digest, for the rules of a
+    result; "" for words.
+    """
 
     positions: Callable[[str], Positions]
     about: str = ""
@@ -31,16 +35,20 @@ class TextTokenizer(NamedTuple):
 def tokenizer_of(unit: Unit) -> TextTokenizer:
     """The tokenizer that a unit names.
 
-    words: runs of letters, digits and underscores, or any other single character that is not a blank. tokenizers: a file
-    `tokenizer.json` or its folder, else a model of the Hugging Face cache; special tokens are not added. tiktoken: an encoding,
-    such as cl100k_base. Raises UnknownName for another unit, MissingExtra without the library, BadUsage where it has no such
+    words: runs of letters, digits and underscores, or any other single character that is not a
+    blank. tokenizers: a file `tokenizer.json` or its folder, else a model of the Hugging Face
+    cache; special tokens are not added. tiktoken: an encoding, such as cl100k_base. Raises
+    UnknownName for another unit, MissingExtra without the library, BadUsage where it has no such
     tokenizer.
     """
     library, colon, name = unit.partition(":")
     if unit == "words":
         return TextTokenizer(_words)
     if not colon or library not in ("tokenizers", "tiktoken") or not name:
-        raise UnknownName(f"unit={unit!r}; known are 'characters', 'words', 'tokenizers:PLACE' and 'tiktoken:ENCODING'.")
+        raise UnknownName(
+            f"unit={unit!r}; known are 'characters', 'words', 'tokenizers:PLACE' and "
+            "'tiktoken:ENCODING'."
+        )
     try:
         return _hugging_face(unit, name) if library == "tokenizers" else _tiktoken(unit, name)
     except ImportError as error:
@@ -59,7 +67,9 @@ def _hugging_face(unit: str, name: str) -> TextTokenizer:
     try:
         tokenizer = Tokenizer.from_file(str(place))
     except Exception as error:  # what it raises has no class of its own
-        raise BadUsage(f"unit={unit!r}: {place} is not a file of tokenizers ({error}); name a {_FILE}.") from error
+        raise BadUsage(
+            f"unit={unit!r}: {place} is not a file of tokenizers ({error}); name a {_FILE}."
+        ) from error
     tokenizer.no_truncation()
     tokenizer.no_padding()
 
@@ -67,11 +77,15 @@ def _hugging_face(unit: str, name: str) -> TextTokenizer:
         offsets = sorted(tokenizer.encode(text, add_special_tokens=False).offsets)
         return [start for start, _ in offsets], [end for _, end in offsets]
 
-    return TextTokenizer(_positions, f"tokenizers {version('tokenizers')} sha256:{_digest(place.read_bytes())}")
+    return TextTokenizer(
+        _positions, f"tokenizers {version('tokenizers')} sha256:{_digest(place.read_bytes())}"
+    )
 
 
 def _place(unit: str, path: Path, name: str) -> Path:
-    """The file of a tokenizer: the path itself, in it as a folder, or in the cache of the Hugging Face Hub."""
+    """The file of a tokenizer: the path itself, in it as a folder, or in the cache of the Hugging
+    Face Hub.
+    """
     if path.is_file():
         return path
     if (path / _FILE).is_file():
@@ -86,7 +100,10 @@ def _place(unit: str, path: Path, name: str) -> Path:
     except ValueError:  # not the name of a repository
         found = None
     if not isinstance(found, str):
-        raise BadUsage(f"{what} or in the cache of the Hugging Face Hub; name a file, or download the model first.")
+        raise BadUsage(
+            f"{what} or in the cache of the Hugging Face Hub; name a file, or download the "
+            "model first."
+        )
     return Path(found)
 
 
@@ -97,9 +114,14 @@ def _tiktoken(unit: str, name: str) -> TextTokenizer:
         encoding = tiktoken.get_encoding(name)
     except ValueError as error:
         known = ", ".join(tiktoken.list_encoding_names())
-        raise BadUsage(f"unit={unit!r}: tiktoken has no encoding {name!r}; known are {known}.") from error
+        raise BadUsage(
+            f"unit={unit!r}: tiktoken has no encoding {name!r}; known are {known}."
+        ) from error
     except Exception as error:  # it downloads what its cache lacks
-        raise BadUsage(f"unit={unit!r}: tiktoken cannot load it ({error}); connect once, or set TIKTOKEN_CACHE_DIR.") from error
+        raise BadUsage(
+            f"unit={unit!r}: tiktoken cannot load it ({error}); connect once, or set "
+            "TIKTOKEN_CACHE_DIR."
+        ) from error
 
     def _positions(text: str) -> Positions:
         _, starts = encoding.decode_with_offsets(encoding.encode_ordinary(text))

@@ -16,33 +16,43 @@ from rankwell.store import Source
 
 MANY_REQUESTS = 10_000
 _LIBPQ = {"host": "PGHOST", "hostaddr": "PGHOSTADDR", "service": "PGSERVICE"}
-"""Parameters of an address of PostgreSQL that name its machine, and the variables that replace them."""
+"""Parameters of an address of PostgreSQL that name its machine, and the variables that replace
+them.
+"""
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://\S+", re.IGNORECASE)
 
 
 def check_load(spec: Any, options: Mapping[str, Any], reason: str, allowed: str | None) -> None:
     """Raises BadUsage where an engine is on another machine, and its host is not the allowed one.
 
-    reason: why this is a load. The host is resolved, and every address that it has must be a loopback address.
+    reason: why this is a load. The host is resolved, and every address that it has must be a
+    loopback address.
     """
     for host in sorted(hosts_of(spec, options)):
         if host != allowed and not _is_loopback(host):
             raise BadUsage(
-                f"{reason} would load {host}, which is not this machine; if that is permitted, {flag('--allow-load', host)}."
+                f"{reason} would load {host}, which is not this machine; if that is "
+                f"permitted, {flag('--allow-load', host)}."
             )
 
 
 def hosts_of(spec: Any, options: Mapping[str, Any]) -> set[str]:
-    """The hosts in the addresses of an engine: in its name, in its parameters, and in a file of a request.
+    """The hosts in the addresses of an engine: in its name, in its parameters, and in a file of a
+    request.
 
-    Variables are expanded first. An address of PostgreSQL may name hosts in its parameters, or leave them to the environment.
+    Variables are expanded first. An address of PostgreSQL may name hosts in its parameters, or
+    leave them to the environment.
     """
     texts = [str(each) for each in (spec if isinstance(spec, str) else "", *options.values())]
     if isinstance(spec, str) and spec.endswith(".toml"):
-        texts += [str(value) for value in read_toml(Source(spec))[1].values() if isinstance(value, str)]
+        texts += [
+            str(value) for value in read_toml(Source(spec))[1].values() if isinstance(value, str)
+        ]
     found: set[str] = set()
     for text in texts:
-        with suppress(BadUsage):  # a variable that is not set ends the call when the engine is opened
+        with suppress(
+            BadUsage
+        ):  # a variable that is not set ends the call when the engine is opened
             if (match := _ADDRESS.search(Secrets().expand(text))) is not None:
                 found |= _hosts_in(match[0])
     named = options.get("host")
@@ -52,7 +62,9 @@ def hosts_of(spec: Any, options: Mapping[str, Any]) -> set[str]:
 def _hosts_in(address: str) -> set[str]:
     try:
         parts = urlsplit(address)
-        listed = [urlsplit(f"//{each}").hostname for each in parts.netloc.rpartition("@")[2].split(",")]
+        listed = [
+            urlsplit(f"//{each}").hostname for each in parts.netloc.rpartition("@")[2].split(",")
+        ]
     except ValueError:  # the engine refuses it
         return set()
     if not parts.scheme.startswith("postgres"):

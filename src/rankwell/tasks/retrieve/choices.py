@@ -1,4 +1,6 @@
-"""Choices among settings: the cheapest that reaches a recall, the set of the best, and the gain of the best out of fold."""
+"""Choices among settings: the cheapest that reaches a recall, the set of the best, and the gain of
+the best out of fold.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -22,7 +24,9 @@ _LEAST = 20
 
 
 class CheapestSetting(NamedTuple):
-    """The cheapest setting that reaches a recall, None where none does; by setting `accepted` or `rejected`; a sentence."""
+    """The cheapest setting that reaches a recall, None where none does; by setting `accepted` or
+    `rejected`; a sentence.
+    """
 
     place: int | None
     words: list[str]
@@ -39,9 +43,11 @@ def cheapest(
     grid: bool,
     seed: int,
 ) -> CheapestSetting:
-    """The cheapest setting whose recall exceeds the target. recalls: (queries,) by setting, in the order of the sweep.
+    """The cheapest setting whose recall exceeds the target. recalls: (queries,) by setting, in the
+    order of the sweep.
 
-    Of one parameter the settings are tested from the last, the most expensive, down to the first failure; of several
+    Of one parameter the settings are tested from the last, the most expensive, down to the first
+    failure; of several
     (`grid`) all of them, with Holm's correction.
     """
     p = [exceeds_p(each[~np.isnan(each)], target, level=1 - ERROR, seed=seed) for each in recalls]
@@ -51,20 +57,35 @@ def cheapest(
     how = "Holm" if grid else "tested from the last setting down"
 
     def _bound(place: int, tests: int) -> float:
-        """The lower bound at the level of one of so many tests, which is on the same side of the target as that test."""
-        return lower_bound(recalls[place][~np.isnan(recalls[place])], level=1 - ERROR, tests=tests, seed=seed)
+        """The lower bound at the level of one of so many tests, which is on the same side of the
+        target as that test.
+        """
+        return lower_bound(
+            recalls[place][~np.isnan(recalls[place])], level=1 - ERROR, tests=tests, seed=seed
+        )
 
     if not any(passed):
         if grid or len(p) == 1:
-            found = f"the best lower bound is {max(_bound(place, len(p)) for place in range(len(p))):.4f}"
+            found = (
+                "the best lower bound is "
+                f"{max(_bound(place, len(p)) for place in range(len(p))):.4f}"
+            )
         else:
-            # The sequence ends with the first failure, so that the settings before it are not tested.
+            # The sequence ends with the first failure, so that the settings before it are not
+            # tested.
             found = f"the lower bound of {names[-1]} is {_bound(len(p) - 1, 1):.4f}"
         sentence = f"No setting reaches a recall of {target:g}, {found} ({how})."
         return CheapestSetting(None, words, sentence)
-    known = [(costs[place], place) for place, each in enumerate(passed) if each and costs[place] is not None]
+    known = [
+        (costs[place], place)
+        for place, each in enumerate(passed)
+        if each and costs[place] is not None
+    ]
     if not known:
-        sentence = f"{sum(passed)} of {len(names)} settings reach a recall of {target:g} ({how}), their {cost} is not known."
+        sentence = (
+            f"{sum(passed)} of {len(names)} settings reach a recall of {target:g} ({how}), their "
+            f"{cost} is not known."
+        )
         return CheapestSetting(None, words, sentence)
     least = (max if cost == "throughput" else min)(known, key=lambda each: each[0] or 0.0)
     cheapest = f"The cheapest setting with a recall of {target:g} by {cost} is {names[least[1]]}"
@@ -73,7 +94,9 @@ def cheapest(
 
 
 class BestSettings(NamedTuple):
-    """By setting whether it is indistinguishable from the best; the gain of the best over a baseline; a sentence on both."""
+    """By setting whether it is indistinguishable from the best; the gain of the best over a
+    baseline; a sentence on both.
+    """
 
     is_best: list[bool]
     gain: dict[str, Any]
@@ -81,11 +104,21 @@ class BestSettings(NamedTuple):
 
 
 def best_settings(
-    values: Floats, queries: Sequence[str], names: Sequence[str], label: str, unit: str, baseline: int, *, lower: bool, seed: int
+    values: Floats,
+    queries: Sequence[str],
+    names: Sequence[str],
+    label: str,
+    unit: str,
+    baseline: int,
+    *,
+    lower: bool,
+    seed: int,
 ) -> BestSettings | None:
-    """The settings that no other is significantly better than, by all pairs, and the gain of the best, apparent and out of fold.
+    """The settings that no other is significantly better than, by all pairs, and the gain of the
+    best, apparent and out of fold.
 
-    values: (queries, settings). None for fewer than two settings, or than 20 queries with a value at every setting.
+    values: (queries, settings). None for fewer than two settings, or than 20 queries with a value
+    at every setting.
     """
     whole = ~np.isnan(values).any(axis=1)
     counted = (-1 if lower else 1) * values[whole]
@@ -94,19 +127,33 @@ def best_settings(
     is_best = set_of_best(counted, seed=seed).tolist()
     kept = [queries[place] for place in np.flatnonzero(whole).tolist()]
     folds: Mapping[str, int] = draw_folds(kept, _FOLDS, seed)
-    found = selection_gain(counted, np.array([folds[query] for query in kept], dtype=np.int64), baseline)
+    found = selection_gain(
+        counted, np.array([folds[query] for query in kept], dtype=np.int64), baseline
+    )
     (bounds,) = paired_bootstrap([Differences(found.out_of_fold)], studentised=True, seed=seed)
     mean = exact_mean(found.out_of_fold)
     low, high = bounds.interval or (None, None)
-    row = {"measure": label, "best": names[found.best], "baseline": names[baseline], "apparent": found.apparent}
+    row = {
+        "measure": label,
+        "best": names[found.best],
+        "baseline": names[baseline],
+        "apparent": found.apparent,
+    }
     row |= {"out_of_fold": mean, "ci_low": low, "ci_high": high, "folds": _FOLDS}
-    kept_best, among = sum(is_best), f"indistinguishable from the best by {label}, {names[found.best]}"
+    kept_best, among = (
+        sum(is_best),
+        f"indistinguishable from the best by {label}, {names[found.best]}",
+    )
     head = f"{kept_best} of {len(names)} settings {'is' if kept_best == 1 else 'are'} {among}"
     if found.best == baseline:
         return BestSettings(is_best, row, f"{head}, which is the baseline.")
     ends = "" if low is None or high is None else f" [{_signed(low, unit)}, {_signed(high, unit)}]"
     gain = f"it gains {_signed(mean, unit)}{ends} over {names[baseline]} out of fold"
-    return BestSettings(is_best, row, f"{head}: {gain}, {_signed(found.apparent, unit)} on the queries that chose it.")
+    return BestSettings(
+        is_best,
+        row,
+        f"{head}: {gain}, {_signed(found.apparent, unit)} on the queries that chose it.",
+    )
 
 
 def _signed(value: float, unit: str) -> str:

@@ -1,4 +1,6 @@
-"""Costs of settings: percentiles of time, throughput, processor time, index; and notes on what makes them doubtful."""
+"""Costs of settings: percentiles of time, throughput, processor time, index; and notes on what
+makes them doubtful.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,17 +16,34 @@ from rankwell.tasks.retrieve.loops import BatchReport, SentRequest
 from rankwell.tasks.retrieve.measuring import Measurement
 
 _SHARES = {"p50": (0.5, 10, 10), "p95": (0.95, 80, 40), "p99": (0.99, 400, 200)}
-"""Percentile -> its share, and the least numbers of requests and of different queries that it needs."""
-COSTS = ("p50", "p95", "p99", "first p50", "first request", "encoding", "throughput", "processor", "build", "size")
+"""Percentile -> its share, and the least numbers of requests and of different queries that it
+needs.
+"""
+COSTS = (
+    "p50",
+    "p95",
+    "p99",
+    "first p50",
+    "first request",
+    "encoding",
+    "throughput",
+    "processor",
+    "build",
+    "size",
+)
 """All costs, in the order of tables."""
 _BUSY = 0.2
 _LATE, _LATE_SHARE = 0.005, 0.01
-"""Seconds, and share of the time of a round, by which requests may take longer at its end than at its beginning."""
+"""Seconds, and share of the time of a round, by which requests may take longer at its end than at
+its beginning.
+"""
 _LEAST_PROCESSOR, _LEAST_ELAPSED = 1.0, 0.5
 
 
 class CostFigure(NamedTuple):
-    """One figure: its value with its interval, None where it is not known; n: requests behind it."""
+    """One figure: its value with its interval, None where it is not known; n: requests behind
+    it.
+    """
 
     value: float | None
     low: float | None
@@ -35,7 +54,9 @@ class CostFigure(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SettingCosts:
-    """The costs of a setting by name, and notes. others: processors that other processes used meanwhile; None for few."""
+    """The costs of a setting by name, and notes. others: processors that other processes used
+    meanwhile; None for few.
+    """
 
     by_name: dict[str, CostFigure]
     notes: list[str]
@@ -46,19 +67,31 @@ def costs_of(measured: Measurement, setting: int, name: str) -> SettingCosts:
     """The costs of a setting. name: for the notes."""
     rounds = measured.rounds[1:]
     notes, found = list[str](), dict[str, CostFigure]()
-    over = measured.is_open_loop and any(is_overloaded(measured.batches[setting, each].requests) for each in measured.rounds)
+    over = measured.is_open_loop and any(
+        is_overloaded(measured.batches[setting, each].requests) for each in measured.rounds
+    )
     if over:
         rate = measured.options.rate or 0.0
-        notes.append(f"{name}: overloaded at {rate:g} requests a second; no percentiles above capacity")
+        notes.append(
+            f"{name}: overloaded at {rate:g} requests a second; no percentiles above capacity"
+        )
     else:
         found |= dict(_times(measured, setting, rounds))
     if measured.options.encoder is not None:
-        (middle,) = percentiles(1000 * measured.encodings(setting, rounds or measured.rounds), [0.5], seed=measured.options.seed)
-        found["encoding"] = CostFigure(middle.value, *(middle.interval or (None, None)), middle.n, "ms")
+        (middle,) = percentiles(
+            1000 * measured.encodings(setting, rounds or measured.rounds),
+            [0.5],
+            seed=measured.options.seed,
+        )
+        found["encoding"] = CostFigure(
+            middle.value, *(middle.interval or (None, None)), middle.n, "ms"
+        )
     wall, answers = 0.0, 0
     for each in rounds:
         requests = [one for one in measured.batches[setting, each].requests if one.status == "ok"]
-        wall += max((one.done for one in requests), default=0.0) - min((one.sent for one in requests), default=0.0)
+        wall += max((one.done for one in requests), default=0.0) - min(
+            (one.sent for one in requests), default=0.0
+        )
         answers += len(requests)
     if not measured.is_open_loop and wall > 0:
         found["throughput"] = CostFigure(answers / wall, None, None, answers, "queries/s")
@@ -76,7 +109,9 @@ def costs_of(measured: Measurement, setting: int, name: str) -> SettingCosts:
 
 
 def busy_share(measured: Measurement, reports: Sequence[BatchReport]) -> float | None:
-    """Processors that other processes used during some batches; None where unknown, and for less than half a second."""
+    """Processors that other processes used during some batches; None where unknown, and for less
+    than half a second.
+    """
     elapsed = sum(each.elapsed for each in reports)
     known = [each.others for each in reports if each.others is not None]
     if not measured.traits.is_server_known or len(known) < len(reports) or elapsed < _LEAST_ELAPSED:
@@ -99,35 +134,56 @@ def _times(measured: Measurement, setting: int, rounds: range) -> Iterator[tuple
     (middle,) = percentiles(first, [0.5], seed=measured.options.seed)
     low, high = middle.interval or (None, None)
     yield "first p50", CostFigure(middle.value, low, high, middle.n, "ms")
-    opened = [1000 * each for report in measured.reports(setting, measured.rounds) for each in report.first]
+    opened = [
+        1000 * each
+        for report in measured.reports(setting, measured.rounds)
+        for each in report.first
+    ]
     if opened:
         yield "first request", CostFigure(max(opened), None, None, len(opened), "ms")
 
 
 def is_overloaded(requests: list[SentRequest]) -> bool:
-    """Whether the queue of an open loop grew: all of its last quarter waited longer than the median of its first.
+    """Whether the queue of an open loop grew: all of its last quarter waited longer than the median
+    of its first.
 
-    Above capacity by a share s, waits grow by s a second; at or below it the queue empties again, and a busy machine delays the
-    first requests as much as the last. The n-th answer is paired with the n-th arrival, since an engine need not answer in order.
+    Above capacity by a share s, waits grow by s a second; at or below it the queue empties again,
+    and a busy machine delays the first requests as much as the last. The n-th answer is paired with
+    the n-th arrival, since an engine need not answer in order.
     """
     sent = [each for each in requests if each.planned is not None]
     if not sent:
         return False
     planned = sorted(each.planned for each in sent if each.planned is not None)
-    waits = [done - due for due, done in zip(planned, sorted(each.done for each in sent), strict=True)]
+    waits = [
+        done - due for due, done in zip(planned, sorted(each.done for each in sent), strict=True)
+    ]
     quarter, span = max(1, len(waits) // 4), planned[-1] - planned[0]
     return min(waits[-quarter:]) - median(waits[:quarter]) > max(_LATE, _LATE_SHARE * span)
 
 
 def load_notes(measured: Measurement, costs: Sequence[SettingCosts]) -> list[str]:
-    """The notes on what other processes used while the engine was asked, and at how many settings that was too much."""
+    """The notes on what other processes used while the engine was asked, and at how many settings
+    that was too much.
+    """
     settings = range(len(measured.settings.settings))
-    share = busy_share(measured, [each for setting in settings for each in measured.reports(setting, measured.rounds)])
-    used = "" if share is None else f"other processes used {figure(100 * share, 'percent')} % of one processor"
+    share = busy_share(
+        measured,
+        [each for setting in settings for each in measured.reports(setting, measured.rounds)],
+    )
+    used = (
+        ""
+        if share is None
+        else f"other processes used {figure(100 * share, 'percent')} % of one processor"
+    )
     notes = [f"{used} while the engine was asked"] if used else []
     busy = [each.others for each in costs if each.others is not None]
     if busy:
-        at = f"at {len(busy)} of {len(costs)} settings" if len(costs) > 1 else "after the first round"
+        at = (
+            f"at {len(busy)} of {len(costs)} settings"
+            if len(costs) > 1
+            else "after the first round"
+        )
         used = f"other processes used up to {figure(100 * max(busy), 'percent')} % of a processor"
         notes.append(f"{used} {at}, marked beside their percentiles")
     return notes
@@ -141,17 +197,28 @@ def label_of(name: str, measured: Measurement) -> str:
 
 def few_requests(measured: Measurement, costs: list[SettingCosts]) -> list[str]:
     """The note on percentiles that so few requests do not give."""
-    lacking = [name for name in _SHARES if any(name in each.by_name and each.by_name[name].value is None for each in costs)]
+    lacking = [
+        name
+        for name in _SHARES
+        if any(name in each.by_name and each.by_name[name].value is None for each in costs)
+    ]
     if not lacking:
         return []
-    needs = "; ".join(f"{name} needs {_SHARES[name][1]} requests over {_SHARES[name][2]} queries" for name in lacking)
+    needs = "; ".join(
+        f"{name} needs {_SHARES[name][1]} requests over {_SHARES[name][2]} queries"
+        for name in lacking
+    )
     n = len(measured.inputs.queries.ids)
     return [
-        f"no {', '.join(lacking)}: {n * (measured.options.rounds - 1)} requests over {n} queries after the first round; {needs}"
+        f"no {', '.join(lacking)}: {n * (measured.options.rounds - 1)} requests over {n} "
+        f"queries after the first round; {needs}"
     ]
 
 
 def figure_definitions(names: Iterable[str]) -> dict[str, Any]:
     """The definitions of figures for the rules."""
     known = {name: FIGURES[name] for name in names}
-    return {name: {"definition": each.text, "source": each.source, "better": each.better} for name, each in known.items()}
+    return {
+        name: {"definition": each.text, "source": each.source, "better": each.better}
+        for name, each in known.items()
+    }

@@ -1,4 +1,6 @@
-"""Texts to vectors: an encoder, which may be fitted to the items, and the time that the text of a query takes."""
+"""Texts to vectors: an encoder, which may be fitted to the items, and the time that the text of a
+query takes.
+"""
 
 import threading
 from collections.abc import Sequence
@@ -12,9 +14,11 @@ from rankwell.tasks.retrieve.loops import clock
 
 
 class QueryEncoder:
-    """The encoder of the queries. A query is encoded alone, as in use, so that its vector is the same in every process.
+    """The encoder of the queries. A query is encoded alone, as in use, so that its vector is the
+    same in every process.
 
-    model: as `rankwell encode` takes it. items: texts of the items, to which an encoder without training of its own is fitted.
+    model: as `rankwell encode` takes it. items: texts of the items, to which an encoder without
+    training of its own is fitted.
 
     Raises BadUsage for such an encoder without items.
     """
@@ -27,7 +31,8 @@ class QueryEncoder:
                 loaded.describe()
             except BadUsage as error:
                 raise BadUsage(
-                    f"{flag('--encoder', model)} is fitted to the texts of the items; give {flag('--items')}."
+                    f"{flag('--encoder', model)} is fitted to the texts of the items; give "
+                    f"{flag('--items')}."
                 ) from error
         self._lock = threading.Lock()
 

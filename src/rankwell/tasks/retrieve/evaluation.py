@@ -1,4 +1,6 @@
-"""Answers of an engine -> results: quality by any measure, recall against exact search, costs, and choices among settings."""
+"""Answers of an engine -> results: quality by any measure, recall against exact search, costs, and
+choices among settings.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,7 +27,13 @@ from rankwell.evaluation.details import COMPLETE, Details, detail_columns, detai
 from rankwell.evaluation.judged import JudgedRun, RunPlace
 from rankwell.evaluation.notations import Gauge
 from rankwell.evaluation.own_rules import hide_own_items, with_negative_grades
-from rankwell.evaluation.results import DETAIL_DEPTH, Results, ResultsBuilder, counted_queries, summary_of
+from rankwell.evaluation.results import (
+    DETAIL_DEPTH,
+    Results,
+    ResultsBuilder,
+    counted_queries,
+    summary_of,
+)
 from rankwell.evaluation.run_notes import lowest_relevant, mistake_notes
 from rankwell.experiments.fusion.trials import only_queries
 from rankwell.io.files import find_judgments, judgments_file, read_judgments
@@ -33,7 +41,15 @@ from rankwell.stats import SummaryRow, check_intervals, figure_of
 from rankwell.stats.bounded_means import interval
 from rankwell.store import sources_of, unchanged
 from rankwell.tasks.retrieve.comparison import SettingsChosen, recall_names
-from rankwell.tasks.retrieve.costs import COSTS, SettingCosts, costs_of, few_requests, figure_definitions, label_of, load_notes
+from rankwell.tasks.retrieve.costs import (
+    COSTS,
+    SettingCosts,
+    costs_of,
+    few_requests,
+    figure_definitions,
+    label_of,
+    load_notes,
+)
 from rankwell.tasks.retrieve.encoding import check_encoder
 from rankwell.tasks.retrieve.exact import Truth, check_truth, notes_on_ids, read_truth
 from rankwell.tasks.retrieve.inputs import RetrieveInputs, item_columns, query_columns, read_inputs
@@ -47,17 +63,27 @@ _SHARE, _MILLISECONDS = "share", "ms"
 
 @takes_options(RetrieveOptions, "queries")
 def retrieve(engine: Any, *, options: RetrieveOptions, progress: Progress | None = None) -> Results:
-    """Asks a search engine, and judges what it returns: quality, recall against exact search, latency, throughput, index.
+    """Asks a search engine, and judges what it returns: quality, recall against exact search,
+    latency, throughput, index.
 
-    engine: a name of `rankwell engines`, an address, `./FILE.py:OBJECT`, a file of a request, or a Python object. options: the
-    fields of `RetrieveOptions`, as keywords or as one; the queries may follow the engine. In Python texts are mappings id ->
-    text or lists, vectors arrays, option, build and sweep mappings, too (`sweep={"ef_search": [10, 40]}`).
-    Engines that are named by a text work in a process of their own: a script that calls this keeps its own work below
-    `if __name__ == "__main__":`. Raises BadInput, BadUsage, UnknownName, EngineFailed where queries fail.
+    engine: a name of `rankwell engines`, an address, `./FILE.py:OBJECT`, a file of a request, or a
+    Python object. options: the fields of `RetrieveOptions`, as keywords or as one; the queries may
+    follow the engine. In Python texts are mappings id -> text or lists, vectors arrays, option,
+    build and sweep mappings, too (`sweep={"ef_search": [10, 40]}`).
+    Engines that are named by a text work in a process of their own: a script that calls this keeps
+    its own work below
+    `if __name__ == "__main__":`. Raises BadInput, BadUsage, UnknownName, EngineFailed where queries
+    fail.
 
     >>> import rankwell as rw
     >>> docs = {"a": "command line parsing", "b": "event scheduler"}
-    >>> result = rw.retrieve(lambda query, k: ["a", "b"][:k], {"q": "parse"}, qrels={"q": {"a": 1}}, measures="RR", rounds=1)
+    >>> result = rw.retrieve(
+    ...     lambda query, k: ["a", "b"][:k],
+    ...     {"q": "parse"},
+    ...     qrels={"q": {"a": 1}},
+    ...     measures="RR",
+    ...     rounds=1,
+    ... )
     >>> result["RR"]
     1.0
     """
@@ -111,9 +137,13 @@ class RetrieveEvaluation:
         if not kept:
             first = (judgments.queries[:1], self.inputs.queries.ids[:1])
             example = f" (judged: {first[0][0]!r}, asked: {first[1][0]!r})" if all(first) else ""
-            raise NothingToEvaluate(f"no query is judged: the ids of queries and judgments differ{example}.")
+            raise NothingToEvaluate(
+                f"no query is judged: the ids of queries and judgments differ{example}."
+            )
         if len(kept) < len(judgments.queries):
-            count = count_of(len(judgments.queries) - len(kept), "judged query is", "judged queries are")
+            count = count_of(
+                len(judgments.queries) - len(kept), "judged query is", "judged queries are"
+            )
             self.notes.append(f"{count} not among the queries, and not counted")
         if len(kept) < len(known):
             count = count_of(len(known) - len(kept), "query is", "queries are")
@@ -130,19 +160,33 @@ class RetrieveEvaluation:
         """The results of everything that was asked."""
         truth = read_truth(measured)
         names = [run_name(measured, place) for place in range(len(measured.settings.settings))]
-        builder, parts = ResultsBuilder(self.convention, keep_uncounted=False), list[tuple[str, Details, None]]()
+        builder, parts = (
+            ResultsBuilder(self.convention, keep_uncounted=False),
+            list[tuple[str, Details, None]](),
+        )
         raw = [self._lists(measured, place, names[place]) for place in range(len(names))]
         about_ids = [] if truth is None else [*truth.notes, *notes_on_ids(truth, raw, measured)]
         for place, name in enumerate(names):
             parts += self._judge(builder, measured, place, name, truth)
         quality = len(builder.values)
-        recalls = {} if truth is None else {by: [truth.recall(each, by=by) for each in raw] for by in ("distance", "ids")}
+        recalls = (
+            {}
+            if truth is None
+            else {by: [truth.recall(each, by=by) for each in raw] for by in ("distance", "ids")}
+        )
         costs = [costs_of(measured, place, name) for place, name in enumerate(names)]
-        values = [*builder.values, *self._recall_values(names, recalls), *self._latency_values(measured, names)]
+        values = [
+            *builder.values,
+            *self._recall_values(names, recalls),
+            *self._latency_values(measured, names),
+        ]
         chosen = SettingsChosen(self.measures, measured, names, builder.values, recalls, costs)
         deep = [each.label for each in self.measures if (each.measure.cutoff or 0) > self.options.k]
         if deep:
-            self.notes.append(f"{', '.join(deep)}: -k {self.options.k} gives the engine fewer places than that; raise it")
+            self.notes.append(
+                f"{', '.join(deep)}: -k {self.options.k} gives the engine fewer places than "
+                "that; raise it"
+            )
         notes = [
             *self.notes,
             *builder.notes,
@@ -150,7 +194,11 @@ class RetrieveEvaluation:
             *self._list_notes(measured, names, raw, truth),
             *_plan_notes(measured, names),
         ]
-        notes += [*(note for each in costs for note in each.notes), *few_requests(measured, costs), *load_notes(measured, costs)]
+        notes += [
+            *(note for each in costs for note in each.notes),
+            *few_requests(measured, costs),
+            *load_notes(measured, costs),
+        ]
         return Results(
             values=tuple(values),
             measures=self.measures,
@@ -158,8 +206,20 @@ class RetrieveEvaluation:
             aggregates=(*self._recall_rows(names, recalls), *_cost_rows(measured, names, costs)),
             rules=self._rules(measured, builder, truth, recalls, chosen),
             notes=tuple(dict.fromkeys(notes)),
-            sources=unchanged(sources_of({name: place for name in _FILES if (place := getattr(self.options, name)) is not None})),
-            details=detail_columns(iter(parts), states=None if self.judgments is not None else COMPLETE) if parts else None,
+            sources=unchanged(
+                sources_of(
+                    {
+                        name: place
+                        for name in _FILES
+                        if (place := getattr(self.options, name)) is not None
+                    }
+                )
+            ),
+            details=detail_columns(
+                iter(parts), states=None if self.judgments is not None else COMPLETE
+            )
+            if parts
+            else None,
             queries=query_columns(self.inputs),
             items=item_columns(self.inputs),
             tables=_tables(measured, names, chosen),
@@ -171,40 +231,69 @@ class RetrieveEvaluation:
         )
 
     def _lists(self, measured: Measurement, place: int, name: str) -> dict[int, list[str]]:
-        """The ids of every answer, an item once. Raises BadInput for an item that is returned twice, unless that is allowed."""
+        """The ids of every answer, an item once. Raises BadInput for an item that is returned
+        twice, unless that is allowed.
+        """
         found: dict[int, list[str]] = {}
         for query, each in measured.lists(place).items():
             found[query] = list(dict.fromkeys(each.ids))
-            if len(found[query]) < len(each.ids) and self.options.duplicates == "error" and not self.options.collapse:
+            if (
+                len(found[query]) < len(each.ids)
+                and self.options.duplicates == "error"
+                and not self.options.collapse
+            ):
                 twice = next(item for item in each.ids if list(each.ids).count(item) > 1)
                 where = f"{name}: query {self.inputs.queries.ids[query]!r}"
-                raise BadInput(f"{where} returned item {twice!r} twice; {flag('--duplicates', 'first')} keeps the first of both.")
+                raise BadInput(
+                    f"{where} returned item {twice!r} twice; {flag('--duplicates', 'first')} "
+                    "keeps the first of both."
+                )
         return found
 
     def ranking(self, measured: Measurement, place: int) -> Ranking:
-        """The lists of a setting in the engine's order; its scores where they never rise, else places from the last."""
+        """The lists of a setting in the engine's order; its scores where they never rise, else
+        places from the last.
+        """
         queries, items, scores = list[str](), list[str](), list[float]()
         for query, each in sorted(measured.lists(place).items()):
             kept: dict[str, float] = {}
-            numbers = [nan] * len(each.ids) if each.scores is None else [float(one) for one in each.scores]
-            falls = all(one >= other for one, other in pairwise(numbers)) and all(map(isfinite, numbers))
+            numbers = (
+                [nan] * len(each.ids)
+                if each.scores is None
+                else [float(one) for one in each.scores]
+            )
+            falls = all(one >= other for one, other in pairwise(numbers)) and all(
+                map(isfinite, numbers)
+            )
             for rank, (item, score) in enumerate(zip(each.ids, numbers, strict=True)):
-                kept.setdefault(self.inputs.collapse.get(item, item), score if falls else float(len(each.ids) - rank))
+                kept.setdefault(
+                    self.inputs.collapse.get(item, item),
+                    score if falls else float(len(each.ids) - rank),
+                )
             queries += [self.inputs.queries.ids[query]] * len(kept)
             items += kept
             scores += kept.values()
         return Ranking.from_rows(queries, items, scores, all_queries=self.inputs.queries.ids)
 
     def _judge(
-        self, builder: ResultsBuilder, measured: Measurement, place: int, name: str, truth: Truth | None
+        self,
+        builder: ResultsBuilder,
+        measured: Measurement,
+        place: int,
+        name: str,
+        truth: Truth | None,
     ) -> Iterator[tuple[str, Details, None]]:
-        """Measures a setting; its details for a page, by the exact results where there are no judgments."""
+        """Measures a setting; its details for a page, by the exact results where there are no
+        judgments.
+        """
         judgments = self.judgments
         if judgments is None:
             if truth is None:
                 return
             pairs = zip(self.inputs.queries.ids, truth.lists, strict=True)
-            judgments = read_judgments({query: list(each.items) for query, each in pairs if each.items}).flat
+            judgments = read_judgments(
+                {query: list(each.items) for query, each in pairs if each.items}
+            ).flat
         ranking = self.ranking(measured, place)
         hits = hits_of_ranking(ranking, judgments, ties="input", keep=DETAIL_DEPTH)
         view = self._view(judgments, hits)
@@ -215,7 +304,9 @@ class RetrieveEvaluation:
         bare, counted = self._counted(view)
         if not counted.any():
             raise NothingToEvaluate(f"{name}: no query has anything relevant.")
-        builder.notes += self._mistakes(RunPlace(name, hits, ranking, "ranking", ranking=ranking), judgments)
+        builder.notes += self._mistakes(
+            RunPlace(name, hits, ranking, "ranking", ranking=ranking), judgments
+        )
         builder.add(run, self.measures, counted)
         builder.notes += run_notes(run, self.measures, counted, self.convention)
         builder.counts[name] = {
@@ -228,7 +319,9 @@ class RetrieveEvaluation:
         return with_negative_grades(JudgedRankings.join(judgments, hits), self.convention)
 
     def _mistakes(self, run: RunPlace, judgments: Judgments) -> list[str]:
-        """The notes of `evaluate` on the run; by all judgments where some of their ids may be those asked in another notation."""
+        """The notes of `evaluate` on the run; by all judgments where some of their ids may be those
+        asked in another notation.
+        """
         if run.hits.unknown and self._all_judgments is not None:
             judgments = self._all_judgments
             run = run._replace(hits=hits_of_ranking(run.place, judgments, ties="input"))
@@ -237,7 +330,9 @@ class RetrieveEvaluation:
         return mistake_notes(run, judgments, rel=rel, ties="input", queries="both", gauge=gauge)
 
     def _counted(self, view: JudgedRankings) -> tuple[Bools, Bools]:
-        """(queries,) those without anything relevant, and those that count, all of which were asked."""
+        """(queries,) those without anything relevant, and those that count, all of which were
+        asked.
+        """
         bare = view.n_relevant(lowest_relevant(self.measures)) == 0
         return bare, counted_queries(
             view.queries,
@@ -251,23 +346,43 @@ class RetrieveEvaluation:
         """The mean of the first measure on the lists with their ids in another notation."""
         view = self._view(judgments, hits_of_ranking(ranking, judgments, ties="input"))
         builder = ResultsBuilder(self.convention, keep_uncounted=False)
-        builder.add(JudgedRun(name="", view=view, ties="input"), self.measures[:1], self._counted(view)[1])
+        builder.add(
+            JudgedRun(name="", view=view, ties="input"), self.measures[:1], self._counted(view)[1]
+        )
         values = builder.values[0]
         return figure(figure_of(values.values, values.summary, values.weights), values.unit)
 
-    def _recall_values(self, names: Sequence[str], recalls: Mapping[str, Sequence[Floats]]) -> Iterator[Values]:
+    def _recall_values(
+        self, names: Sequence[str], recalls: Mapping[str, Sequence[Floats]]
+    ) -> Iterator[Values]:
         ids = tuple(self.inputs.queries.ids)
         for by, columns in recalls.items():
             for name, column in zip(names, columns, strict=True):
                 yield Values(name, *recall_names(self.options.k, by), _SHARE, "mean", ids, column)
 
-    def _recall_rows(self, names: Sequence[str], recalls: Mapping[str, Sequence[Floats]]) -> Iterator[SummaryRow]:
+    def _recall_rows(
+        self, names: Sequence[str], recalls: Mapping[str, Sequence[Floats]]
+    ) -> Iterator[SummaryRow]:
         for by, columns in recalls.items():
             for name, column in zip(names, columns, strict=True):
                 counted = column[~np.isnan(column)]
-                mean, sd = (exact_mean(counted) if len(counted) else None, exact_sd(counted) if len(counted) > 1 else None)
-                low, high = interval(counted, seed=self.options.seed) if len(counted) else (None, None)
-                yield SummaryRow.of(name, *recall_names(self.options.k, by), mean, sd, low, high, len(counted), _SHARE)
+                mean, sd = (
+                    exact_mean(counted) if len(counted) else None,
+                    exact_sd(counted) if len(counted) > 1 else None,
+                )
+                low, high = (
+                    interval(counted, seed=self.options.seed) if len(counted) else (None, None)
+                )
+                yield SummaryRow.of(
+                    name,
+                    *recall_names(self.options.k, by),
+                    mean,
+                    sd,
+                    low,
+                    high,
+                    len(counted),
+                    _SHARE,
+                )
 
     def _latency_values(self, measured: Measurement, names: Sequence[str]) -> Iterator[Values]:
         """The median time of every query; of a single round its only one."""
@@ -277,18 +392,35 @@ class RetrieveEvaluation:
             known = ~np.isnan(times).all(axis=0)
             medians = np.full(times.shape[1], np.nan)
             medians[known] = np.nanmedian(times[:, known], axis=0)
-            yield Values(name, "latency", "latency", _MILLISECONDS, "median", tuple(self.inputs.queries.ids), medians)
+            yield Values(
+                name,
+                "latency",
+                "latency",
+                _MILLISECONDS,
+                "median",
+                tuple(self.inputs.queries.ids),
+                medians,
+            )
 
     def _list_notes(
-        self, measured: Measurement, names: Sequence[str], raw: Sequence[Mapping[int, Sequence[str]]], truth: Truth | None
+        self,
+        measured: Measurement,
+        names: Sequence[str],
+        raw: Sequence[Mapping[int, Sequence[str]]],
+        truth: Truth | None,
     ) -> Iterator[str]:
-        """Notes on lists: empty, short, different between rounds, with scores that rise; and on failures that count."""
+        """Notes on lists: empty, short, different between rounds, with scores that rise; and on
+        failures that count.
+        """
         k, n = self.options.k, len(self.inputs.queries.ids)
         for place, name in enumerate(names):
             expected = [min(k, len(truth.lists[query].items)) if truth else k for query in range(n)]
             failed = {each.query for setting, _, each in measured.failures if setting == place}
             if failed:
-                what = f"{count_of(len(failed), 'query', 'queries')} failed; those without any answer count as empty"
+                what = (
+                    f"{count_of(len(failed), 'query', 'queries')} failed; those without any "
+                    "answer count as empty"
+                )
                 yield f"{name}: {what} ({flag('--allow-failures')})"
             lengths = {query: len(items) for query, items in raw[place].items()}
             empty = sum(not length and expected[query] > 0 for query, length in lengths.items())
@@ -296,16 +428,33 @@ class RetrieveEvaluation:
             if empty:
                 yield f"{name}: {empty} of {n} queries got no results"
             if short and (measured.traits.kind == "vector" or truth is not None):
-                why = "the filter is applied after the search" if self.inputs.filters else "a setting of the engine limits them"
-                yield f"{name}: {len(short)} of {n} queries got {min(short)} to {max(short)} results for k = {k}; probably {why}"
-            elif short and len(short) == n > 1 and len({*short, measured.traits.described[0].get("items")}) == 2:
+                why = (
+                    "the filter is applied after the search"
+                    if self.inputs.filters
+                    else "a setting of the engine limits them"
+                )
+                yield (
+                    f"{name}: {len(short)} of {n} queries got {min(short)} to {max(short)} "
+                    f"results for k = {k}; probably {why}"
+                )
+            elif (
+                short
+                and len(short) == n > 1
+                and len({*short, measured.traits.described[0].get("items")}) == 2
+            ):
                 what = f"{name}: every query got {count_of(short[0], 'result')} for k = {k}"
                 yield f"{what}; if a setting of the engine limits them, raise it"
             if differing := measured.differing(place):
-                yield f"{name}: the lists of {differing} of {n} queries differ between rounds; the first of each is judged"
+                yield (
+                    f"{name}: the lists of {differing} of {n} queries differ between rounds; the "
+                    "first of each is judged"
+                )
             rising = sum(_rises(each.scores) for each in measured.lists(place).values())
             if rising:
-                yield f"{name}: scores rise down the list in {rising} of {n} queries; the engine's order is the ranking"
+                yield (
+                    f"{name}: scores rise down the list in {rising} of {n} queries; the engine's "
+                    "order is the ranking"
+                )
 
     def _rules(
         self,
@@ -316,7 +465,11 @@ class RetrieveEvaluation:
         chosen: SettingsChosen,
     ) -> dict[str, Any]:
         options, traits, described = self.options, measured.traits, measured.traits.described[0]
-        loop = "closed, 1 client" if options.clients in (None, 1) else f"closed, {options.clients} clients"
+        loop = (
+            "closed, 1 client"
+            if options.clients in (None, 1)
+            else f"closed, {options.clients} clients"
+        )
         found: dict[str, Any] = {
             "engine": " ".join(filter(None, (traits.name, described.get("version")))),
             "k": options.k,
@@ -326,7 +479,9 @@ class RetrieveEvaluation:
             "filter": ", ".join(options.filters or ()) or None,
             "collapse": options.collapse,
             "truth": None if truth is None else truth.source,
-            "rounds": f"{options.rounds}, the first apart" if options.rounds > 1 else "1, the first",
+            "rounds": f"{options.rounds}, the first apart"
+            if options.rounds > 1
+            else "1, the first",
             "requests": loop if options.rate is None else f"open, {options.rate:g} a second",
             "failures_allowed": options.allow_failures or None,
             "measurement_itself": f"{1e6 * traits.floor:.2g} µs",
@@ -339,21 +494,34 @@ class RetrieveEvaluation:
         quality = f"Recall@{options.k}" if recalls else first
         found["frontier"] = {"cost": options.cost, "quality": quality, **chosen.marks()}
         measures: dict[str, Any] = {
-            str(each.measure): builder.definition(each.measure) | {"summary": summary_of(each.measure, self.convention)}
+            str(each.measure): builder.definition(each.measure)
+            | {"summary": summary_of(each.measure, self.convention)}
             for each in self.measures
         }
         for by in recalls:
             exact = recall_names(self.options.k, by)[0]
             (known,) = figure_definitions([exact.replace(f"@{options.k}", "")]).values()
             measures[exact] = known
-        measures |= figure_definitions([*(each for each in COSTS if each != "encoding" or options.encoder), "latency"])
+        measures |= figure_definitions(
+            [*(each for each in COSTS if each != "encoding" or options.encoder), "latency"]
+        )
         measures["latency"]["summary"] = "median"
         given = {name: value for name, value in found.items() if value is not None}
-        return {**given, "intervals": None, "seed": None, "counts": builder.counts, "measures": measures}
+        return {
+            **given,
+            "intervals": None,
+            "seed": None,
+            "counts": builder.counts,
+            "measures": measures,
+        }
 
 
-def _tables(measured: Measurement, names: Sequence[str], chosen: SettingsChosen) -> dict[str, list[dict[str, Any]]]:
-    """The tables beside the summary: verdicts, settings, their parameters, the gain of the best, and the unanswered queries."""
+def _tables(
+    measured: Measurement, names: Sequence[str], chosen: SettingsChosen
+) -> dict[str, list[dict[str, Any]]]:
+    """The tables beside the summary: verdicts, settings, their parameters, the gain of the best,
+    and the unanswered queries.
+    """
     pair = dict(zip(("a", "b"), chosen.pair, strict=True)) if chosen.pair else {}
     found: dict[str, list[dict[str, Any]]] = {
         "verdicts": [{"text": text} | pair for text in chosen.verdicts],
@@ -361,7 +529,12 @@ def _tables(measured: Measurement, names: Sequence[str], chosen: SettingsChosen)
         "parameters": chosen.parameters(),
         "gain": [] if chosen.best is None else [chosen.best.gain],
         "unanswered": [
-            {"run": names[setting], "query": measured.inputs.queries.ids[each.query], "round": number, "status": each.status}
+            {
+                "run": names[setting],
+                "query": measured.inputs.queries.ids[each.query],
+                "round": number,
+                "status": each.status,
+            }
             | {"error": each.error}
             for setting, number, each in measured.failures
         ],
@@ -377,13 +550,17 @@ def run_name(measured: Measurement, place: int) -> str:
     return " ".join(filter(None, (measured.traits.name, measured.settings.settings[place].name)))
 
 
-def _cost_rows(measured: Measurement, names: Sequence[str], costs: Sequence[SettingCosts]) -> Iterator[SummaryRow]:
+def _cost_rows(
+    measured: Measurement, names: Sequence[str], costs: Sequence[SettingCosts]
+) -> Iterator[SummaryRow]:
     for name, each in zip(names, costs, strict=True):
         for cost in COSTS:
             if cost in each.by_name:
                 figure = each.by_name[cost]
                 ends = (figure.value, None, figure.low, figure.high)
-                yield SummaryRow.of(name, cost, label_of(cost, measured), *ends, figure.n, figure.unit)
+                yield SummaryRow.of(
+                    name, cost, label_of(cost, measured), *ends, figure.n, figure.unit
+                )
 
 
 def _plan_notes(measured: Measurement, names: Sequence[str]) -> Iterator[str]:
@@ -396,7 +573,10 @@ def _plan_notes(measured: Measurement, names: Sequence[str]) -> Iterator[str]:
             part = f" of the {unread[0]}" if len(unread) == 1 else ""
             reads = "so that it reads every item; all its times are those of a scan"
             yield f"{name}: the plan of the search uses no index{part}, {reads}"
-        yield from (f"{name}: {note}" for note in dict.fromkeys(note for each in described for note in each.get("notes", ())))
+        yield from (
+            f"{name}: {note}"
+            for note in dict.fromkeys(note for each in described for note in each.get("notes", ()))
+        )
 
 
 def _rises(scores: Sequence[int | float] | None) -> bool:

@@ -1,4 +1,6 @@
-"""Hosts of engines: a worker process that holds them, under a watchdog that ends and replaces it, or this process."""
+"""Hosts of engines: a worker process that holds them, under a watchdog that ends and replaces it,
+or this process.
+"""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -41,7 +43,9 @@ _WARM_UP = 10
 
 @dataclass(frozen=True)
 class Task:
-    """The work of a host: an engine with an index for each of the builds, the items to index, and the queries."""
+    """The work of a host: an engine with an index for each of the builds, the items to index, and
+    the queries.
+    """
 
     spec: Any
     fixed: Mapping[str, Any]
@@ -68,7 +72,8 @@ class EngineTraits(NamedTuple):
 class WorkerLost(Exception):
     """A worker process that was ended for a request without end, or that ended itself.
 
-    requests: those that it worked on, as a failure of each. retries: how often each may be asked again.
+    requests: those that it worked on, as a failure of each. retries: how often each may be asked
+    again.
     """
 
     def __init__(self, requests: Sequence[SentRequest], retries: int) -> None:
@@ -84,7 +89,9 @@ class Host(Protocol):
         ...
 
     def ask(self, batch: RequestBatch, emit: Emit) -> BatchReport:
-        """Asks a batch. Raises WorkerLost, after which the host must be opened again, and RankwellError."""
+        """Asks a batch. Raises WorkerLost, after which the host must be opened again, and
+        RankwellError.
+        """
         ...
 
     def close(self) -> None:
@@ -93,7 +100,9 @@ class Host(Protocol):
 
 
 class LocalHost:
-    """Engines in this process: those that are Python objects. A request without end cannot be ended."""
+    """Engines in this process: those that are Python objects. A request without end cannot be
+    ended.
+    """
 
     def __init__(self, task: Task) -> None:
         self._task = task
@@ -109,7 +118,9 @@ class LocalHost:
             engine = open_engine(task.spec, {**task.fixed, **build})
             self._engines.append(engine)
             self._load_encoder(engine)
-            reports.append(None if task.items is None or not engine.can_index else engine.index(task.items))
+            reports.append(
+                None if task.items is None or not engine.can_index else engine.index(task.items)
+            )
             engine.check(task.queries, task.terms.k)
         first = self._engines[0]
         pid = task.terms.server_pid or first.server_pid
@@ -126,7 +137,9 @@ class LocalHost:
         )
 
     def _load_encoder(self, engine: Engine) -> None:
-        """Loads the encoder of the queries, once. Raises BadUsage for an engine that takes no vectors."""
+        """Loads the encoder of the queries, once. Raises BadUsage for an engine that takes no
+        vectors.
+        """
         task = self._task
         if task.terms.encoder is None:
             return
@@ -142,7 +155,16 @@ class LocalHost:
         engine, known = self._engines[batch.build], self._clients.setdefault(batch.build, [])
         engine.check((self._task.queries[query] for query in batch.queries), self._task.terms.k)
         while len(known) < batch.clients:
-            known.append(Client(engine, self._task.queries, self._task.terms, self.watch, len(known), self._encode))
+            known.append(
+                Client(
+                    engine,
+                    self._task.queries,
+                    self._task.terms,
+                    self.watch,
+                    len(known),
+                    self._encode,
+                )
+            )
         return measure_batch(engine, known, batch, self._task.terms, emit)
 
     def close(self) -> None:
@@ -156,7 +178,9 @@ class LocalHost:
 
 
 class ProcessHost:
-    """Engines in a process of their own, which ends when this one does. Scripts keep their work below `__main__`."""
+    """Engines in a process of their own, which ends when this one does. Scripts keep their work
+    below `__main__`.
+    """
 
     def __init__(self, task: Task) -> None:
         import multiprocessing
@@ -167,7 +191,10 @@ class ProcessHost:
         self._begin()
 
     def _begin(self) -> None:
-        since, query = self._context.RawArray("d", MOST_CLIENTS), self._context.RawArray("l", MOST_CLIENTS)
+        since, query = (
+            self._context.RawArray("d", MOST_CLIENTS),
+            self._context.RawArray("l", MOST_CLIENTS),
+        )
         ended = self._context.RawValue("b", 0)
         self._watch, self._here, there = Watch(since, query, ended), *self._context.Pipe()
         self._process = self._context.Process(target=_serve, args=(there, self._watch), daemon=True)
@@ -186,7 +213,10 @@ class ProcessHost:
         return self._reply(("ask", batch), emit)
 
     def _reply(self, request: tuple[str, Any], emit: Emit | None) -> Any:
-        limit, patience = self._task.terms.timeout * (self._task.terms.retries + 1) + _GRACE, float("inf")
+        limit, patience = (
+            self._task.terms.timeout * (self._task.terms.retries + 1) + _GRACE,
+            float("inf"),
+        )
         try:
             self._here.send(request)
         except OSError as error:
@@ -194,7 +224,8 @@ class ProcessHost:
         while True:
             try:
                 if emit is not None and is_interrupted():
-                    # The process hands over its answers and ends the batch, unless a query keeps it.
+                    # The process hands over its answers and ends the batch, unless a query keeps
+                    # it.
                     patience = patience if self._watch.ended.value else clock() + _PATIENCE
                     self._watch.ended.value = 1
                     if clock() > patience:
@@ -222,18 +253,28 @@ class ProcessHost:
                 query = self._watch.query[slot]
                 self._kill()
                 error = f"no answer within {seconds:g} s"
-                raise WorkerLost([SentRequest(query, None, now - seconds, now, "timeout", error)], 0)
+                raise WorkerLost(
+                    [SentRequest(query, None, now - seconds, now, "timeout", error)], 0
+                )
 
     def _ended(self) -> Exception:
-        """The error of a worker that ended: WorkerLost with the requests that it worked on, which one of them ended."""
+        """The error of a worker that ended: WorkerLost with the requests that it worked on, which
+        one of them ended.
+        """
         self._process.join(_GRACE)
         self._kill()
-        since, message = self._watch.since, f"the worker process of the engine ended ({exit_text(self._process.exitcode)})"
+        since, message = (
+            self._watch.since,
+            f"the worker process of the engine ended ({exit_text(self._process.exitcode)})",
+        )
         waiting = [slot for slot in range(MOST_CLIENTS) if since[slot]]
         if not waiting:
             return RankwellError(f"{message}; more memory or fewer settings may help.")
         now, queries = clock(), self._watch.query
-        failed = [SentRequest(queries[slot], None, since[slot], now, "failed", message) for slot in waiting]
+        failed = [
+            SentRequest(queries[slot], None, since[slot], now, "failed", message)
+            for slot in waiting
+        ]
         return WorkerLost(failed, self._task.terms.retries)
 
     def _kill(self) -> None:
@@ -271,7 +312,9 @@ def _serve(pipe: Any, watch: Watch) -> None:
             else:
                 break
         except (RankwellError, OSError) as error:
-            pipe.send(("error", error if isinstance(error, RankwellError) else RankwellError(str(error))))
+            pipe.send(
+                ("error", error if isinstance(error, RankwellError) else RankwellError(str(error)))
+            )
     if host is not None:
         host.close()
     with suppress(OSError):
@@ -279,7 +322,9 @@ def _serve(pipe: Any, watch: Watch) -> None:
 
 
 def ask_watched(host: Host, batch: RequestBatch, emit: Emit) -> BatchReport:
-    """Asks a batch; where a query loses the worker, that one has failed, the host is opened again, and the rest is asked."""
+    """Asks a batch; where a query loses the worker, that one has failed, the host is opened again,
+    and the rest is asked.
+    """
     outstanding, lost, in_a_row = dict.fromkeys(batch.queries), dict[int, int](), 0
 
     def _emit(found: list[SentRequest]) -> None:
@@ -304,9 +349,12 @@ def ask_watched(host: Host, batch: RequestBatch, emit: Emit) -> BatchReport:
                 lost[each.query] = lost.get(each.query, 0) + 1
                 if each.query in outstanding and lost[each.query] > error.retries:
                     _emit([each])
-            # Answers that the worker had not handed over are asked again; those of the next one are kept at once.
+            # Answers that the worker had not handed over are asked again; those of the next one are
+            # kept at once.
             queries = {each.query for each in error.requests}
-            batch = batch._replace(warm_up=[query for query in batch.warm_up if query not in queries], prompt=True)
+            batch = batch._replace(
+                warm_up=[query for query in batch.warm_up if query not in queries], prompt=True
+            )
             if batch.moments is not None:
                 _leave("another request ended the worker process")
                 batch = batch._replace(moments=None)
@@ -315,7 +363,9 @@ def ask_watched(host: Host, batch: RequestBatch, emit: Emit) -> BatchReport:
             host.open()
 
 
-def ask_together(hosts: Sequence[Host], batches: Sequence[RequestBatch], emit: Emit) -> list[BatchReport]:
+def ask_together(
+    hosts: Sequence[Host], batches: Sequence[RequestBatch], emit: Emit
+) -> list[BatchReport]:
     """Asks a batch of each host at once; processes end theirs early where `is_interrupted`."""
     if isinstance(hosts[0], LocalHost):
         return [ask_watched(hosts[0], batches[0], emit)]

@@ -1,4 +1,6 @@
-"""EngineItems and queries of a call: texts and vectors joined by id, filters, and what replaces an id."""
+"""EngineItems and queries of a call: texts and vectors joined by id, filters, and what replaces an
+id.
+"""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -31,15 +33,22 @@ class Things:
     def column(self, name: str, option: str) -> list[str]:
         """The value of a column for each. Raises BadInput where one has none."""
         found = [self.attributes.get(each, {}).get(name) for each in self.ids]
-        lacking = next((each for each, value in zip(self.ids, found, strict=True) if value is None), None)
+        lacking = next(
+            (each for each, value in zip(self.ids, found, strict=True) if value is None), None
+        )
         if lacking is not None:
             known = sorted({name for each in self.attributes.values() for name in each})
-            raise BadInput(f"{option}: {lacking!r} has no column {name!r}; found are {', '.join(known) or 'no further columns'}.")
+            raise BadInput(
+                f"{option}: {lacking!r} has no column {name!r}; found are "
+                f"{', '.join(known) or 'no further columns'}."
+            )
         return [str(value) for value in found]
 
     def digest(self) -> str:
         """The SHA-256 of ids, texts and vectors."""
-        total = hashlib.sha256(repr((list(self.ids), self.texts)).encode("utf-8", "backslashreplace"))
+        total = hashlib.sha256(
+            repr((list(self.ids), self.texts)).encode("utf-8", "backslashreplace")
+        )
         if self.vectors is not None:
             total.update(np.ascontiguousarray(self.vectors).tobytes())
         return total.hexdigest()
@@ -47,7 +56,9 @@ class Things:
 
 @dataclass(frozen=True, eq=False)
 class RetrieveInputs:
-    """The items and queries of a call. filters: field -> (queries,) the value that each query requires. collapse: item -> id."""
+    """The items and queries of a call. filters: field -> (queries,) the value that each query
+    requires. collapse: item -> id.
+    """
 
     items: Things | None
     queries: Things
@@ -72,13 +83,20 @@ class RetrieveInputs:
         """The items as engines take them, with the fields that filters name."""
         if self.items is None:
             return None
-        fields = {name: self.items.column(name, f"{flag('--filter', name='filters')} {name}") for name in self.filters}
+        fields = {
+            name: self.items.column(name, f"{flag('--filter', name='filters')} {name}")
+            for name in self.filters
+        }
         return EngineItems(list(self.items.ids), self.items.texts, self.items.vectors, fields)
 
 
 def read_inputs(options: RetrieveOptions) -> RetrieveInputs:
-    """Reads items, queries and filters. Raises BadInput and BadUsage for what is missing or does not fit."""
-    if options.encoder is not None and (options.queries is None or options.query_vectors is not None):
+    """Reads items, queries and filters. Raises BadInput and BadUsage for what is missing or does
+    not fit.
+    """
+    if options.encoder is not None and (
+        options.queries is None or options.query_vectors is not None
+    ):
         what = (
             f"needs the texts of the queries; give {flag('--queries')}"
             if options.queries is None
@@ -87,7 +105,10 @@ def read_inputs(options: RetrieveOptions) -> RetrieveInputs:
         raise BadUsage(f"{flag('--encoder', options.encoder)} {what}.")
     queries = _things(options.queries, options.query_vectors, "queries")
     if queries is None:
-        raise BadUsage(f"no queries; give {flag('--queries')} with their texts, {flag('--query-vectors')}, or both.")
+        raise BadUsage(
+            f"no queries; give {flag('--queries')} with their texts, "
+            f"{flag('--query-vectors')}, or both."
+        )
     items = _things(options.items, options.item_vectors, "items")
     if options.encoder is not None:
         items, queries = _encoded(options.encoder, items, queries)
@@ -95,20 +116,32 @@ def read_inputs(options: RetrieveOptions) -> RetrieveInputs:
     for text in options.filters or ():
         name, equals, value = text.partition("=")
         if not name or (equals and not value) or name in filters:
-            raise BadUsage(f"{flag('--filter', name='filters')} {text!r}: expected FIELD=VALUE or FIELD, each field once.")
+            raise BadUsage(
+                f"{flag('--filter', name='filters')} {text!r}: expected FIELD=VALUE or FIELD, "
+                "each field once."
+            )
         filters[name] = (
-            [value] * len(queries.ids) if equals else queries.column(name, f"{flag('--filter', name='filters')} {name}")
+            [value] * len(queries.ids)
+            if equals
+            else queries.column(name, f"{flag('--filter', name='filters')} {name}")
         )
     collapse: dict[str, str] = {}
     if options.collapse is not None:
         if items is None:
-            raise BadUsage(f"{flag('--collapse')} takes the ids from a column of the items; give {flag('--items')}.")
-        collapse = dict(zip(items.ids, items.column(options.collapse, flag("--collapse")), strict=True))
+            raise BadUsage(
+                f"{flag('--collapse')} takes the ids from a column of the items; give "
+                f"{flag('--items')}."
+            )
+        collapse = dict(
+            zip(items.ids, items.column(options.collapse, flag("--collapse")), strict=True)
+        )
     return RetrieveInputs(items, queries, filters, collapse)
 
 
 def _encoded(model: str, items: Things | None, queries: Things) -> tuple[Things | None, Things]:
-    """The items and the queries with the vectors of an encoder; items that have vectors keep them."""
+    """The items and the queries with the vectors of an encoder; items that have vectors keep
+    them.
+    """
     encoder = QueryEncoder(model, None if items is None else items.texts)
     if items is not None and items.texts is not None and items.vectors is None:
         items = replace(items, vectors=encoder.items(items.texts))
@@ -127,7 +160,9 @@ def _things(texts: Any, vectors: Any, what: str) -> Things | None:
     rows = None
     if table is not None:
         named = Embeddings(ids, np.zeros((len(ids), 1), dtype=np.float32))
-        rows = np.asarray(table.vectors)[matching_rows(named, table, f"the texts of the {what}", f"the vectors of the {what}")]
+        rows = np.asarray(table.vectors)[
+            matching_rows(named, table, f"the texts of the {what}", f"the vectors of the {what}")
+        ]
     if not ids:
         raise BadInput(f"there are no {what}; expected at least one.")
     return Things(ids, list(read.texts.values()), rows, read.attributes)
@@ -143,16 +178,29 @@ _SNIPPET = 500
 
 
 def query_columns(inputs: RetrieveInputs) -> dict[str, list[Any]]:
-    """The columns of queries.parquet: every query with its text and the other columns of the file."""
+    """The columns of queries.parquet: every query with its text and the other columns of the
+    file.
+    """
     ids, known = list(inputs.queries.ids), inputs.queries
-    names = dict.fromkeys(name for own in known.attributes.values() for name in own if name not in ("query", "text"))
+    names = dict.fromkeys(
+        name for own in known.attributes.values() for name in own if name not in ("query", "text")
+    )
     further = {name: [known.attributes.get(query, {}).get(name) for query in ids] for name in names}
-    return {"query": ids, "text": list(known.texts) if known.texts is not None else [None] * len(ids)} | further
+    return {
+        "query": ids,
+        "text": list(known.texts) if known.texts is not None else [None] * len(ids),
+    } | further
 
 
 def item_columns(inputs: RetrieveInputs) -> dict[str, list[Any]] | None:
-    """The columns of the items with the beginnings of their texts; None where they have no texts."""
+    """The columns of the items with the beginnings of their texts; None where they have no
+    texts.
+    """
     items = inputs.items
     if items is None or items.texts is None:
         return None
-    return {"item": list(items.ids), "of": [None] * len(items.ids), "text": [text[:_SNIPPET] for text in items.texts]}
+    return {
+        "item": list(items.ids),
+        "of": [None] * len(items.ids),
+        "text": [text[:_SNIPPET] for text in items.texts],
+    }

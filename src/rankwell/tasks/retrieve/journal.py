@@ -1,4 +1,6 @@
-"""The requests that were sent already, one line for each batch, so that a call that failed goes on where it ended."""
+"""The requests that were sent already, one line for each batch, so that a call that failed goes on
+where it ended.
+"""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -28,7 +30,9 @@ class SentBatch(NamedTuple):
 
 
 class Journal:
-    """The batches of a call in a file; without a place they are in memory alone. key: what decides the requests."""
+    """The batches of a call in a file; without a place they are in memory alone. key: what decides
+    the requests.
+    """
 
     def __init__(self, place: Path | None, key: str) -> None:
         self._place, self._key = place, key
@@ -41,7 +45,9 @@ class Journal:
         if known is not None:
             again = {each.query for each in batch.requests}
             kept = [each for each in known.requests if each.query not in again]
-            batch = batch._replace(requests=[*kept, *batch.requests], reports=[*known.reports, *batch.reports])
+            batch = batch._replace(
+                requests=[*kept, *batch.requests], reports=[*known.reports, *batch.reports]
+            )
         self.batches[batch.setting, batch.round] = batch
         if self._place is not None:
             new = not self._place.exists() or (not self.resumed and len(self.batches) == 1)
@@ -57,7 +63,9 @@ class Journal:
 
 
 class JoinedJournal(Journal):
-    """The journals of several calls as one. places: by setting of all of them its journal, and its place in that."""
+    """The journals of several calls as one. places: by setting of all of them its journal, and its
+    place in that.
+    """
 
     def __init__(self, places: Sequence[tuple[Journal, int]]) -> None:
         self._places = places
@@ -73,7 +81,9 @@ class JoinedJournal(Journal):
         """Keeps a batch in the journal of its setting."""
         journal, own = self._places[batch.setting]
         journal.add(batch._replace(setting=own))
-        self.batches[batch.setting, batch.round] = journal.batches[own, batch.round]._replace(setting=batch.setting)
+        self.batches[batch.setting, batch.round] = journal.batches[own, batch.round]._replace(
+            setting=batch.setting
+        )
 
     def remove(self) -> None:
         """Removes the files of all."""
@@ -82,7 +92,9 @@ class JoinedJournal(Journal):
 
 
 def _read(place: Path, key: str) -> dict[tuple[int, int], SentBatch]:
-    """The batches of a file with the key; none of any other file. A last line that was not written to its end is left out."""
+    """The batches of a file with the key; none of any other file. A last line that was not written
+    to its end is left out.
+    """
     try:
         head, *lines = place.read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError):
@@ -95,7 +107,10 @@ def _read(place: Path, key: str) -> dict[tuple[int, int], SentBatch]:
         for line in lines:
             setting, number, requests, reports = parse_json(line, place.name)
             batch = SentBatch(
-                setting, number, [SentRequest(*each) for each in requests], [BatchReport(*each) for each in reports]
+                setting,
+                number,
+                [SentRequest(*each) for each in requests],
+                [BatchReport(*each) for each in reports],
             )
             found[setting, number] = batch
     except (BadInput, ValueError, TypeError):

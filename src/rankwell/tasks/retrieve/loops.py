@@ -1,4 +1,6 @@
-"""Asking an engine and taking the time: closed loops of clients that wait, and an open loop of requests at given moments."""
+"""Asking an engine and taking the time: closed loops of clients that wait, and an open loop of
+requests at given moments.
+"""
 
 import gc
 import threading
@@ -10,7 +12,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from rankwell.engines import Engine, EngineFailure, EngineHits, EngineQuery, Session, processor_seconds
+from rankwell.engines import (
+    Engine,
+    EngineFailure,
+    EngineHits,
+    EngineQuery,
+    Session,
+    processor_seconds,
+)
 
 
 def clock() -> float:
@@ -44,10 +53,11 @@ class SentRequest(NamedTuple):
 
 
 class RequestBatch(NamedTuple):
-    """Queries to ask at one setting. moments: (queries,) seconds after the start; None in closed loops. clients: threads.
+    """Queries to ask at one setting. moments: (queries,) seconds after the start; None in closed
+    loops. clients: threads.
 
-    seconds: after which no further query is asked. prompt: whether every outcome is handed over at once, which takes time between
-    requests; else several together.
+    seconds: after which no further query is asked. prompt: whether every outcome is handed over at
+    once, which takes time between requests; else several together.
     """
 
     build: int
@@ -61,9 +71,10 @@ class RequestBatch(NamedTuple):
 
 
 class BatchReport(NamedTuple):
-    """The cost of a batch. first: seconds of the first request of each new session. client, server, others: seconds of processor
-    time of this process, of the server and of all other processes, None where unknown. elapsed: the seconds that passed.
-    described: the session's description."""
+    """The cost of a batch. first: seconds of the first request of each new session. client, server,
+    others: seconds of processor time of this process, of the server and of all other processes,
+    None where unknown. elapsed: the seconds that passed. described: the session's description.
+    """
 
     first: Sequence[float]
     client: float
@@ -75,7 +86,9 @@ class BatchReport(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Terms:
-    """Terms of all requests. server_pid: the process of a server that the engine does not know itself. encoder: of queries."""
+    """Terms of all requests. server_pid: the process of a server that the engine does not know
+    itself. encoder: of queries.
+    """
 
     k: int
     timeout: float
@@ -85,7 +98,8 @@ class Terms:
 
 
 class Watch:
-    """When each client sent the request that it waits for, 0 for none, and which query it is; shared with a watchdog.
+    """When each client sent the request that it waits for, 0 for none, and which query it is;
+    shared with a watchdog.
 
     ended: its `value` is 1 where nothing more is to be asked.
     """
@@ -111,7 +125,13 @@ class Client:
     """A thread's client of an engine. A session that failed is replaced before the next request."""
 
     def __init__(
-        self, engine: Engine, queries: Sequence[EngineQuery], terms: Terms, watch: Watch, slot: int, encode: Encode | None = None
+        self,
+        engine: Engine,
+        queries: Sequence[EngineQuery],
+        terms: Terms,
+        watch: Watch,
+        slot: int,
+        encode: Encode | None = None,
     ) -> None:
         self._engine, self._queries, self._terms, self._encode = engine, queries, terms, encode
         self._watch, self._slot = watch, slot
@@ -130,7 +150,9 @@ class Client:
         return self._session
 
     def _warm(self, session: Session, warm_up: Sequence[int]) -> None:
-        """Asks queries whose times do not count; one that fails does so again, when it is asked in its turn."""
+        """Asks queries whose times do not count; one that fails does so again, when it is asked in
+        its turn.
+        """
         for place, query in enumerate(warm_up):
             self._watch.begin(self._slot, query)
             sent = clock()
@@ -149,27 +171,43 @@ class Client:
         return bool(self._watch.ended.value)
 
     def encode(self, query: int) -> float | None:
-        """Encodes the text of a query; the seconds that it took, None where queries have vectors already."""
+        """Encodes the text of a query; the seconds that it took, None where queries have vectors
+        already.
+        """
         return None if self._encode is None else self._encode(self._queries[query])
 
-    def ask(self, query: int, planned: float | None, connect: Callable[[], Session], encoding: float | None) -> SentRequest:
-        """The outcome of a query, asked again as often as allowed; the time is that of the last attempt."""
+    def ask(
+        self,
+        query: int,
+        planned: float | None,
+        connect: Callable[[], Session],
+        encoding: float | None,
+    ) -> SentRequest:
+        """The outcome of a query, asked again as often as allowed; the time is that of the last
+        attempt.
+        """
         own, k = self._queries[query], self._terms.k
         for attempt in range(self._terms.retries + 1):
             self._watch.begin(self._slot, query)
             sent = clock()
             try:
-                session = self._session if self._session is not None and not self._broken else connect()
+                session = (
+                    self._session if self._session is not None and not self._broken else connect()
+                )
                 sent = clock()
                 hits: EngineHits = session.ask(own, k)
                 done = clock()
             except EngineFailure as error:
                 done, self._broken = clock(), True
                 status: Status = "timeout" if error.kind == "timeout" else "failed"
-                found = SentRequest(query, planned, sent, done, status, str(error), encoding=encoding)
+                found = SentRequest(
+                    query, planned, sent, done, status, str(error), encoding=encoding
+                )
             else:
                 if done - sent <= self._terms.timeout:
-                    return SentRequest(query, planned, sent, done, "ok", "", hits.ids, hits.scores, encoding)
+                    return SentRequest(
+                        query, planned, sent, done, "ok", "", hits.ids, hits.scores, encoding
+                    )
                 error = f"answered after {done - sent:.3g} s"
                 found = SentRequest(query, planned, sent, done, "timeout", error, encoding=encoding)
             finally:
@@ -179,10 +217,15 @@ class Client:
         raise AssertionError("there is at least one attempt")
 
     def scored(self, found: Sequence[SentRequest]) -> list[SentRequest]:
-        """The outcomes with scores in place of distances. Between two requests this would slow the second one."""
+        """The outcomes with scores in place of distances. Between two requests this would slow the
+        second one.
+        """
         if not self._engine.distances:
             return list(found)
-        return [each._replace(scores=self._engine.scored(EngineHits(each.ids, each.scores)).scores) for each in found]
+        return [
+            each._replace(scores=self._engine.scored(EngineHits(each.ids, each.scores)).scores)
+            for each in found
+        ]
 
     def close(self) -> None:
         """Ends the session; of a broken one that may fail, too."""
@@ -198,17 +241,27 @@ Emit = Callable[[list[SentRequest]], None]
 
 
 def run_batch(clients: Sequence[Client], batch: RequestBatch, emit: Emit) -> None:
-    """Asks all queries of a batch, and hands their outcomes over between requests, those that were not asked too."""
+    """Asks all queries of a batch, and hands their outcomes over between requests, those that were
+    not asked too.
+    """
     lock, places = threading.Lock(), deque(range(len(batch.queries)))
     errors: list[BaseException] = []
     stop = threading.Event()
     # Requests of an open loop have moments, which encoding would delay.
-    encoded = {} if batch.moments is None else {query: clients[0].encode(query) for query in batch.queries}
+    encoded = (
+        {}
+        if batch.moments is None
+        else {query: clients[0].encode(query) for query in batch.queries}
+    )
     start = clock() + (0.05 if batch.moments is not None else 0.0)
 
     def _next() -> int | None:
         try:
-            return None if stop.is_set() or clients[0].is_ended or clock() - start > batch.seconds else places.popleft()
+            return (
+                None
+                if stop.is_set() or clients[0].is_ended or clock() - start > batch.seconds
+                else places.popleft()
+            )
         except IndexError:
             return None
 
@@ -221,7 +274,10 @@ def run_batch(clients: Sequence[Client], batch: RequestBatch, emit: Emit) -> Non
 
     gc.disable()
     try:
-        threads = [threading.Thread(target=_client, args=(slot,), daemon=True) for slot in range(1, batch.clients)]
+        threads = [
+            threading.Thread(target=_client, args=(slot,), daemon=True)
+            for slot in range(1, batch.clients)
+        ]
         for thread in threads:
             thread.start()
         _client(0)
@@ -233,7 +289,11 @@ def run_batch(clients: Sequence[Client], batch: RequestBatch, emit: Emit) -> Non
         raise errors[0]
     now = clock()
     why = (
-        "the call was interrupted" if clients[0].is_ended else FAILED_IN_A_ROW if stop.is_set() else "the time of the call was up"
+        "the call was interrupted"
+        if clients[0].is_ended
+        else FAILED_IN_A_ROW
+        if stop.is_set()
+        else "the time of the call was up"
     )
     emit([SentRequest(batch.queries[each], None, now, now, "not_asked", why) for each in places])
 
@@ -267,7 +327,8 @@ def _loop(
             failures = 0 if found[-1].status == "ok" else failures + 1
             if failures >= MOST_IN_A_ROW:
                 stop.set()
-            # Handing over takes a hundredth of what a slow query does, and the next one may be interrupted.
+            # Handing over takes a hundredth of what a slow query does, and the next one may be
+            # interrupted.
             is_slow = found[-1].done - found[-1].sent > _SLOW
             if batch.prompt or is_slow or found[-1].done - flushed > _FLUSH:
                 emit(client.scored(found))
@@ -276,7 +337,9 @@ def _loop(
         emit(client.scored(found))
 
 
-def measure_batch(engine: Engine, clients: Sequence[Client], batch: RequestBatch, terms: Terms, emit: Emit) -> BatchReport:
+def measure_batch(
+    engine: Engine, clients: Sequence[Client], batch: RequestBatch, terms: Terms, emit: Emit
+) -> BatchReport:
     """Runs a batch with warm sessions, and reports what it cost."""
     slots = clients[: batch.clients]
     for client in slots:
@@ -294,17 +357,25 @@ def measure_batch(engine: Engine, clients: Sequence[Client], batch: RequestBatch
     after = None if pid is None else processor_seconds(pid)
     server = None if began[1] is None or after is None else after - began[1]
     busy = _busy_seconds()
-    others = None if began[2] is None or busy is None else max(0.0, busy - began[2] - own - (server or 0.0))
+    others = (
+        None
+        if began[2] is None or busy is None
+        else max(0.0, busy - began[2] - own - (server or 0.0))
+    )
     described: Mapping[str, Any] = {}
     try:
         described = slots[0].session(batch.search, ()).describe()
     except EngineFailure as error:
         described = {"error": str(error)}
-    return BatchReport([each for client in slots for each in client.first], own, server, others, elapsed, described)
+    return BatchReport(
+        [each for client in slots for each in client.first], own, server, others, elapsed, described
+    )
 
 
 def _busy_seconds() -> float | None:
-    """Processor time of all processes of the machine since it started; None where the system does not tell."""
+    """Processor time of all processes of the machine since it started; None where the system does
+    not tell.
+    """
     try:
         fields = Path("/proc/stat").read_text(encoding="ascii").partition("\n")[0].split()
     except OSError:
@@ -316,7 +387,9 @@ def _busy_seconds() -> float | None:
 
 
 def floor_seconds(queries: Sequence[EngineQuery], k: int) -> float:
-    """The median time of a request to an engine that does nothing: what the measurement itself takes."""
+    """The median time of a request to an engine that does nothing: what the measurement itself
+    takes.
+    """
     hits, times = EngineHits(()), list[float]()
 
     def _nothing(query: EngineQuery, k: int) -> EngineHits:

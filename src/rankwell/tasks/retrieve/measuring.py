@@ -1,4 +1,6 @@
-"""Every query at every setting, several rounds: who is asked when, what was answered, and when to stop."""
+"""Every query at every setting, several rounds: who is asked when, what was answered, and when to
+stop.
+"""
 
 import hashlib
 import json
@@ -19,12 +21,26 @@ from rankwell.engines import EngineFamily, EngineItems, family_of
 from rankwell.errors import BadInput, BadUsage, RankwellError, Unfinished, count_of, flag, sentence
 from rankwell.store import Source
 from rankwell.tasks.retrieve.addresses import MANY_REQUESTS, check_load
-from rankwell.tasks.retrieve.hosts import MOST_CLIENTS, EngineTraits, Host, LocalHost, ProcessHost, Task, ask_together
+from rankwell.tasks.retrieve.hosts import (
+    MOST_CLIENTS,
+    EngineTraits,
+    Host,
+    LocalHost,
+    ProcessHost,
+    Task,
+    ask_together,
+)
 from rankwell.tasks.retrieve.inputs import RetrieveInputs
 from rankwell.tasks.retrieve.journal import NAME, Journal, SentBatch
 from rankwell.tasks.retrieve.loops import BatchReport, RequestBatch, SentRequest, Terms, clock
 from rankwell.tasks.retrieve.options import RetrieveOptions
-from rankwell.tasks.retrieve.settings import EngineSettings, Setting, chosen_family, given_parameters, read_settings
+from rankwell.tasks.retrieve.settings import (
+    EngineSettings,
+    Setting,
+    chosen_family,
+    given_parameters,
+    read_settings,
+)
 
 Progress = Callable[[str, int, int], None]
 IN_FLIGHT = 64
@@ -37,7 +53,9 @@ class EngineFailed(RankwellError):
 
 @dataclass(frozen=True, eq=False)
 class Measurement:
-    """Everything that was asked. batches: of every setting and round. is_server_known: whether its processor time is."""
+    """Everything that was asked. batches: of every setting and round. is_server_known: whether its
+    processor time is.
+    """
 
     settings: EngineSettings
     traits: EngineTraits
@@ -68,16 +86,22 @@ class Measurement:
         return [each for number in rounds for each in self.batches[setting, number].reports]
 
     def times(self, setting: int, rounds: Sequence[int]) -> Floats:
-        """(rounds, queries) seconds of the answered requests, NaN for none; of an open loop from the planned moment."""
+        """(rounds, queries) seconds of the answered requests, NaN for none; of an open loop from
+        the planned moment.
+        """
         found = np.full((len(rounds), len(self.inputs.queries.ids)), np.nan)
         for place, number in enumerate(rounds):
             for each in self.batches[setting, number].requests:
                 if each.status == "ok":
-                    found[place, each.query] = each.done - (each.sent if each.planned is None else each.planned)
+                    found[place, each.query] = each.done - (
+                        each.sent if each.planned is None else each.planned
+                    )
         return found
 
     def encodings(self, setting: int, rounds: Sequence[int]) -> Floats:
-        """(rounds, queries) seconds in which the texts of queries were encoded, NaN where they were not."""
+        """(rounds, queries) seconds in which the texts of queries were encoded, NaN where they were
+        not.
+        """
         found = np.full((len(rounds), len(self.inputs.queries.ids)), np.nan)
         for place, number in enumerate(rounds):
             for each in self.batches[setting, number].requests:
@@ -114,7 +138,9 @@ class Measurement:
 
 @dataclass(eq=False)
 class EngineWork:
-    """An engine that is to be asked every query at its settings. hosts: those that hold it. seconds: spent on asking so far."""
+    """An engine that is to be asked every query at its settings. hosts: those that hold it.
+    seconds: spent on asking so far.
+    """
 
     engine: Any
     inputs: RetrieveInputs
@@ -132,24 +158,46 @@ class EngineWork:
         return len(self.settings.settings) * self.options.rounds
 
     def open(self) -> None:
-        """Opens the engine and indexes; an engine in process once for each client of a closed loop."""
+        """Opens the engine and indexes; an engine in process once for each client of a closed
+        loop.
+        """
         options = self.options
         terms = Terms(
-            k=options.k, timeout=options.timeout, retries=options.retries, server_pid=options.server_pid, encoder=options.encoder
+            k=options.k,
+            timeout=options.timeout,
+            retries=options.retries,
+            server_pid=options.server_pid,
+            encoder=options.encoder,
         )
-        task = Task(self.engine, self.settings.fixed, self.settings.builds, self.inputs.indexed(), self.inputs.listed, terms)
+        task = Task(
+            self.engine,
+            self.settings.fixed,
+            self.settings.builds,
+            self.inputs.indexed(),
+            self.inputs.listed,
+            terms,
+        )
         self.hosts.append(_host(task))
         self._traits = self.hosts[0].open()
-        if self._traits.in_process and options.rate is None and isinstance(self.hosts[0], ProcessHost):
+        if (
+            self._traits.in_process
+            and options.rate is None
+            and isinstance(self.hosts[0], ProcessHost)
+        ):
             for _ in range((options.clients or 1) - 1):
                 self.hosts.append(ProcessHost(task))
                 self.hosts[-1].open()
 
     def round(self, number: int) -> Iterator[None]:
-        """Asks every query at every setting once, in an order of its own, and stops after each setting."""
+        """Asks every query at every setting once, in an order of its own, and stops after each
+        setting.
+        """
         draw = np.random.Generator(np.random.PCG64([self.options.seed, number]))
         for place in draw.permutation(len(self.settings.settings)).tolist():
-            order, known = draw.permutation(len(self.inputs.queries.ids)).tolist(), self.journal.batches.get((place, number))
+            order, known = (
+                draw.permutation(len(self.inputs.queries.ids)).tolist(),
+                self.journal.batches.get((place, number)),
+            )
             rest = order if known is None else [query for query in order if query in known.open]
             if rest:
                 left = self.options.most_seconds - self.seconds
@@ -157,7 +205,15 @@ class EngineWork:
                     over = f"{flag('--most-seconds')} {self.options.most_seconds:g} are over"
                     raise Unfinished(f"{over} after {self.done} of {self.parts} parts; call again.")
                 started = clock()
-                _ask_one(self.hosts, self.settings.settings[place], (place, number), rest, self.options, self.journal, left)
+                _ask_one(
+                    self.hosts,
+                    self.settings.settings[place],
+                    (place, number),
+                    rest,
+                    self.options,
+                    self.journal,
+                    left,
+                )
                 self.seconds += clock() - started
                 _refuse_failures(self.journal, self.inputs, self.settings.settings, self.options)
             self.done += 1
@@ -185,11 +241,17 @@ class EngineWork:
 
 
 def measure(
-    engine: Any, inputs: RetrieveInputs, options: RetrieveOptions, folder: Path | None, progress: Progress | None = None
+    engine: Any,
+    inputs: RetrieveInputs,
+    options: RetrieveOptions,
+    folder: Path | None,
+    progress: Progress | None = None,
 ) -> tuple[Measurement, Journal]:
-    """Asks every query at every setting in every round; in a folder it goes on with what was asked there before.
+    """Asks every query at every setting in every round; in a folder it goes on with what was asked
+    there before.
 
-    Raises EngineFailed where more queries failed than allowed, Unfinished where the time of the call is up.
+    Raises EngineFailed where more queries failed than allowed, Unfinished where the time of the
+    call is up.
     """
     work = plan_work(engine, inputs, options, folder)
     try:
@@ -202,21 +264,35 @@ def measure(
         work.close()
 
 
-def plan_work(engine: Any, inputs: RetrieveInputs, options: RetrieveOptions, folder: Path | None) -> EngineWork:
-    """The work on an engine, of which nothing is done yet. Raises BadUsage, UnknownName for what cannot be asked."""
+def plan_work(
+    engine: Any, inputs: RetrieveInputs, options: RetrieveOptions, folder: Path | None
+) -> EngineWork:
+    """The work on an engine, of which nothing is done yet. Raises BadUsage, UnknownName for what
+    cannot be asked.
+    """
     check_options(options)
-    settings = read_settings(chosen_family(engine, options), _parameters(engine, inputs, options), options.sweep)
+    settings = read_settings(
+        chosen_family(engine, options), _parameters(engine, inputs, options), options.sweep
+    )
     check_requests(engine, settings, inputs, options)
-    journal = Journal(None if folder is None else folder / NAME, _key(engine, settings, inputs, inputs.indexed(), options))
+    journal = Journal(
+        None if folder is None else folder / NAME,
+        _key(engine, settings, inputs, inputs.indexed(), options),
+    )
     return EngineWork(engine, inputs, options, settings, journal)
 
 
-def check_requests(engine: Any, settings: EngineSettings, inputs: RetrieveInputs, options: RetrieveOptions) -> None:
-    """Raises BadUsage for more requests than allowed, and for a load on another machine without permission."""
+def check_requests(
+    engine: Any, settings: EngineSettings, inputs: RetrieveInputs, options: RetrieveOptions
+) -> None:
+    """Raises BadUsage for more requests than allowed, and for a load on another machine without
+    permission.
+    """
     requests = len(settings.settings) * options.rounds * len(inputs.queries.ids)
     if requests > options.most_requests:
         raise BadUsage(
-            f"{requests:,} requests are more than {flag('--most-requests')} {options.most_requests:,}; ask fewer, or allow them."
+            f"{requests:,} requests are more than {flag('--most-requests')} "
+            f"{options.most_requests:,}; ask fewer, or allow them."
         )
     loads = {
         f"{flag('--rate')} {options.rate or 0:g}": options.rate is not None,
@@ -228,16 +304,23 @@ def check_requests(engine: Any, settings: EngineSettings, inputs: RetrieveInputs
         check_load(engine, settings.fixed, reason, options.allow_load)
 
 
-def ask_rounds(works: Sequence[EngineWork], progress: Progress | None = None) -> list[RankwellError | None]:
-    """All rounds, interleaved over the settings of all engines; the error by which each engine ended early, None for none."""
+def ask_rounds(
+    works: Sequence[EngineWork], progress: Progress | None = None
+) -> list[RankwellError | None]:
+    """All rounds, interleaved over the settings of all engines; the error by which each engine
+    ended early, None for none.
+    """
     errors: list[RankwellError | None] = [None] * len(works)
     done, total = 0, sum(work.parts for work in works)
     for number in range(1, max((work.options.rounds for work in works), default=0) + 1):
         own = [work.round(number) for work in works]
         turns = np.repeat(
-            np.arange(len(works)), [len(work.settings.settings) * (number <= work.options.rounds) for work in works]
+            np.arange(len(works)),
+            [len(work.settings.settings) * (number <= work.options.rounds) for work in works],
         )
-        for place in np.random.Generator(np.random.PCG64([number, len(works)])).permutation(turns).tolist():
+        for place in (
+            np.random.Generator(np.random.PCG64([number, len(works)])).permutation(turns).tolist()
+        ):
             try:
                 if errors[place] is None:
                     next(own[place])
@@ -250,17 +333,29 @@ def ask_rounds(works: Sequence[EngineWork], progress: Progress | None = None) ->
 
 
 def _parameters(engine: Any, inputs: RetrieveInputs, options: RetrieveOptions) -> dict[str, Any]:
-    """The fixed parameters of --option, --build and --url; a Python object gets the only kind of queries that there is."""
+    """The fixed parameters of --option, --build and --url; a Python object gets the only kind of
+    queries that there is.
+    """
     found = given_parameters(options)
     has_texts, has_vectors = inputs.queries.texts is not None, inputs.queries.vectors is not None
-    if chosen_family(engine, options).name == "object" and (has_texts != has_vectors or options.encoder is not None):
+    if chosen_family(engine, options).name == "object" and (
+        has_texts != has_vectors or options.encoder is not None
+    ):
         found.setdefault("takes", "vector" if has_vectors else "text")
     return found
 
 
 def check_options(options: RetrieveOptions) -> None:
     """Raises BadUsage for numbers that cannot be."""
-    least = {"k": 1, "rounds": 1, "warm_up": 0, "clients": 1, "retries": 0, "allow_failures": 0, "most_requests": 1}
+    least = {
+        "k": 1,
+        "rounds": 1,
+        "warm_up": 0,
+        "clients": 1,
+        "retries": 0,
+        "allow_failures": 0,
+        "most_requests": 1,
+    }
     for name, bound in least.items():
         value = getattr(options, name)
         if value is not None and value < bound:
@@ -272,7 +367,9 @@ def check_options(options: RetrieveOptions) -> None:
     if options.clients is not None and options.clients > MOST_CLIENTS:
         raise BadUsage(f"{flag('--clients', options.clients)}: expected at most {MOST_CLIENTS}.")
     if options.recall is not None and not 0 < options.recall < 1:
-        raise BadUsage(f"{flag('--recall', options.recall)}: expected a number between 0 and 1, such as 0.95.")
+        raise BadUsage(
+            f"{flag('--recall', options.recall)}: expected a number between 0 and 1, such as 0.95."
+        )
 
 
 def _host(task: Task) -> Host:
@@ -285,11 +382,23 @@ def _label(engine: Any) -> str:
 
 
 def _key(
-    engine: Any, settings: EngineSettings, inputs: RetrieveInputs, items: EngineItems | None, options: RetrieveOptions
+    engine: Any,
+    settings: EngineSettings,
+    inputs: RetrieveInputs,
+    items: EngineItems | None,
+    options: RetrieveOptions,
 ) -> str:
-    """The digest of everything that decides which requests are sent; secrets are in it by their names alone."""
-    chosen = {name: getattr(options, name) for name in ("k", "rounds", "seed", "clients", "rate", "filters", "encoder")}
-    known = [None if inputs.items is None or items is None else inputs.items.digest(), inputs.queries.digest()]
+    """The digest of everything that decides which requests are sent; secrets are in it by their
+    names alone.
+    """
+    chosen = {
+        name: getattr(options, name)
+        for name in ("k", "rounds", "seed", "clients", "rate", "filters", "encoder")
+    }
+    known = [
+        None if inputs.items is None or items is None else inputs.items.digest(),
+        inputs.queries.digest(),
+    ]
     for text in (engine, options.encoder):
         if isinstance(text, str):
             files = [Path(text)] if text.endswith(".toml") else code_files(text)
@@ -321,16 +430,26 @@ def _ask_one(
         with lock:
             found.extend(requests)
 
-    warm_up = sorted(range(max(queries) + 1), key=lambda query: (query in queries, query))[: options.warm_up]
+    warm_up = sorted(range(max(queries) + 1), key=lambda query: (query in queries, query))[
+        : options.warm_up
+    ]
     batches: list[RequestBatch] = []
     for place, _ in enumerate(hosts):
         mine = queries[place :: len(hosts)]
         moments = None
         if options.rate is not None:
-            gaps = np.random.Generator(np.random.PCG64([options.seed, *where, 1])).exponential(1 / options.rate, len(mine))
+            gaps = np.random.Generator(np.random.PCG64([options.seed, *where, 1])).exponential(
+                1 / options.rate, len(mine)
+            )
             moments = np.cumsum(gaps).tolist()
-        clients = (options.clients or (IN_FLIGHT if options.rate is not None else 1)) if len(hosts) == 1 else 1
-        batches.append(RequestBatch(setting.build, setting.search, mine, warm_up, moments, clients, seconds))
+        clients = (
+            (options.clients or (IN_FLIGHT if options.rate is not None else 1))
+            if len(hosts) == 1
+            else 1
+        )
+        batches.append(
+            RequestBatch(setting.build, setting.search, mine, warm_up, moments, clients, seconds)
+        )
     # A request without end in this process would hold an interruption, too.
     held, is_kept = nullcontext() if isinstance(hosts[0], LocalHost) else interrupts_held(), False
     try:
@@ -343,39 +462,60 @@ def _ask_one(
         # The answers so far are kept, so that the same call asks the rest alone.
         answered, now = {each.query for each in found}, clock()
         why = str(error) or "the call was interrupted"
-        left = [SentRequest(query, None, now, now, "not_asked", why) for query in queries if query not in answered]
+        left = [
+            SentRequest(query, None, now, now, "not_asked", why)
+            for query in queries
+            if query not in answered
+        ]
         journal.add(SentBatch(*where, [*found, *left], []))
         raise
 
 
-def _refuse_failures(journal: Journal, inputs: RetrieveInputs, settings: Sequence[Setting], options: RetrieveOptions) -> None:
-    """Raises EngineFailed for more failed queries than allowed, and Unfinished for queries that the time was too short for."""
+def _refuse_failures(
+    journal: Journal, inputs: RetrieveInputs, settings: Sequence[Setting], options: RetrieveOptions
+) -> None:
+    """Raises EngineFailed for more failed queries than allowed, and Unfinished for queries that the
+    time was too short for.
+    """
     failed = [
         (setting, each)
         for (setting, _), batch in sorted(journal.batches.items())
         for each in batch.requests
         if each.status in ("failed", "timeout")
     ]
-    left = [each for batch in journal.batches.values() for each in batch.requests if each.status == "not_asked"]
+    left = [
+        each
+        for batch in journal.batches.values()
+        for each in batch.requests
+        if each.status == "not_asked"
+    ]
     if len(failed) <= options.allow_failures and left:
         count = count_of(len(left), "query was", "queries were")
         raise Unfinished(f"{count} not asked: {left[0].error}; call again for the rest.")
     if len(failed) <= options.allow_failures:
         return
     ids = list(dict.fromkeys(inputs.queries.ids[each.query] for _, each in failed))
-    named = ", ".join(map(repr, ids[:_NAMED])) + (f" and {len(ids) - _NAMED} more" if len(ids) > _NAMED else "")
+    named = ", ".join(map(repr, ids[:_NAMED])) + (
+        f" and {len(ids) - _NAMED} more" if len(ids) > _NAMED else ""
+    )
     setting, first = failed[0]
     at = f" at {settings[setting].name}" if settings[setting].name else ""
     rest = f"; {count_of(len(left), 'was', 'were')} not asked" if left else ""
     raise EngineFailed(
-        f"{count_of(len(failed), 'query', 'queries')} failed{at}: {named}{rest}. The first: {sentence(first.error)} "
-        f"No figure is given; with -o the same call asks only the rest, {flag('--retries')} asks again, "
+        f"{count_of(len(failed), 'query', 'queries')} failed{at}: {named}{rest}. The first: "
+        f"{sentence(first.error)} "
+        f"No figure is given; with -o the same call asks only the rest, {flag('--retries')} "
+        "asks again, "
         f"{flag('--allow-failures')} counts them as empty."
     )
 
 
-def _exact(host: Host, traits: EngineTraits, inputs: RetrieveInputs, options: RetrieveOptions) -> dict[int, Sequence[str]]:
-    """The lists of the engine's exact mode, where they are the truth. Raises BadUsage where it has none, BadInput for gaps."""
+def _exact(
+    host: Host, traits: EngineTraits, inputs: RetrieveInputs, options: RetrieveOptions
+) -> dict[int, Sequence[str]]:
+    """The lists of the engine's exact mode, where they are the truth. Raises BadUsage where it has
+    none, BadInput for gaps.
+    """
     if not (isinstance(options.truth, str) and options.truth == "engine"):
         return {}
     if traits.exact is None:
@@ -385,5 +525,7 @@ def _exact(host: Host, traits: EngineTraits, inputs: RetrieveInputs, options: Re
     host.ask(RequestBatch(0, traits.exact, range(len(inputs.queries.ids)), ()), found.extend)
     bad = next((each for each in found if each.status != "ok"), None)
     if bad is not None:
-        raise BadInput(f"the exact results of query {inputs.queries.ids[bad.query]!r} are missing: {bad.error}")
+        raise BadInput(
+            f"the exact results of query {inputs.queries.ids[bad.query]!r} are missing: {bad.error}"
+        )
     return {each.query: each.ids for each in found}

@@ -3,7 +3,15 @@
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from rankwell.core.options import ConventionName, Input, InputData, JudgmentColumns, MeasureNames, Option, RunColumns
+from rankwell.core.options import (
+    ConventionName,
+    Input,
+    InputData,
+    JudgmentColumns,
+    MeasureNames,
+    Option,
+    RunColumns,
+)
 from rankwell.stats import Intervals
 
 Cost = Literal["p50", "p95", "p99", "throughput", "processor", "build", "size"]
@@ -16,7 +24,8 @@ class RetrieveOptions:
     Parameters
     ----------
     items
-        Texts of the items to index (BEIR corpus.jsonl, a table with an id column); a foreign index needs none.
+        Texts of the items to index (BEIR corpus.jsonl, a table with an id column); a foreign index
+        needs none.
     item_vectors
         Vectors of the items, by id, or in the order of the texts; also for the exact results.
     queries
@@ -24,8 +33,9 @@ class RetrieveOptions:
     query_vectors
         Vectors of the queries, by id, or in the order of the texts.
     encoder
-        Encoder of the queries for an engine of vectors: a model of sentence-transformers, or tfidf-svd:128, fitted to the items.
-        A query is encoded before it is sent, in a time of its own; items without --item-vectors are encoded once.
+        Encoder of the queries for an engine of vectors: a model of sentence-transformers, or
+        tfidf-svd:128, fitted to the items. A query is encoded before it is sent, in a time of its
+        own; items without --item-vectors are encoded once.
     qrels
         Judgments, for measures of quality.
     measures
@@ -37,37 +47,47 @@ class RetrieveOptions:
     option
         A parameter of the engine, NAME=VALUE; repeat it for more. `rankwell engines` lists them.
     url
-        Address of the engine, with ${NAME} for a password in the environment; the same as --option url=URL.
+        Address of the engine, with ${NAME} for a password in the environment; the same as --option
+        url=URL.
     build
         A parameter that shapes the index, NAME=VALUE; the same as --option.
     sweep
-        Values of a parameter to try, NAME=V1,V2, from the cheapest to the most expensive; of several every combination.
+        Values of a parameter to try, NAME=V1,V2, from the cheapest to the most expensive; of
+        several every combination.
     filters
-        FIELD=VALUE that every result must have, or FIELD alone: each query's own value in the column of this name.
+        FIELD=VALUE that every result must have, or FIELD alone: each query's own value in the
+        column of this name.
     truth
-        Exact results for Recall@k: a run, `engine` for the engine's exact mode, or none. By default the nearest vectors.
+        Exact results for Recall@k: a run, `engine` for the engine's exact mode, or none. By default
+        the nearest vectors.
     duplicates
         An item that is returned twice for a query: an error, or keep the first.
     collapse
-        Column of the items' texts whose value replaces the id, as of the document of a chunk; the first of each counts.
+        Column of the items' texts whose value replaces the id, as of the document of a chunk; the
+        first of each counts.
     recall
-        Recall@k that the cheapest setting must reach, by its lower confidence bound, one-sided at 97.5 %.
+        Recall@k that the cheapest setting must reach, by its lower confidence bound, one-sided at
+        97.5 %.
     cost
         The cost by which settings are cheap, and the axis of the frontier.
     rounds
-        Number of times that every query is asked at every setting; the first stands apart as first time asked.
+        Number of times that every query is asked at every setting; the first stands apart as first
+        time asked.
     warm_up
         Number of queries that are asked in every session before any time is taken.
     clients
-        Clients that ask at once; each waits for its answer. With --rate the largest number of requests in flight.
+        Clients that ask at once; each waits for its answer. With --rate the largest number of
+        requests in flight.
     rate
-        Requests a second at random moments, whether answers have come or not; without, clients wait for their answers.
+        Requests a second at random moments, whether answers have come or not; without, clients wait
+        for their answers.
     timeout
         Seconds after which a query is given up.
     retries
         Number of times that a failed query is asked again.
     allow_failures
-        Number of failed queries, of all settings, that count as empty results; with more there are no figures.
+        Number of failed queries, of all settings, that count as empty results; with more there are
+        no figures.
     most_requests
         Largest number of requests of the whole call.
     most_seconds

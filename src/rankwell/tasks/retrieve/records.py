@@ -1,4 +1,6 @@
-"""The files of a call beside those of every result: all lists, all times, and the engine's description."""
+"""The files of a call beside those of every result: all lists, all times, and the engine's
+description.
+"""
 
 import json
 from collections.abc import Sequence
@@ -16,20 +18,25 @@ _EXACT = 2**53
 
 
 def write_records(measured: Measurement, draft: Path) -> list[Path]:
-    """Writes run.parquet, timings.parquet and engine.json; their paths. Times are seconds after the first of all requests."""
+    """Writes run.parquet, timings.parquet and engine.json; their paths. Times are seconds after the
+    first of all requests.
+    """
     paths = [draft / name for name in (RUN, TIMINGS, ENGINE)]
     columns, types = _run(measured)
     write_parquet(paths[0], columns, types)
     columns, types = _timings(measured)
     write_parquet(paths[1], columns, types)
-    write_text(paths[2], json.dumps(plain(_description(measured)), indent=2, ensure_ascii=False) + "\n")
+    write_text(
+        paths[2], json.dumps(plain(_description(measured)), indent=2, ensure_ascii=False) + "\n"
+    )
     return paths
 
 
 def _run(measured: Measurement) -> tuple[dict[str, list[Any]], dict[str, str]]:
     """The first list of every query at every setting.
 
-    Scores of more digits than float64 holds are texts of another name, so that readers of the file order it by rank.
+    Scores of more digits than float64 holds are texts of another name, so that readers of the file
+    order it by rank.
     """
     columns: dict[str, list[Any]] = {name: [] for name in ("run", "query", "item", "rank", "score")}
     ids = measured.inputs.queries.ids
@@ -45,12 +52,21 @@ def _run(measured: Measurement) -> tuple[dict[str, list[Any]], dict[str, str]]:
     types = {"run": "VARCHAR", "query": "VARCHAR", "item": "VARCHAR", "rank": "BIGINT"}
     if not wide:
         return columns, {**types, "score": "DOUBLE"}
-    columns["exact_score"] = [None if score is None else str(score) for score in columns.pop("score")]
+    columns["exact_score"] = [
+        None if score is None else str(score) for score in columns.pop("score")
+    ]
     return columns, {**types, "exact_score": "VARCHAR"}
 
 
 _TIMES = {
-    **{"setting": "VARCHAR", "round": "BIGINT", "query": "VARCHAR", "planned": "DOUBLE", "sent": "DOUBLE", "done": "DOUBLE"},
+    **{
+        "setting": "VARCHAR",
+        "round": "BIGINT",
+        "query": "VARCHAR",
+        "planned": "DOUBLE",
+        "sent": "DOUBLE",
+        "done": "DOUBLE",
+    },
     **{"status": "VARCHAR", "returned": "BIGINT", "error": "VARCHAR"},
 }
 _ENCODING = {"encoding": "DOUBLE"}
@@ -60,10 +76,18 @@ def _timings(measured: Measurement) -> tuple[dict[str, list[Any]], dict[str, str
     ids: Sequence[str] = measured.inputs.queries.ids
     rows = [
         (setting, number, each)
-        for (setting, number), batch in sorted(measured.batches.items(), key=lambda pair: (pair[0][1], pair[0][0]))
+        for (setting, number), batch in sorted(
+            measured.batches.items(), key=lambda pair: (pair[0][1], pair[0][0])
+        )
         for each in sorted(batch.requests, key=lambda one: (one.sent, one.query))
     ]
-    start = min((each.sent if each.planned is None else min(each.sent, each.planned) for _, _, each in rows), default=0.0)
+    start = min(
+        (
+            each.sent if each.planned is None else min(each.sent, each.planned)
+            for _, _, each in rows
+        ),
+        default=0.0,
+    )
     columns: dict[str, list[Any]] = {
         "setting": [run_name(measured, setting) for setting, _, _ in rows],
         "round": [number for _, number, _ in rows],
@@ -86,10 +110,16 @@ def _description(measured: Measurement) -> dict[str, Any]:
     for place, setting in enumerate(measured.settings.settings):
         reports = measured.reports(place, measured.rounds)
         settings.append(
-            {"run": run_name(measured, place), "index": setting.build, "session": reports[-1].described if reports else {}}
+            {
+                "run": run_name(measured, place),
+                "index": setting.build,
+                "session": reports[-1].described if reports else {},
+            }
         )
     indexes = [
         {"description": described, "build": None if report is None else report._asdict()}
-        for described, report in zip(measured.traits.described, measured.traits.indexes, strict=True)
+        for described, report in zip(
+            measured.traits.described, measured.traits.indexes, strict=True
+        )
     ]
     return {"engine": measured.engine, "indexes": indexes, "settings": settings}

@@ -1,4 +1,6 @@
-"""Settings of an engine: the parameters that are fixed, those that are tried, and which of them need an index of their own."""
+"""Settings of an engine: the parameters that are fixed, those that are tried, and which of them
+need an index of their own.
+"""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -13,7 +15,9 @@ MOST_SETTINGS = 500
 
 
 class Setting(NamedTuple):
-    """One combination of parameters. name: `ef_search=40`, "" for the only one. build: index of its index among all indexes."""
+    """One combination of parameters. name: `ef_search=40`, "" for the only one. build: index of its
+    index among all indexes.
+    """
 
     name: str
     build: int
@@ -21,7 +25,9 @@ class Setting(NamedTuple):
 
 
 class EngineSettings(NamedTuple):
-    """The settings, in the order of the sweep. fixed: parameters of all. builds: those of each index. varying: tried names."""
+    """The settings, in the order of the sweep. fixed: parameters of all. builds: those of each
+    index. varying: tried names.
+    """
 
     fixed: Mapping[str, Any]
     builds: Sequence[Mapping[str, Any]]
@@ -42,20 +48,32 @@ class EngineSettings(NamedTuple):
 def read_settings(
     family: EngineFamily, fixed: Mapping[str, Any], sweep: Mapping[str, Any] | Sequence[str] | None
 ) -> EngineSettings:
-    """The settings that options and sweeps name. Raises BadUsage and UnknownName for what the engine does not have."""
+    """The settings that options and sweeps name. Raises BadUsage and UnknownName for what the
+    engine does not have.
+    """
     tried = {name: _values(value) for name, value in read_pairs(sweep, flag("--sweep")).items()}
     # Places that an environment variable completes are read when the engine is opened.
     family.read({name: value for name, value in fixed.items() if "${" not in str(value)})
     both = next((name for name in tried if name in fixed), None)
     if both is not None:
-        raise BadUsage(f"{both} has a value by {flag('--option')} and several by {flag('--sweep')}; keep one.")
-    typed = {name: [family.read({name: value})[name] for value in values] for name, values in tried.items()}
+        raise BadUsage(
+            f"{both} has a value by {flag('--option')} and several by {flag('--sweep')}; keep one."
+        )
+    typed = {
+        name: [family.read({name: value})[name] for value in values]
+        for name, values in tried.items()
+    }
     double = next((name for name, values in typed.items() if len(set(values)) < len(values)), None)
     if double is not None:
-        raise BadUsage(f"{flag('--sweep')} {double} lists a value twice: {', '.join(map(str, typed[double]))}.")
+        raise BadUsage(
+            f"{flag('--sweep')} {double} lists a value twice: {', '.join(map(str, typed[double]))}."
+        )
     connect = next((each.name for each in family.connect if each.name in tried), None)
     if connect is not None:
-        raise BadUsage(f"{flag('--sweep')} {connect}: it names the place of an index and cannot be tried; make a call for each.")
+        raise BadUsage(
+            f"{flag('--sweep')} {connect}: it names the place of an index and cannot be "
+            "tried; make a call for each."
+        )
     number = 1
     for values in typed.values():
         number *= len(values)
@@ -71,15 +89,24 @@ def read_settings(
         builds.setdefault(key, build)
         search = {name: value for name, value in own.items() if name not in shaping}
         settings.append(
-            Setting(" ".join(f"{name}={_written(value)}" for name, value in own.items()), [*builds].index(key), search)
+            Setting(
+                " ".join(f"{name}={_written(value)}" for name, value in own.items()),
+                [*builds].index(key),
+                search,
+            )
         )
     return EngineSettings(
-        fixed, list(builds.values()), settings, tuple(name for name, values in typed.items() if len(values) > 1)
+        fixed,
+        list(builds.values()),
+        settings,
+        tuple(name for name, values in typed.items() if len(values) > 1),
     )
 
 
 def join_settings(every: Sequence[EngineSettings]) -> EngineSettings:
-    """The settings of several calls that differ in their sweeps alone, with one index for each build."""
+    """The settings of several calls that differ in their sweeps alone, with one index for each
+    build.
+    """
     builds: dict[str, Mapping[str, Any]] = {}
     settings: list[Setting] = []
     for each in every:
@@ -91,7 +118,9 @@ def join_settings(every: Sequence[EngineSettings]) -> EngineSettings:
     joined = EngineSettings(every[0].fixed, list(builds.values()), settings, ())
     values = [joined.values(place) for place in range(len(settings))]
     names = dict.fromkeys(name for own in values for name in own)
-    return joined._replace(varying=tuple(name for name in names if len({str(own.get(name)) for own in values}) > 1))
+    return joined._replace(
+        varying=tuple(name for name in names if len({str(own.get(name)) for own in values}) > 1)
+    )
 
 
 def read_pairs(given: Mapping[str, Any] | Sequence[str] | None, option: str) -> dict[str, Any]:
@@ -103,7 +132,9 @@ def read_pairs(given: Mapping[str, Any] | Sequence[str] | None, option: str) -> 
         name, equals, value = text.partition("=")
         name = name.strip().replace("-", "_")
         if not equals or not name or not value:
-            raise BadUsage(f"{option} {name or text!r}: expected NAME=VALUE, as in {option} ef_search=40.")
+            raise BadUsage(
+                f"{option} {name or text!r}: expected NAME=VALUE, as in {option} ef_search=40."
+            )
         if name in found:
             raise BadUsage(f"{option} {name} is given twice; once is enough.")
         found[name] = value
@@ -117,7 +148,9 @@ def given_parameters(options: RetrieveOptions) -> dict[str, Any]:
         own = read_pairs(given, flag(name))
         both = next((each for each in own if each in found), None)
         if both is not None:
-            raise BadUsage(f"{both} is given by {flag('--option')} and by {flag('--build')}; once is enough.")
+            raise BadUsage(
+                f"{both} is given by {flag('--option')} and by {flag('--build')}; once is enough."
+            )
         found |= own
     return found | ({} if options.url is None else {"url": options.url})
 
@@ -128,9 +161,21 @@ def chosen_family(engine: Any, options: RetrieveOptions) -> EngineFamily:
 
 
 def _values(value: Any) -> list[Any]:
-    listed = value.split(",") if isinstance(value, str) else list(value) if isinstance(value, Sequence) else [value]
+    listed = (
+        value.split(",")
+        if isinstance(value, str)
+        else list(value)
+        if isinstance(value, Sequence)
+        else [value]
+    )
     return [each.strip() if isinstance(each, str) else each for each in listed]
 
 
 def _written(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)
+    return (
+        str(value).lower()
+        if isinstance(value, bool)
+        else f"{value:g}"
+        if isinstance(value, float)
+        else str(value)
+    )

@@ -1,4 +1,6 @@
-"""Calls that are carried out together, as the cells of a bench: one index for a build, rounds interleaved over all."""
+"""Calls that are carried out together, as the cells of a bench: one index for a build, rounds
+interleaved over all.
+"""
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -11,7 +13,14 @@ from rankwell.tasks.retrieve.encoding import check_encoder
 from rankwell.tasks.retrieve.evaluation import RetrieveEvaluation
 from rankwell.tasks.retrieve.inputs import RetrieveInputs, read_inputs
 from rankwell.tasks.retrieve.journal import JoinedJournal
-from rankwell.tasks.retrieve.measuring import EngineWork, Measurement, Progress, ask_rounds, check_requests, plan_work
+from rankwell.tasks.retrieve.measuring import (
+    EngineWork,
+    Measurement,
+    Progress,
+    ask_rounds,
+    check_requests,
+    plan_work,
+)
 from rankwell.tasks.retrieve.options import RetrieveOptions
 from rankwell.tasks.retrieve.settings import chosen_family, join_settings
 
@@ -27,7 +36,9 @@ class RetrieveCall(NamedTuple):
 
 
 class CallResult(NamedTuple):
-    """A call that was carried out: its evaluation, everything that was asked, and its work, whose journal is of no more use."""
+    """A call that was carried out: its evaluation, everything that was asked, and its work, whose
+    journal is of no more use.
+    """
 
     evaluation: RetrieveEvaluation
     measured: Measurement
@@ -36,7 +47,9 @@ class CallResult(NamedTuple):
 
 @dataclass(eq=False)
 class _Group:
-    """Calls that differ in their sweeps alone, by their numbers, and their work as one engine. error: why there is none."""
+    """Calls that differ in their sweeps alone, by their numbers, and their work as one engine.
+    error: why there is none.
+    """
 
     members: list[int]
     work: EngineWork
@@ -47,16 +60,19 @@ class _Group:
 def ask_together(
     calls: Sequence[RetrieveCall], progress: Progress | None = None
 ) -> Iterator[CallResult | RankwellError | OSError]:
-    """The result of each call, or the error by which it failed. Calls that differ in their sweeps alone share their indexes.
+    """The result of each call, or the error by which it failed. Calls that differ in their sweeps
+    alone share their indexes.
 
-    All are asked before the first result is there, in rounds that are interleaved over all settings of all engines. A failure of
-    an engine fails all calls that share it.
+    All are asked before the first result is there, in rounds that are interleaved over all settings
+    of all engines. A failure of an engine fails all calls that share it.
     """
     planned = _planned(calls)
     groups: dict[tuple[str, str], list[int]] = {}
     for number, (call, found) in enumerate(zip(calls, planned, strict=True)):
         if isinstance(found, CallPlan):
-            groups.setdefault((call.engine, repr(replace(call.options, sweep=None))), []).append(number)
+            groups.setdefault((call.engine, repr(replace(call.options, sweep=None))), []).append(
+                number
+            )
     works = [_joined(members, planned) for members in groups.values()]
     try:
         _measure(works, progress)
@@ -92,7 +108,9 @@ def _planned(calls: Sequence[RetrieveCall]) -> list[CallPlan | RankwellError | O
             if key not in read:
                 read[key] = read_inputs(call.options)
             evaluation = RetrieveEvaluation(read[key], call.options, call.engine)
-            found.append(CallPlan(evaluation, plan_work(call.engine, read[key], call.options, call.folder)))
+            found.append(
+                CallPlan(evaluation, plan_work(call.engine, read[key], call.options, call.folder))
+            )
         except (RankwellError, OSError) as error:
             found.append(error)
     return found
@@ -101,21 +119,29 @@ def _planned(calls: Sequence[RetrieveCall]) -> list[CallPlan | RankwellError | O
 def _joined(members: list[int], planned: Sequence[Any]) -> _Group:
     """Calls of one engine as one work."""
     works: list[EngineWork] = [planned[number].work for number in members]
-    places = [(work.journal, place) for work in works for place in range(len(work.settings.settings))]
+    places = [
+        (work.journal, place) for work in works for place in range(len(work.settings.settings))
+    ]
     settings = join_settings([work.settings for work in works])
-    return _Group(members, replace(works[0], settings=settings, journal=JoinedJournal(places), hosts=[]))
+    return _Group(
+        members, replace(works[0], settings=settings, journal=JoinedJournal(places), hosts=[])
+    )
 
 
 def _measure(groups: Sequence[_Group], progress: Progress | None) -> None:
     """Opens all engines, asks them, and keeps what was found, or the error, with each group."""
     for group in groups:
         try:
-            check_requests(group.work.engine, group.work.settings, group.work.inputs, group.work.options)
+            check_requests(
+                group.work.engine, group.work.settings, group.work.inputs, group.work.options
+            )
             group.work.open()
         except (RankwellError, OSError) as error:
             group.error = error
     running = [group for group in groups if group.error is None]
-    for group, error in zip(running, ask_rounds([group.work for group in running], progress), strict=True):
+    for group, error in zip(
+        running, ask_rounds([group.work for group in running], progress), strict=True
+    ):
         try:
             group.error = error
             group.measured = None if error is not None else group.work.measurement()
@@ -131,11 +157,14 @@ def _part(group: _Group, number: int, planned: Sequence[Any]) -> Measurement:
     first = sum(len(planned[each].work.settings.settings) for each in before)
     builds = [whole.settings.builds.index(build) for build in own.settings.builds]
     traits = whole.traits._replace(
-        indexes=[whole.traits.indexes[build] for build in builds], described=[whole.traits.described[build] for build in builds]
+        indexes=[whole.traits.indexes[build] for build in builds],
+        described=[whole.traits.described[build] for build in builds],
     )
     batches = {
         (setting - first, round_): batch._replace(setting=setting - first)
         for (setting, round_), batch in whole.batches.items()
         if first <= setting < first + len(own.settings.settings)
     }
-    return replace(whole, settings=own.settings, traits=traits, options=own.options, batches=batches)
+    return replace(
+        whole, settings=own.settings, traits=traits, options=own.options, batches=batches
+    )

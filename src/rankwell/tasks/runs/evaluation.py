@@ -1,4 +1,6 @@
-"""Runs against judgments: each run is read, joined with the judgments, and measured under the rules of a convention."""
+"""Runs against judgments: each run is read, joined with the judgments, and measured under the rules
+of a convention.
+"""
 
 import shlex
 from collections.abc import Callable, Mapping
@@ -20,14 +22,27 @@ from rankwell.core.views.judged import JudgedRankings
 from rankwell.core.views.sessions import SessionQueries, SessionRankings
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, Unfinished, flag
 from rankwell.evaluation import results
-from rankwell.evaluation.abstention import AbstentionRows, AbstentionRules, abstention_rows, confidence_kinds, confidences
+from rankwell.evaluation.abstention import (
+    AbstentionRows,
+    AbstentionRules,
+    abstention_rows,
+    confidence_kinds,
+    confidences,
+)
 from rankwell.evaluation.bounds import UnjudgedItems, run_notes
 from rankwell.evaluation.details import Details, compact, detail_columns, details_of
 from rankwell.evaluation.grade_weights import GradeWeights, notes_on_weights
 from rankwell.evaluation.judged import JudgedRun, RunPlace, name_runs, refuse_one_stream
 from rankwell.evaluation.notations import Gauge
 from rankwell.evaluation.own_rules import with_negative_grades
-from rankwell.evaluation.results import DETAIL_DEPTH, Results, ResultsBuilder, counted_queries, progress_of, summary_of
+from rankwell.evaluation.results import (
+    DETAIL_DEPTH,
+    Results,
+    ResultsBuilder,
+    counted_queries,
+    progress_of,
+    summary_of,
+)
 from rankwell.evaluation.run_notes import lowest_relevant, mistake_notes
 from rankwell.io import files as io
 from rankwell.io.formats import Request, Texts
@@ -36,7 +51,13 @@ from rankwell.parts.options import PartOptions, PartOutcome
 from rankwell.stats import check_intervals, figure_of
 from rankwell.store import Source, run_files, sources_of
 from rankwell.store.data_sets import queries_beside
-from rankwell.tasks.runs.judgments import JudgmentOptions, RunJudgments, read_run_judgments, view_of, with_second
+from rankwell.tasks.runs.judgments import (
+    JudgmentOptions,
+    RunJudgments,
+    read_run_judgments,
+    view_of,
+    with_second,
+)
 from rankwell.tasks.runs.options import EvaluateOptions, RunOptions
 from rankwell.tasks.runs.sessions import read_sessions
 
@@ -48,22 +69,32 @@ FindHits = Callable[[str, Any], io.FoundHits]
 
 @takes_options(EvaluateOptions, "measures")
 def evaluate(
-    judgments: Any, runs: Any, *, options: EvaluateOptions, details: KeptDetails = False, progress: Progress | None = None
+    judgments: Any,
+    runs: Any,
+    *,
+    options: EvaluateOptions,
+    details: KeptDetails = False,
+    progress: Progress | None = None,
 ) -> Results:
     """The values of every run on every measure.
 
-    judgments: a file, the folder of a data set, `irds:ID`, a mapping query -> item -> grade or query -> list or set of ids, a
-    dataframe, or Judgments.
-    runs: one run of any such kind (a list has the ids from the first rank on, or pairs of id and score), a folder with the shards
-    of one, a list of files, or a mapping name -> run. options: the fields of `RunOptions`, as keywords or as one; measures may
-    follow the runs. details: keep the first items and every judged item of each query for a page; `unjudged` keeps the unjudged
-    ones of the first alone, in a fraction of the memory.
-    executor: `here`, `processes:N`, `ray`, `ray:HOST:PORT` or `array`. work: the folder of parts, with which the same call goes
-    on after an interruption. Raises Unfinished with `executor="array"` while parts are missing; the message has what to submit.
-    Raises NothingToEvaluate where no query is left to average over, and the reader's errors for bad input.
+    judgments: a file, the folder of a data set, `irds:ID`, a mapping query -> item -> grade or
+    query -> list or set of ids, a dataframe, or Judgments.
+    runs: one run of any such kind (a list has the ids from the first rank on, or pairs of id and
+    score), a folder with the shards of one, a list of files, or a mapping name -> run. options: the
+    fields of `RunOptions`, as keywords or as one; measures may follow the runs. details: keep the
+    first items and every judged item of each query for a page; `unjudged` keeps the unjudged ones
+    of the first alone, in a fraction of the memory.
+    executor: `here`, `processes:N`, `ray`, `ray:HOST:PORT` or `array`. work: the folder of parts,
+    with which the same call goes on after an interruption. Raises Unfinished with
+    `executor="array"` while parts are missing; the message has what to submit. Raises
+    NothingToEvaluate where no query is left to average over, and the reader's errors for bad input.
 
     >>> import rankwell as rw
-    >>> qrels, run = {"q1": {"a": 1, "b": 2}, "q2": {"c": 1}}, {"q1": {"b": 2.0, "x": 1.0}, "q2": {"x": 2.0, "c": 1.0}}
+    >>> qrels, run = (
+    ...     {"q1": {"a": 1, "b": 2}, "q2": {"c": 1}},
+    ...     {"q1": {"b": 2.0, "x": 1.0}, "q2": {"x": 2.0, "c": 1.0}},
+    ... )
     >>> result = rw.evaluate(qrels, {"mine": run}, ["RR", "P@1"])
     >>> result["RR"], result["P@1"]
     (0.75, 0.5)
@@ -77,12 +108,23 @@ def evaluate(
 
 
 def evaluate_runs(
-    judgments: Any, runs: Any, options: RunOptions, parts: PartOptions, *, details: KeptDetails, progress: Progress | None
+    judgments: Any,
+    runs: Any,
+    options: RunOptions,
+    parts: PartOptions,
+    *,
+    details: KeptDetails,
+    progress: Progress | None,
 ) -> PartOutcome:
     """The results of runs, in one piece or in parts."""
-    rules = Rules.resolve(options.convention, **{name: getattr(options, name) for name in Rules._fields if name != "convention"})
+    rules = Rules.resolve(
+        options.convention,
+        **{name: getattr(options, name) for name in Rules._fields if name != "convention"},
+    )
     labelled = choose_measures(measure_names(options.measures), rules.convention, options.min_grade)
-    if options.ties is None and any(each.measure.entry.view.__name__ == "PreferenceRankings" for each in labelled):
+    if options.ties is None and any(
+        each.measure.entry.view.__name__ == "PreferenceRankings" for each in labelled
+    ):
         # trec_eval breaks ties by ascending id for preference measures, and only there.
         rules = rules._replace(ties="id-asc")
     check_intervals(options.intervals, options.seed)
@@ -104,23 +146,37 @@ def evaluate_runs(
     truth = with_second(read_run_judgments(place, reading), other, reading)
     sessions, session_notes = read_sessions(options.sessions, reading.view, truth.flat)
     if sessions is not None and options.confidence:
-        raise BadUsage(f"{flag('--confidence')} is about single queries; ask for measures of sessions in a call of their own.")
+        raise BadUsage(
+            f"{flag('--confidence')} is about single queries; ask for measures of sessions in "
+            "a call of their own."
+        )
     evaluation = _RunEvaluation(rules, labelled, truth, details, sessions)
     evaluation.builder.notes += session_notes
-    evaluation.builder.notes += [*rules.convention.unnamed(options), *([f"judgments: {place}"] if place is not judgments else [])]
+    evaluation.builder.notes += [
+        *rules.convention.unnamed(options),
+        *([f"judgments: {place}"] if place is not judgments else []),
+    ]
     beside = None if place is judgments else queries_beside(judgments, options.split)
     further = {"other judgments": other, "sessions": options.sessions}
-    places = {"judgments": place} | {name: each for name, each in further.items() if each is not None}
+    places = {"judgments": place} | {
+        name: each for name, each in further.items() if each is not None
+    }
     inputs = RunInputs(beside, places, named, options)
     if not parts.is_used:
-        return PartOutcome(_results(evaluation, inputs, partial(evaluation.find, options=options, progress=progress)))
+        return PartOutcome(
+            _results(
+                evaluation, inputs, partial(evaluation.find, options=options, progress=progress)
+            )
+        )
     from rankwell.parts.execution import carry_out
     from rankwell.tasks.runs.run_plan import part_options
 
     given = part_options(place, reading, named, options.run_format, evaluation.request(options))
 
     def _use(found: Any) -> Results:
-        return _results(evaluation, inputs, lambda name, _: found.find(name, truth.flat), found.digests)
+        return _results(
+            evaluation, inputs, lambda name, _: found.find(name, truth.flat), found.digests
+        )
 
     words = ["rankwell", "evaluate", *(str(each)[:200] for each in (place, *named.values()))][:20]
     return carry_out("runs", given, parts, shlex.join(words), progress, _use)
@@ -134,12 +190,20 @@ def _refuse_in_parts(judgments: Any, runs: Any, options: RunOptions) -> None:
     if options.confidence:
         what = f"{flag('--confidence')} reads all scores of a run in one process"
         raise BadUsage(f"{what}; leave {flag('--executor')} and {flag('--work')} out.")
-    listed = runs.values() if isinstance(runs, Mapping) else runs if isinstance(runs, (list, tuple)) else [runs]
+    listed = (
+        runs.values()
+        if isinstance(runs, Mapping)
+        else runs
+        if isinstance(runs, (list, tuple))
+        else [runs]
+    )
     refuse_unnamed([judgments, *listed])
 
 
 class RunInputs(NamedTuple):
-    """The inputs of an evaluation. beside: the queries in the folder of the judgments, where one was named. runs: by name."""
+    """The inputs of an evaluation. beside: the queries in the folder of the judgments, where one
+    was named. runs: by name.
+    """
 
     beside: Path | str | None
     judgments: Mapping[str, Any]
@@ -148,16 +212,28 @@ class RunInputs(NamedTuple):
 
 
 def _results(
-    evaluation: "_RunEvaluation", inputs: RunInputs, find: FindHits, digests: Mapping[str, str] = MappingProxyType({})
+    evaluation: "_RunEvaluation",
+    inputs: RunInputs,
+    find: FindHits,
+    digests: Mapping[str, str] = MappingProxyType({}),
 ) -> Results:
-    """The results of runs whose hits are found in one process or in parts. digests: of files, by their names, where known."""
+    """The results of runs whose hits are found in one process or in parts. digests: of files, by
+    their names, where known.
+    """
     options, places = inputs.options, dict[str, Any]()
     for name, run in inputs.runs.items():
         found, files = find(name, run), run_files(run) if isinstance(run, (str, Path)) else []
         places |= {f"{name}/{Path(file).name}": file for file in files} or {name: run}
         evaluation.formats[name] = found.format
         evaluation.builder.notes += found.notes
-        place = RunPlace(name, found.hits, files[0] if files else run, found.format, options.run_format, options.columns)
+        place = RunPlace(
+            name,
+            found.hits,
+            files[0] if files else run,
+            found.format,
+            options.run_format,
+            options.columns,
+        )
         place = place._replace(is_shard=len(files) > 1)
         evaluation.builder.notes += evaluation.mistakes(place, found.source, options)
         evaluation.add(place)
@@ -181,11 +257,15 @@ def _results(
         intervals=options.intervals,
         seed=options.seed,
         sources=sources,
-        details=detail_columns((run, each, None) for run, each in evaluation.details.items()) if evaluation.whole else None,
+        details=detail_columns((run, each, None) for run, each in evaluation.details.items())
+        if evaluation.whole
+        else None,
         queries=evaluation.query_columns(known),
         objects={
             "attributes": {} if known is None else known.attributes,
-            **({} if evaluation.unjudged_items is None else {"unjudged": evaluation.unjudged_items}),
+            **(
+                {} if evaluation.unjudged_items is None else {"unjudged": evaluation.unjudged_items}
+            ),
         },
     )
 
@@ -212,14 +292,25 @@ class _RunEvaluation:
         self._left_out: dict[str, dict[str, list[str]]] = {}
         self._lowest = lowest_relevant(measures)
 
-    def request(self, options: RunOptions, progress: Callable[[int, int], None] | None = None) -> Request:
+    def request(
+        self, options: RunOptions, progress: Callable[[int, int], None] | None = None
+    ) -> Request:
         """The options of reading runs."""
         single = self.rules.convention.single_precision
         chosen = chosen_columns(options.columns, "run")
         ties = tie_rule(self.rules.ties)
-        return Request(ties, single, self.keep, duplicates=options.duplicates, columns=chosen, progress=progress)
+        return Request(
+            ties,
+            single,
+            self.keep,
+            duplicates=options.duplicates,
+            columns=chosen,
+            progress=progress,
+        )
 
-    def find(self, name: str, run: Any, *, options: RunOptions, progress: Progress | None) -> io.FoundHits:
+    def find(
+        self, name: str, run: Any, *, options: RunOptions, progress: Progress | None
+    ) -> io.FoundHits:
         """The hits of a run, or of one in a folder of shards."""
         request = self.request(options, progress_of(progress, name))
         if isinstance(run, (str, Path)) and (files := run_files(run)):
@@ -237,13 +328,24 @@ class _RunEvaluation:
         )
 
     def mistakes(self, place: RunPlace, source: Source | None, options: RunOptions) -> list[str]:
-        """The probable mistakes in the judgments and in one run. source: the run's, where it is a file."""
+        """The probable mistakes in the judgments and in one run. source: the run's, where it is a
+        file.
+        """
         if not isinstance(self.truth.table, Judgments):
             return []
         rules = self.rules
-        gauge = Gauge(self.measures[0].label, partial(self._mean_of, place=place, request=self.request(options)))
+        gauge = Gauge(
+            self.measures[0].label,
+            partial(self._mean_of, place=place, request=self.request(options)),
+        )
         return mistake_notes(
-            place, self.truth.flat, source, rel=self._lowest, ties=rules.ties, queries=rules.queries, gauge=gauge
+            place,
+            self.truth.flat,
+            source,
+            rel=self._lowest,
+            ties=rules.ties,
+            queries=rules.queries,
+            gauge=gauge,
         )
 
     def _mean_of(self, ranking: Ranking, *, place: RunPlace, request: Request) -> str:
@@ -256,7 +358,9 @@ class _RunEvaluation:
     def add(self, place: RunPlace) -> None:
         """Measures one run."""
         name, hits = place.name, place.hits
-        view = with_negative_grades(JudgedRankings.join(self.truth.flat, hits), self.rules.convention)
+        view = with_negative_grades(
+            JudgedRankings.join(self.truth.flat, hits), self.rules.convention
+        )
         if hits.top is not None:
             details = details_of(self.truth.flat, hits, view.resolve(self.rules.ties))
             if self.unjudged_items is None:
@@ -281,10 +385,17 @@ class _RunEvaluation:
             self.builder.notes += run_notes(run, self.measures, counted, self.rules.convention)
 
     def add_abstention(self, run: Any, options: RunOptions) -> None:
-        """Adds nAUC, AURC and others of the run that was measured last, by its scores as they are in its file."""
+        """Adds nAUC, AURC and others of the run that was measured last, by its scores as they are
+        in its file.
+        """
         if isinstance(run, (str, Path)) and run_files(run):
-            raise BadUsage(f"{run}: {flag('--confidence')} reads a run in one file; join its shards, or leave the option out.")
-        ranking = io.read_ranking(run, format=options.run_format, duplicates=options.duplicates, columns=options.columns)
+            raise BadUsage(
+                f"{run}: {flag('--confidence')} reads a run in one file; join its shards, or "
+                "leave the option out."
+            )
+        ranking = io.read_ranking(
+            run, format=options.run_format, duplicates=options.duplicates, columns=options.columns
+        )
         found = abstention_rows(
             partial(confidences, ranking, exclude_self=bool(self.rules.exclude_self)),
             confidence_kinds(options.confidence),
@@ -306,58 +417,90 @@ class _RunEvaluation:
             rule,
             considered=considered[self.rules.queries],
             refuse=lambda query, _: (
-                f"query {query!r} has nothing relevant; leave it out, or choose {flag('--no-relevant', 'empty')} or skip."
+                f"query {query!r} has nothing relevant; leave it out, or choose "
+                f"{flag('--no-relevant', 'empty')} or skip."
             ),
         )
         if not hits.present.any() or not counted.any():
             both = int(hits.present.sum())
             if both and bare.all():
-                what = f"no query has anything relevant, and {flag('--no-relevant', 'skip')} leaves all of them out"
+                what = (
+                    f"no query has anything relevant, and {flag('--no-relevant', 'skip')} leaves "
+                    "all of them out"
+                )
                 raise NothingToEvaluate(f"{run.name}: {what}.")
             first = (view.queries[:1], sorted(hits.unknown)[:1])
-            example = f" (judged: {first[0][0]!r}, …; in the run: {first[1][0]!r}, …)" if all(first) else ""
+            example = (
+                f" (judged: {first[0][0]!r}, …; in the run: {first[1][0]!r}, …)"
+                if all(first)
+                else ""
+            )
             reason = ""
             if not both:
                 from rankwell.evaluation.mistakes import no_common_query
 
                 reason = no_common_query(place, self.truth.flat)
             raise NothingToEvaluate(
-                f"{run.name}: no query to evaluate: the run has {both + len(hits.unknown)} queries, the truth "
+                f"{run.name}: no query to evaluate: the run has {both + len(hits.unknown)} "
+                "queries, the truth "
                 f"{len(hits.present)}, {both} are in both{example}.{reason}"
             )
-        missing = [query for query, present in zip(view.queries, view.present.tolist(), strict=True) if not present]
+        missing = [
+            query
+            for query, present in zip(view.queries, view.present.tolist(), strict=True)
+            if not present
+        ]
         self._left_out[run.name] = {"missing": missing, "unknown": sorted(hits.unknown)}
         self.builder.counts[run.name] = {
             results.QUERIES_COUNTED: int(counted.sum()),
             results.QUERIES_MISSING: len(missing),
             results.QUERIES_UNKNOWN: len(hits.unknown),
             results.QUERIES_WITHOUT_RELEVANT: int((bare & (counted | (rule == "skip"))).sum()),
-            results.QUERIES_TIED: {str(each.measure): int(run.tied(each.measure).sum()) for each in self.measures},
+            results.QUERIES_TIED: {
+                str(each.measure): int(run.tied(each.measure).sum()) for each in self.measures
+            },
         }
         return counted
 
     def _other_view(self, kind: Any, hits: Hits, judged: JudgedRankings) -> Any:
         if self.sessions is not None:
             return SessionRankings.join(judged.resolve(tie_rule(self.rules.ties)), self.sessions)
-        if self.rules.unjudged == "skip" or self.rules.queries == "run" or self.rules.ties in ("optimistic", "pessimistic"):
+        if (
+            self.rules.unjudged == "skip"
+            or self.rules.queries == "run"
+            or self.rules.ties in ("optimistic", "pessimistic")
+        ):
             raise BadUsage(
-                f"measures that need {kind.needs} are computed with {flag('--unjudged', 'nonrelevant')}, "
+                f"measures that need {kind.needs} are computed with "
+                f"{flag('--unjudged', 'nonrelevant')}, "
                 f"{flag('--queries', 'truth')} or both, and a tie rule "
                 "that names an order; ask for them in a call of their own."
             )
         own: dict[str, Any] = {"flat": self.truth.flat} if _has_aspects(kind) else {}
         view = with_negative_grades(kind.join(self.truth.table, hits, **own), self.rules.convention)
         if tuple(view.queries) != tuple(judged.queries):
-            raise BadInput(f"the rows of {kind.needs} and the plain judgments do not list the same queries.")
+            raise BadInput(
+                f"the rows of {kind.needs} and the plain judgments do not list the same queries."
+            )
         return view
 
     def query_columns(self, texts: Texts | None) -> dict[str, list[Any]]:
-        """The columns of queries.parquet: every query with its text and the other columns of the file of texts."""
+        """The columns of queries.parquet: every query with its text and the other columns of the
+        file of texts.
+        """
         # Most measures share their queries.
-        queries = list(dict.fromkeys(chain.from_iterable(dict.fromkeys(values.queries for values in self.builder.values))))
+        queries = list(
+            dict.fromkeys(
+                chain.from_iterable(dict.fromkeys(values.queries for values in self.builder.values))
+            )
+        )
         known, attributes = ({}, {}) if texts is None else (texts.texts, texts.attributes)
-        names = dict.fromkeys(name for own in attributes.values() for name in own if name not in ("query", "text"))
-        further = {name: [attributes.get(query, {}).get(name) for query in queries] for name in names}
+        names = dict.fromkeys(
+            name for own in attributes.values() for name in own if name not in ("query", "text")
+        )
+        further = {
+            name: [attributes.get(query, {}).get(name) for query in queries] for name in names
+        }
         return {"query": queries, "text": list(map(known.get, queries))} | further
 
     def results(self, **further: Any) -> Results:
@@ -396,11 +539,14 @@ class _RunEvaluation:
             "sd": "population" if rules.convention.population_sd else "sample",
             "counts": builder.counts,
             "measures": {
-                str(each.measure): builder.definition(each.measure) | {"summary": summary_of(each.measure, rules.convention)}
+                str(each.measure): builder.definition(each.measure)
+                | {"summary": summary_of(each.measure, rules.convention)}
                 for each in self.measures
             }
             | self.abstention.definitions,
-        } | (further | ({"risk_coverage": self.abstention.curves} if self.abstention.curves else {}))
+        } | (
+            further | ({"risk_coverage": self.abstention.curves} if self.abstention.curves else {})
+        )
 
 
 def _has_aspects(kind: type) -> bool:

@@ -1,4 +1,6 @@
-"""The judgments of a run: read as the measures' view takes them, and flat, with one row per query and item."""
+"""The judgments of a run: read as the measures' view takes them, and flat, with one row per query
+and item.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,12 +15,16 @@ from rankwell.evaluation.own_rules import hide_own_items
 from rankwell.io import files as io
 
 View = Literal["none", "groups", "intents", "preferences", "second", "sessions"]
-"""The rows that measures read beside grades: none, judgment groups, intents, preferences, second judgments, or sessions."""
+"""The rows that measures read beside grades: none, judgment groups, intents, preferences, second
+judgments, or sessions.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class JudgmentOptions:
-    """The options of reading judgments. exclude_self: whether rankings lose each query's own item."""
+    """The options of reading judgments. exclude_self: whether rankings lose each query's own
+    item.
+    """
 
     view: View = "none"
     format: str | None = None
@@ -27,7 +33,9 @@ class JudgmentOptions:
 
 
 class RunJudgments(NamedTuple):
-    """The judgments of the measures' view, the same with one row per query and item, their format and the reader's notes."""
+    """The judgments of the measures' view, the same with one row per query and item, their format
+    and the reader's notes.
+    """
 
     table: Any
     flat: Judgments
@@ -36,35 +44,54 @@ class RunJudgments(NamedTuple):
 
 
 def view_of(measures: Sequence[LabelledMeasure]) -> View:
-    """The view of all measures. Raises BadUsage where two need different ones, and for a measure of something else."""
+    """The view of all measures. Raises BadUsage where two need different ones, and for a measure of
+    something else.
+    """
     kinds = {each.measure.entry.view.__name__ for each in measures}
     special = sorted(kinds - {"JudgedRankings"})
     for each in measures:
         if not hasattr(each.measure.entry.view, "join"):
             raise BadUsage(f"{each.measure} needs {each.measure.entry.needs}.")
-    if len(special) > 1 or (special in (["PreferenceRankings"], ["SessionRankings"]) and len(kinds) > 1):
+    if len(special) > 1 or (
+        special in (["PreferenceRankings"], ["SessionRankings"]) and len(kinds) > 1
+    ):
         first = {each.measure.entry.view: each.measure for each in measures}.values()
         what = ", ".join(f"{each} needs {each.entry.view.needs}" for each in first)
         raise BadUsage(f"{what}; one call reads the judgments one way: request them separately.")
     if special == ["PreferenceRankings"]:
         return "preferences"
-    views: dict[str, View] = {"IntentRankings": "intents", "SecondJudgedRankings": "second", "SessionRankings": "sessions"}
+    views: dict[str, View] = {
+        "IntentRankings": "intents",
+        "SecondJudgedRankings": "second",
+        "SessionRankings": "sessions",
+    }
     return views.get(special[0], "groups") if special else "none"
 
 
 def read_run_judgments(judgments: Any, options: JudgmentOptions) -> RunJudgments:
     """The judgments, each query's own item hidden where it is excluded.
 
-    Raises NothingToEvaluate where they are empty, and BadUsage for preferences, in which no item can be hidden.
+    Raises NothingToEvaluate where they are empty, and BadUsage for preferences, in which no item
+    can be hidden.
     """
     if options.view == "preferences":
         if options.exclude_self:
-            what = f"measures of preferences cannot be combined with {flag('--exclude-self')}, which some conventions imply"
-            raise BadUsage(f"{what}; take the items out of the runs, and ask for these measures under another convention.")
-        preferences = io.read_preferences(judgments, format=options.format, qrels_columns=options.columns)
+            what = (
+                f"measures of preferences cannot be combined with {flag('--exclude-self')}, which "
+                "some conventions imply"
+            )
+            raise BadUsage(
+                f"{what}; take the items out of the runs, and ask for these measures under "
+                "another convention."
+            )
+        preferences = io.read_preferences(
+            judgments, format=options.format, qrels_columns=options.columns
+        )
         return RunJudgments(preferences, preferences.judgments, "TREC preferences")
     aspects = "none" if options.view in ("second", "sessions") else options.view
-    truth = io.find_judgments(judgments, format=options.format, aspects=aspects, qrels_columns=options.columns)
+    truth = io.find_judgments(
+        judgments, format=options.format, aspects=aspects, qrels_columns=options.columns
+    )
     flat = truth.table.flat
     if not flat.queries:
         raise NothingToEvaluate("the judgments hold no query.")
@@ -75,14 +102,18 @@ def read_run_judgments(judgments: Any, options: JudgmentOptions) -> RunJudgments
 
 
 def with_second(judgments: RunJudgments, place: Any, options: JudgmentOptions) -> RunJudgments:
-    """The judgments with second ones, which one view reads. Raises BadUsage where they are missing or unused.
+    """The judgments with second ones, which one view reads. Raises BadUsage where they are missing
+    or unused.
 
     Raises NothingToEvaluate where no judged item has a second judgment.
     """
     option = flag("--other-judgments")
     if options.view != "second":
         if place is not None:
-            raise BadUsage(f"{option} has no effect without a measure of two judgments, such as uBpref; leave it out.")
+            raise BadUsage(
+                f"{option} has no effect without a measure of two judgments, such as uBpref; "
+                "leave it out."
+            )
         return judgments
     if place is None:
         raise BadUsage(f"uBpref reads two judgments of each item; name the second ones ({option}).")
@@ -91,6 +122,15 @@ def with_second(judgments: RunJudgments, place: Any, options: JudgmentOptions) -
     known = set(zip(other.row_queries, other.items, strict=True))
     lacking = sum(pair not in known for pair in zip(flat.row_queries, flat.items, strict=True))
     if lacking == len(flat.items):
-        raise NothingToEvaluate(f"no judged item has a second judgment in {option}; are the ids of queries and items the same?")
-    notes = [f"{lacking} of {len(flat.items)} judged items have no second judgment, which counts 0"] if lacking else []
-    return judgments._replace(table=JudgmentPair(flat, other), notes=(*judgments.notes, *second.notes, *notes))
+        raise NothingToEvaluate(
+            f"no judged item has a second judgment in {option}; are the ids of queries and "
+            "items the same?"
+        )
+    notes = (
+        [f"{lacking} of {len(flat.items)} judged items have no second judgment, which counts 0"]
+        if lacking
+        else []
+    )
+    return judgments._replace(
+        table=JudgmentPair(flat, other), notes=(*judgments.notes, *second.notes, *notes)
+    )

@@ -3,7 +3,14 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from rankwell.core.options import ConventionName, InputData, JudgmentColumns, MeasureNames, Option, RunColumns
+from rankwell.core.options import (
+    ConventionName,
+    InputData,
+    JudgmentColumns,
+    MeasureNames,
+    Option,
+    RunColumns,
+)
 from rankwell.core.tables.columns import Duplicates
 from rankwell.evaluation.abstention import Confidence
 from rankwell.parts.options import PartOptions
@@ -17,21 +24,26 @@ class RunOptions:
     Parameters
     ----------
     measures
-        A measure such as nDCG@10, AP(rel=2)@100 or a convention's word for one; repeat it for more, or separate names by blanks.
+        A measure such as nDCG@10, AP(rel=2)@100 or a convention's word for one; repeat it for more,
+        or separate names by blanks.
     convention
         Whose words and rules: rankwell, trec_eval9, trec_eval10, ranx, beir, mteb, st.
     intervals
-        95 % intervals over queries: `bootstrap-t` (exact for values of 0 and 1, else the studentised bootstrap, at least as wide
-        as Student's t), `bootstrap` (percentiles, as earlier versions gave), Student's `t`, or none.
+        95 % intervals over queries: `bootstrap-t` (exact for values of 0 and 1, else the
+        studentised bootstrap, at least as wide as Student's t), `bootstrap` (percentiles, as
+        earlier versions gave), Student's `t`, or none.
     ties
-        Order of items with equal scores: id-desc, id-asc, input, expected, optimistic, pessimistic, error.
+        Order of items with equal scores: id-desc, id-asc, input, expected, optimistic, pessimistic,
+        error.
     queries
-        Which queries count: all of the judgments (one without a ranking counts as empty), all of the run, or those in both.
+        Which queries count: all of the judgments (one without a ranking counts as empty), all of
+        the run, or those in both.
     no_relevant
-        A query without anything relevant: counts as for an empty ranking, is left out, or is an error.
+        A query without anything relevant: counts as for an empty ranking, is left out, or is an
+        error.
     unjudged
-        Unjudged items: count as not relevant, or are taken out of the ranking. An item with a negative grade is judged, except
-        under trec_eval's conventions.
+        Unjudged items: count as not relevant, or are taken out of the ranking. An item with a
+        negative grade is judged, except under trec_eval's conventions.
     exclude_self
         Take the item whose id is the query's own out of every ranking; a judgment of it stays.
     duplicates
@@ -39,22 +51,27 @@ class RunOptions:
     min_grade
         The lowest grade that counts as relevant.
     texts
-        File of what the queries say (BEIR queries.jsonl, a table with an id column), kept with -o for pages and groups.
+        File of what the queries say (BEIR queries.jsonl, a table with an id column), kept with -o
+        for pages and groups.
     judgments_format
-        Name of the judgments' format, where content does not determine it: trec, letor, beir, csv, tsv, jsonl, json, parquet.
+        Name of the judgments' format, where content does not determine it: trec, letor, beir, csv,
+        tsv, jsonl, json, parquet.
     split
         Split of a folder given as judgments, test unless it is named.
     other_judgments
         Second judgments of the same items, such as their understandability, for uBpref.
     sessions
-        Table of queries and their sessions, for measures of sessions: the column of ids is query or id, the other is named, as in
-        queries.csv:session, and rows are in order; or a column of places is named, too: queries.csv:session,position.
+        Table of queries and their sessions, for measures of sessions: the column of ids is query or
+        id, the other is named, as in queries.csv:session, and rows are in order; or a column of
+        places is named, too: queries.csv:session,position.
     run_format
-        Name of the runs' format, likewise; also letor:FEATURE, msmarco, mteb, sentence-transformers.
+        Name of the runs' format, likewise; also letor:FEATURE, msmarco, mteb,
+        sentence-transformers.
     confidence
-        Whether the scores predict which queries are answered well: adds nAUC and AURC of every measure, and AUROC, AUPRC and EP
-        of Success and P@1, by each query's highest score (max), the deviation of its scores (std), or the gap between the highest
-        two (diff1); repeat it for more.
+        Whether the scores predict which queries are answered well: adds nAUC and AURC of every
+        measure, and AUROC, AUPRC and EP of Success and P@1, by each query's highest score (max),
+        the deviation of its scores (std), or the gap between the highest two (diff1); repeat it for
+        more.
     seed
         Seed of the bootstrap.
     """

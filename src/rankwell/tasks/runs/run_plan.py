@@ -1,4 +1,6 @@
-"""The plan of runs in parts: the files of each run, and the shards, files or ranges of them, of which each part has some."""
+"""The plan of runs in parts: the files of each run, and the shards, files or ranges of them, of
+which each part has some.
+"""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,7 +15,16 @@ from rankwell.io.formats import FORMATS, Format, Request
 from rankwell.io.shards import shards_format
 from rankwell.parts import Cut, Json, Limits, PartInputs
 from rankwell.parts.plans import file_of_part
-from rankwell.store import STDIN, Source, SourceRange, file_states, remote, remote_url, run_files, split_part
+from rankwell.store import (
+    STDIN,
+    Source,
+    SourceRange,
+    file_states,
+    remote,
+    remote_url,
+    run_files,
+    split_part,
+)
 from rankwell.store.data_sets import is_data_set_id
 from rankwell.tasks.runs.judgments import JudgmentOptions, RunJudgments, read_run_judgments
 from rankwell.tasks.runs.stored_hits import StoredShard, read_shards
@@ -21,13 +32,17 @@ from rankwell.tasks.runs.stored_hits import StoredShard, read_shards
 _GROWTH = 16
 """Bytes of memory for a byte of a run, where its rows are counted once more."""
 _LEAST = 16 << 20
-"""Bytes of a part, unless more parts are requested: below, the start of a process outweighs the rows."""
+"""Bytes of a part, unless more parts are requested: below, the start of a process outweighs the
+rows.
+"""
 _UNDIVIDED = 1.25
 """The size of a file, in parts, from which on it is divided."""
 
 
 class RunFile(NamedTuple):
-    """A file of a run. run: its index. name: as in messages. of_rows: whether ranges of it are rows, not bytes."""
+    """A file of a run. run: its index. name: as in messages. of_rows: whether ranges of it are
+    rows, not bytes.
+    """
 
     run: int
     path: str
@@ -50,13 +65,20 @@ class Shard(NamedTuple):
 
 
 def part_options(
-    judgments: Any, reading: JudgmentOptions, runs: Mapping[str, Any], run_format: str | None, request: Request
+    judgments: Any,
+    reading: JudgmentOptions,
+    runs: Mapping[str, Any],
+    run_format: str | None,
+    request: Request,
 ) -> dict[str, Json]:
     """The options of a plan. Raises BadUsage for judgments and runs that are not files."""
     places = [_file_of_part(judgments), *map(_file_of_part, runs.values())]
     return {
         "judgments": {"path": places[0], **asdict(reading)},
-        "runs": [[name, str(run), path] for (name, run), path in zip(runs.items(), places[1:], strict=True)],
+        "runs": [
+            [name, str(run), path]
+            for (name, run), path in zip(runs.items(), places[1:], strict=True)
+        ],
         "run_format": run_format,
         "ties": request.ties,
         "single_precision": request.single_precision,
@@ -70,7 +92,10 @@ def refuse_unnamed(places: Iterable[Any]) -> None:
     """Raises BadUsage for inputs that are not files, before any is read."""
     for place in places:
         if not isinstance(place, (str, Path)):
-            raise BadUsage(f"parts are computed from files; this is {kind_of(place)}; save it and name its file.")
+            raise BadUsage(
+                f"parts are computed from files; this is {kind_of(place)}; save it and name "
+                "its file."
+            )
         if str(place) in STDIN:
             raise BadUsage("standard input cannot be read by several processes; save it as a file.")
         if is_data_set_id(place):
@@ -80,7 +105,10 @@ def refuse_unnamed(places: Iterable[Any]) -> None:
 
 def _file_of_part(place: str | Path) -> str:
     if split_part(place)[1]:
-        raise BadUsage(f"{place} is a part of a file, which is not read in parts; save it as a file of its own.")
+        raise BadUsage(
+            f"{place} is a part of a file, which is not read in parts; save it as a file of "
+            "its own."
+        )
     return file_of_part(place)
 
 
@@ -114,7 +142,12 @@ class RunPlan:
 
     def shards(self, run: int) -> list[tuple[int, Shard]]:
         """The shards of a run in order, each with its part."""
-        return [(part, each) for part, own in enumerate(self.parts) for each in own if self.files[each.file].run == run]
+        return [
+            (part, each)
+            for part, own in enumerate(self.parts)
+            for each in own
+            if self.files[each.file].run == run
+        ]
 
     def source(self, shard: Shard) -> Source:
         """The source of a shard."""
@@ -152,7 +185,9 @@ class StoredRun:
     judgments: those of the plan with one row per query and item; None leaves out the first items.
     """
 
-    def __init__(self, plan: RunPlan, files: Sequence[Path], run: int, judgments: Any = None) -> None:
+    def __init__(
+        self, plan: RunPlan, files: Sequence[Path], run: int, judgments: Any = None
+    ) -> None:
         self._plan, self._files, self._run, self._judgments = plan, files, run, judgments
 
     def stored(self) -> Iterator[StoredShard]:
@@ -160,7 +195,11 @@ class StoredRun:
         for file, own in zip(self._files, self._plan.parts, strict=True):
             mine = [self._plan.files[each.file].run == self._run for each in own]
             if any(mine):
-                yield from (each for each, is_mine in zip(read_shards(file, self._judgments), mine, strict=True) if is_mine)
+                yield from (
+                    each
+                    for each, is_mine in zip(read_shards(file, self._judgments), mine, strict=True)
+                    if is_mine
+                )
 
     def __iter__(self) -> Iterator[Hits]:
         return (each.hits for each in self.stored())
@@ -168,7 +207,11 @@ class StoredRun:
 
 def files_of(options: Mapping[str, Json]) -> dict[str, str]:
     """The files that are read: the judgments, and those of every run."""
-    runs = {f"{name} {file}": file for name, _, path in options["runs"] for file in run_files(path) or [path]}
+    runs = {
+        f"{name} {file}": file
+        for name, _, path in options["runs"]
+        for file in run_files(path) or [path]
+    }
     return {"judgments": options["judgments"]["path"]} | runs
 
 
@@ -180,7 +223,8 @@ def size_of(file: RunFile) -> int:
 
 
 def cut_runs(options: Mapping[str, Json], limits: Limits) -> Cut:
-    """Ranges of about as many bytes, 16 MiB at least; a file that cannot be divided is in the part in which its middle lies.
+    """Ranges of about as many bytes, 16 MiB at least; a file that cannot be divided is in the part
+    in which its middle lies.
 
     Objects are not divided: whoever reads one fetches it whole.
     """
@@ -194,29 +238,41 @@ def cut_runs(options: Mapping[str, Json], limits: Limits) -> Cut:
     wanted = limits.shards or max(-(-total * _GROWTH // limits.memory), usual)
     parts: list[list[list[int | None]]] = [[] for _ in range(wanted)]
     for number, size in enumerate(sizes):
-        for part, shard in _shards(files[number], number, range(begin, begin + size), total, wanted):
+        for part, shard in _shards(
+            files[number], number, range(begin, begin + size), total, wanted
+        ):
             parts[part].append(list(shard))
         begin += size
     parts = [each for each in parts if each]
     boundaries = {"files": list(map(list, files)), "parts": parts, "notes": notes}
-    return Cut(len(parts), boundaries, {"parts": len(parts), "files": len(files), "bytes read": total})
+    return Cut(
+        len(parts), boundaries, {"parts": len(parts), "files": len(files), "bytes read": total}
+    )
 
 
 def _files_of_run(options: Mapping[str, Json], run: int, notes: list[str]) -> Iterator[RunFile]:
     """The files of a run, all of one format, on which notes are added."""
     _, shown, path = options["runs"][run]
-    found = [RunFile(run, file, f"{shown.rstrip('/')}/{Path(file).name}") for file in run_files(path)]
+    found = [
+        RunFile(run, file, f"{shown.rstrip('/')}/{Path(file).name}") for file in run_files(path)
+    ]
     found = found or [RunFile(run, path, shown)]
     sources = [source_of(each) for each in found]
-    entry, request = shards_format(sources, options["run_format"], Request(columns=options["columns"], notes=notes))
+    entry, request = shards_format(
+        sources, options["run_format"], Request(columns=options["columns"], notes=notes)
+    )
     if request.recognised and entry.confirm is not None:
         for source in sources:
             entry.confirm(source)
     return (each._replace(format=entry.name, of_rows=entry.name == "parquet") for each in found)
 
 
-def _shards(file: RunFile, number: int, span: range, total: int, parts: int) -> Iterator[tuple[int, Shard]]:
-    """The shards of a file that has the bytes `span` of all files, each with the part that it belongs to."""
+def _shards(
+    file: RunFile, number: int, span: range, total: int, parts: int
+) -> Iterator[tuple[int, Shard]]:
+    """The shards of a file that has the bytes `span` of all files, each with the part that it
+    belongs to.
+    """
     first, last = span.start * parts // total, (span.stop - 1) * parts // total
     inside = range(first + 1, last + 1 if len(span) * parts > _UNDIVIDED * total else first + 1)
     source, cut = source_of(file), None if remote_url(file.path) else file.entry.cut

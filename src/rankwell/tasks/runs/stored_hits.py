@@ -17,7 +17,9 @@ from rankwell.store import decode_id, encode_id
 
 
 class StoredShard(NamedTuple):
-    """The hits of a shard, the notes of its reader, and the digest of its file; the empty text where it is not known."""
+    """The hits of a shard, the notes of its reader, and the digest of its file; the empty text
+    where it is not known.
+    """
 
     hits: Hits
     notes: tuple[str, ...] = ()
@@ -41,31 +43,54 @@ def _names(names: Sequence[str]) -> tuple[Ints, NDArray[np.uint8]]:
 
 def _ids(lengths: Ints, text: NDArray[np.uint8]) -> list[str]:
     content = text.tobytes()
-    return [decode_id(content[start:stop]) for start, stop in pairwise(offsets_of(lengths).tolist())]
+    return [
+        decode_id(content[start:stop]) for start, stop in pairwise(offsets_of(lengths).tolist())
+    ]
 
 
 def write_shards(shards: Sequence[StoredShard], judgments: Judgments, stream: BinaryIO) -> None:
     """Writes the hits of some shards."""
     for hits, notes, digest in shards:
         top = hits.top
-        header = {"queries": len(judgments.queries), "notes": notes, "digest": digest, "top": top is not None}
+        header = {
+            "queries": len(judgments.queries),
+            "notes": notes,
+            "digest": digest,
+            "top": top is not None,
+        }
         present = np.flatnonzero(hits.present | (hits.retrieved > 0))
-        _write(stream, [_text(json.dumps(header).encode()), present, hits.present[present], hits.retrieved[present]])
+        _write(
+            stream,
+            [
+                _text(json.dumps(header).encode()),
+                present,
+                hits.present[present],
+                hits.retrieved[present],
+            ],
+        )
         _write(stream, [hits.query, hits.row, hits.score, hits.above, hits.tied, hits.before])
-        _write(stream, [*_names(list(hits.unknown)), np.array(list(hits.unknown.values()), dtype=np.int64)])
+        _write(
+            stream,
+            [*_names(list(hits.unknown)), np.array(list(hits.unknown.values()), dtype=np.int64)],
+        )
         if top is not None:
             queries = np.array([judgments.index[query] for query in top.queries], dtype=np.int64)
             _write(stream, [queries, top.offsets, *_names(top.items), top.scores])
 
 
 def read_shards(file: Path, judgments: Judgments | None) -> Iterator[StoredShard]:
-    """The hits of the shards in a file, one after the other. judgments: that they were counted under; None: no first items."""
+    """The hits of the shards in a file, one after the other. judgments: that they were counted
+    under; None: no first items.
+    """
     size = file.stat().st_size
     with file.open("rb") as stream:
         while stream.tell() < size:
             header = json.loads(read_npy(stream).tobytes())
             at, is_present, rows = (read_npy(stream) for _ in range(3))
-            retrieved, present = np.zeros(header["queries"], dtype=np.int64), np.zeros(header["queries"], dtype=np.bool_)
+            retrieved, present = (
+                np.zeros(header["queries"], dtype=np.int64),
+                np.zeros(header["queries"], dtype=np.bool_),
+            )
             retrieved[at], present[at] = rows, is_present
             query, row, score, above, tied, before = (read_npy(stream) for _ in range(6))
             lengths, names, counts = (read_npy(stream) for _ in range(3))
@@ -79,7 +104,12 @@ def _read_top(stream: BinaryIO, judgments: Judgments | None) -> Ranking | None:
     queries, offsets, lengths, text, scores = (read_npy(stream) for _ in range(5))
     if judgments is None:
         return None
-    return Ranking(tuple(map(judgments.queries.__getitem__, queries.tolist())), offsets, _ids(lengths, text), scores)
+    return Ranking(
+        tuple(map(judgments.queries.__getitem__, queries.tolist())),
+        offsets,
+        _ids(lengths, text),
+        scores,
+    )
 
 
 def write_shared(shared: Sequence[SharedQueries], stream: BinaryIO) -> None:
@@ -101,7 +131,9 @@ class StoredArray:
     """Numbers in a file, of which slices are read."""
 
     def __init__(self, file: Path, stream: BinaryIO) -> None:
-        """The array of one dimension at which the stream of the file is; the stream is behind it then."""
+        """The array of one dimension at which the stream of the file is; the stream is behind it
+        then.
+        """
         (self._size,), _, self._kind = npy_header(stream)
         self._file, self._offset = file, stream.tell()
         stream.seek(self._offset + self._size * self._kind.itemsize)
@@ -109,7 +141,9 @@ class StoredArray:
     def __getitem__(self, rows: slice, /) -> NDArray[Any]:
         start, stop, _ = rows.indices(self._size)
         count = max(stop - start, 0)
-        return np.fromfile(self._file, self._kind, count, offset=self._offset + start * self._kind.itemsize)
+        return np.fromfile(
+            self._file, self._kind, count, offset=self._offset + start * self._kind.itemsize
+        )
 
 
 def write_counts(counts: Sequence[tuple[int, int, SharedCounts]], stream: BinaryIO) -> None:

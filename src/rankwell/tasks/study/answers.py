@@ -13,7 +13,9 @@ from rankwell.tasks.study.journal import JournalLine, last_answers, line_of
 
 @dataclass(frozen=True, eq=False)
 class StudyAnswers:
-    """The answers to the pool: (items,) grade, NaN where there is none; answered, also without a grade. judges: their names."""
+    """The answers to the pool: (items,) grade, NaN where there is none; answered, also without a
+    grade. judges: their names.
+    """
 
     grade: Floats
     answered: Bools
@@ -21,23 +23,35 @@ class StudyAnswers:
     guidelines: tuple[str, ...]
 
     @classmethod
-    def of(cls, study: Study, lines: Sequence[JournalLine], grade_by: str = "median") -> "StudyAnswers":
-        """The answers of journals. Raises BadInput for an answer to an item outside the pool, BadUsage for an unknown judge."""
+    def of(
+        cls, study: Study, lines: Sequence[JournalLine], grade_by: str = "median"
+    ) -> "StudyAnswers":
+        """The answers of journals. Raises BadInput for an answer to an item outside the pool,
+        BadUsage for an unknown judge.
+        """
         answers = last_answers(lines)
         used = [line for own in answers.values() for line in own.values()]
         judges = tuple(sorted({line.judge for line in used}))
         if grade_by not in ("median", "first", *judges):
             raise BadUsage(
-                f"--grade-by {shown(grade_by)}: expected median, first, or a judge: {', '.join(judges) or 'none so far'}."
+                f"--grade-by {shown(grade_by)}: expected median, first, or a judge: "
+                f"{', '.join(judges) or 'none so far'}."
             )
         pool, names = study.pool, study.queries
         grade, answered = np.full(len(pool.item), np.nan), np.zeros(len(pool.item), dtype=np.bool_)
         judged = {query for query, _ in answers}
-        rows = np.flatnonzero(np.array([name in judged for name in names], dtype=np.bool_)[pool.query])
-        for row, query, item in zip(rows.tolist(), pool.query[rows].tolist(), pool.item[rows].tolist(), strict=True):
+        rows = np.flatnonzero(
+            np.array([name in judged for name in names], dtype=np.bool_)[pool.query]
+        )
+        for row, query, item in zip(
+            rows.tolist(), pool.query[rows].tolist(), pool.item[rows].tolist(), strict=True
+        ):
             own = answers.pop((names[query], item), None)
             if own:
-                answered[row], grade[row] = True, _grade({judge: line.grade for judge, line in own.items()}, grade_by)
+                answered[row], grade[row] = (
+                    True,
+                    _grade({judge: line.grade for judge, line in own.items()}, grade_by),
+                )
         if answers:
             query, item = min(answers)
             raise outside_pool(study, query, item)
@@ -46,7 +60,10 @@ class StudyAnswers:
 
 def outside_pool(study: Study, query: str, item: str) -> BadInput:
     """The error for a judged item that was never pooled."""
-    what = f"item {shown(item)} of query {shown(query)} is judged, but not in the pool; remove the line."
+    what = (
+        f"item {shown(item)} of query {shown(query)} is judged, but not in the pool; remove the "
+        "line."
+    )
     return BadInput(f"{line_of(study, query, item)}: {what}")
 
 

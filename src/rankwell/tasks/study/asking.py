@@ -1,4 +1,6 @@
-"""The items that a judge is asked next: a batch, and with --double, --repeat and --gold others mixed in."""
+"""The items that a judge is asked next: a batch, and with --double, --repeat and --gold others
+mixed in.
+"""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,7 +30,9 @@ class Ask(NamedTuple):
 
 
 class SittingItems(NamedTuple):
-    """The items of one sitting. batch: None where only mixed-in items are left. lines: those of the judge so far."""
+    """The items of one sitting. batch: None where only mixed-in items are left. lines: those of the
+    judge so far.
+    """
 
     batch: Batch | None
     asks: tuple[Ask, ...]
@@ -43,27 +47,45 @@ class GoldItems(NamedTuple):
 
     @classmethod
     def of(cls, study: Study, options: JudgeOptions) -> "GoldItems":
-        """The known items in a file of judgments. Raises BadInput where the study has the texts of none."""
+        """The known items in a file of judgments. Raises BadInput where the study has the texts of
+        none.
+        """
         if (place := options.gold) is None:
             return cls((), ())
         found = find_judgments(place, qrels_columns=options.qrels_columns)
         rows = found.table.to_dict()
         queries = set(study.queries)
-        known = study.texts_of({item for query, own in rows.items() if query in queries for item in own})
-        pairs = tuple((query, item) for query, own in rows.items() if query in queries for item in own if item in known)
+        known = study.texts_of(
+            {item for query, own in rows.items() if query in queries for item in own}
+        )
+        pairs = tuple(
+            (query, item)
+            for query, own in rows.items()
+            if query in queries
+            for item in own
+            if item in known
+        )
         lost = sum(map(len, rows.values())) - len(pairs)
         if not pairs:
-            raise BadInput(f"{place}: none of its items is in the pool of {study.place}; --gold takes judgments of pooled items.")
+            raise BadInput(
+                f"{place}: none of its items is in the pool of {study.place}; --gold takes "
+                "judgments of pooled items."
+            )
         verb = "is" if lost == 1 else "are"
-        outside = (f"{lost} of the items in {place} {verb} not in the pool, and {verb} not shown",) * bool(lost)
+        outside = (
+            f"{lost} of the items in {place} {verb} not in the pool, and {verb} not shown",
+        ) * bool(lost)
         return cls(pairs, (*found.notes, *outside))
 
 
-def next_asks(study: Study, judge: str, options: JudgeOptions, gold: Sequence[Pair] = ()) -> SittingItems | None:
+def next_asks(
+    study: Study, judge: str, options: JudgeOptions, gold: Sequence[Pair] = ()
+) -> SittingItems | None:
     """Leases the judge's batch and mixes in further items; None where nothing is left.
 
-    Items that another judge has answered are left out; the judge's own answers stay, to be looked at again. Everything is
-    arranged by query, except for items of this batch that are shown again, which come last.
+    Items that another judge has answered are left out; the judge's own answers stay, to be looked
+    at again. Everything is arranged by query, except for items of this batch that are shown again,
+    which come last.
     """
     batch = lease_batch(study, judge)
     lines = read_journals(study).lines
@@ -76,7 +98,9 @@ def next_asks(study: Study, judge: str, options: JudgeOptions, gold: Sequence[Pa
     mixed += [Ask(*pair, "gold") for pair in _gold(study, judge, gold, own, lines)] if batch else []
     if not mixed:
         return None
-    number = dict(zip(mixed, _numbers(study, [(ask.query, ask.item) for ask in mixed]), strict=True))
+    number = dict(
+        zip(mixed, _numbers(study, [(ask.query, ask.item) for ask in mixed]), strict=True)
+    )
     mixed.sort(key=lambda ask: (encode_id(ask.query), number[ask], ask.purpose))
     asks = (*mixed, *(Ask(*pair, "repeat") for pair in again))
     return SittingItems(batch, asks, tuple(line for line in lines if line.judge == judge))
@@ -87,14 +111,18 @@ def _first_judges(lines: Iterable[JournalLine]) -> dict[Pair, str]:
     found: dict[Pair, tuple[str, str]] = {}
     for line in lines:
         if line.is_answer:
-            found[line.pair] = min(found.get(line.pair, (line.time, line.judge)), (line.time, line.judge))
+            found[line.pair] = min(
+                found.get(line.pair, (line.time, line.judge)), (line.time, line.judge)
+            )
     return {pair: judge for pair, (_, judge) in found.items()}
 
 
 def _numbers(study: Study, pairs: Sequence[Pair], *purpose: str) -> list[float]:
     """The permanent number of each pair, another one for each purpose."""
     ids = [[encode_id(pair[place]) for pair in pairs] for place in (0, 1)]
-    return permanent_numbers(study.seed, *([each.encode()] * len(pairs) for each in purpose), *ids).tolist()
+    return permanent_numbers(
+        study.seed, *([each.encode()] * len(pairs) for each in purpose), *ids
+    ).tolist()
 
 
 def _drawn(study: Study, pairs: Iterable[Pair], share: float, purpose: str) -> list[Pair]:
@@ -105,15 +133,25 @@ def _drawn(study: Study, pairs: Iterable[Pair], share: float, purpose: str) -> l
 
 
 def _doubles(
-    study: Study, judge: str, share: float, own: Sequence[Pair], known: tuple[Mapping[Pair, str], Sequence[JournalLine]]
+    study: Study,
+    judge: str,
+    share: float,
+    own: Sequence[Pair],
+    known: tuple[Mapping[Pair, str], Sequence[JournalLine]],
 ) -> list[Pair]:
-    """Items that one other judge alone has answered: up to the share of the judge's own ones, all once none is left."""
+    """Items that one other judge alone has answered: up to the share of the judge's own ones, all
+    once none is left.
+    """
     first, lines = known
     by: dict[Pair, set[str]] = {}
     for line in lines:
         if line.is_answer:
             by.setdefault(line.pair, set()).add(line.judge)
-    candidates = [pair for pair, judges in by.items() if judges <= {judge, first[pair]} and first[pair] != judge]
+    candidates = [
+        pair
+        for pair, judges in by.items()
+        if judges <= {judge, first[pair]} and first[pair] != judge
+    ]
     chosen = _drawn(study, candidates, share, "double")
     open_ = [pair for pair in chosen if judge not in by[pair]]
     if not own:
@@ -125,7 +163,9 @@ def _doubles(
 def _repeats(
     study: Study, judge: str, share: float, own: Sequence[Pair], lines: Sequence[JournalLine]
 ) -> tuple[list[Pair], list[Pair]]:
-    """The judge's own items to show again: those of earlier batches, and those of the first half of this one, for its end."""
+    """The judge's own items to show again: those of earlier batches, and those of the first half of
+    this one, for its end.
+    """
     mine = [line for line in lines if line.judge == judge]
     done = {line.pair for line in mine if line.purpose == "repeat"}
     judged = [line.pair for line in mine if line.is_answer and line.pair not in done]
@@ -135,10 +175,18 @@ def _repeats(
     return _drawn(study, earlier, share, "repeat"), _drawn(study, again, share, "repeat")
 
 
-def _gold(study: Study, judge: str, gold: Sequence[Pair], own: Sequence[Pair], lines: Sequence[JournalLine]) -> list[Pair]:
+def _gold(
+    study: Study,
+    judge: str,
+    gold: Sequence[Pair],
+    own: Sequence[Pair],
+    lines: Sequence[JournalLine],
+) -> list[Pair]:
     """Known items that the judge has not seen: as many as their share of the judge's own ones."""
     mine = [line for line in lines if line.judge == judge]
     done = {line.pair for line in mine if line.purpose == "gold"}
     seen = {line.pair for line in mine if line.is_answer} | set(own)
     limit = math.ceil(GOLD_SHARE * len(seen)) - len(done)
-    return _drawn(study, (pair for pair in gold if pair not in seen and pair not in done), 1.0, "gold")[: max(0, limit)]
+    return _drawn(
+        study, (pair for pair in gold if pair not in seen and pair not in done), 1.0, "gold"
+    )[: max(0, limit)]

@@ -22,7 +22,9 @@ _FEWEST_TOGETHER = 10
 
 
 class Lease(NamedTuple):
-    """A batch that a judge has taken. pairs: its queries and items where what is asked depends on answers, else none."""
+    """A batch that a judge has taken. pairs: its queries and items where what is asked depends on
+    answers, else none.
+    """
 
     time: str
     judge: str
@@ -32,7 +34,9 @@ class Lease(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """A batch to judge: its round from 1, its number from 0, and its pairs of query and item, by query, then by u."""
+    """A batch to judge: its round from 1, its number from 0, and its pairs of query and item, by
+    query, then by u.
+    """
 
     round: int
     number: int
@@ -40,7 +44,9 @@ class Batch(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """Batches of the last round: all of them, and the finished ones; items that are judged, and all that are to be."""
+    """Batches of the last round: all of them, and the finished ones; items that are judged, and all
+    that are to be.
+    """
 
     batches: int
     finished: int
@@ -49,7 +55,9 @@ class Progress(NamedTuple):
 
 
 def finished_batches(study: Study, answered: Bools, number: int) -> int:
-    """The number of batches of a round, from 1, that are finished one after the other from the first."""
+    """The number of batches of a round, from 1, that are finished one after the other from the
+    first.
+    """
     batches = study.pool.batches[:, number - 1]
     open_ = batches[(batches >= 0) & ~answered]
     return int(open_.min()) if len(open_) else int(batches.max(initial=-1)) + 1
@@ -59,7 +67,12 @@ def progress(study: Study, lines: Sequence[JournalLine]) -> Progress:
     """The progress of judging. Raises BadInput as `StudyAnswers.of`."""
     if study.design == "reading":
         answers = StudyAnswers.of(study, lines)
-        return Progress(0, 0, int(answers.answered.sum()), int((answers.answered | needed_rows(study, answers)).sum()))
+        return Progress(
+            0,
+            0,
+            int(answers.answered.sum()),
+            int((answers.answered | needed_rows(study, answers)).sum()),
+        )
     sizes, judged = _judged_of_batches(study, lines)
     unfinished = np.flatnonzero(judged < sizes)
     done = int(unfinished[0]) if len(unfinished) else len(sizes)
@@ -67,7 +80,9 @@ def progress(study: Study, lines: Sequence[JournalLine]) -> Progress:
 
 
 def _judged_of_batches(study: Study, lines: Sequence[JournalLine]) -> tuple[Ints, Ints]:
-    """(batches,) of the last round the numbers of items, and of answered ones; the pool is not read as a whole."""
+    """(batches,) of the last round the numbers of items, and of answered ones; the pool is not read
+    as a whole.
+    """
     sizes, pairs = batch_sizes(study), last_answers(lines)
     found = batches_of(study, pairs)
     lost = min(pairs.keys() - found.keys(), default=None)
@@ -78,12 +93,16 @@ def _judged_of_batches(study: Study, lines: Sequence[JournalLine]) -> tuple[Ints
 
 
 def queries_read_together(study: Study) -> int:
-    """The number of queries in a batch of reading down: their first items fill it. It is finished when all are read down."""
+    """The number of queries in a batch of reading down: their first items fill it. It is finished
+    when all are read down.
+    """
     return max(_FEWEST_TOGETHER, study.batch // len(study.runs))
 
 
 def needed_rows(study: Study, answers: StudyAnswers) -> Bools:
-    """(items,) of reading down: the next item of each run that has not reached one that is relevant for sure."""
+    """(items,) of reading down: the next item of each run that has not reached one that is relevant
+    for sure.
+    """
     pool, rel = study.pool, study.parsed_measure.parameters["rel"]
     needed = np.zeros(len(pool.item), dtype=np.bool_)
     ends = ~answers.answered | (np.nan_to_num(answers.grade, nan=-1.0) >= rel)
@@ -102,14 +121,26 @@ def read_leases(study: Study) -> list[Lease]:
         content: Any = parse_json(text, str(path), "a lease per line", line=number)
         try:
             pairs = tuple((str(query), str(item)) for query, item in content.get("pairs", ()))
-            found.append(Lease(str(content["time"]), str(content["judge"]), int(content["round"]), int(content["batch"]), pairs))
+            found.append(
+                Lease(
+                    str(content["time"]),
+                    str(content["judge"]),
+                    int(content["round"]),
+                    int(content["batch"]),
+                    pairs,
+                )
+            )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise BadInput(f"{path}:{number}: {shown(content)} is not a lease; remove the line.") from error
+            raise BadInput(
+                f"{path}:{number}: {shown(content)} is not a lease; remove the line."
+            ) from error
     return found
 
 
 def lease_batch(study: Study, judge: str) -> Batch | None:
-    """The batch that a judge works on: the judge's own unfinished one, else the next that no other judge has; None for none."""
+    """The batch that a judge works on: the judge's own unfinished one, else the next that no other
+    judge has; None for none.
+    """
     check_judge(judge)
     with locked(study.place, wait=10):
         lines, leases = read_journals(study).lines, read_leases(study)
@@ -129,7 +160,11 @@ def lease_batch(study: Study, judge: str) -> Batch | None:
 
 
 def _lease_needed(
-    study: Study, judge: str, lines: Sequence[JournalLine], leases: Sequence[Lease], answers: StudyAnswers
+    study: Study,
+    judge: str,
+    lines: Sequence[JournalLine],
+    leases: Sequence[Lease],
+    answers: StudyAnswers,
 ) -> Batch | None:
     """A batch of the items that reading down asks for next."""
     names, pool = study.queries, study.pool
@@ -157,14 +192,22 @@ def _lease_needed(
     return Batch(study.rounds, number, found)
 
 
-def _holders(leases: Sequence[Lease], lines: Sequence[JournalLine], study: Study) -> Mapping[int, str]:
-    """The judge of each batch of the last round whose lease still holds: 24 hours from the lease and the judge's last line."""
+def _holders(
+    leases: Sequence[Lease], lines: Sequence[JournalLine], study: Study
+) -> Mapping[int, str]:
+    """The judge of each batch of the last round whose lease still holds: 24 hours from the lease
+    and the judge's last line.
+    """
     latest: dict[str, str] = {}
     for line in lines:
         latest[line.judge] = max(latest.get(line.judge, ""), line.time)
     limit = (datetime.now(UTC) - _LASTING).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     own = [lease for lease in leases if lease.round == study.rounds]
-    return {lease.batch: lease.judge for lease in own if max(lease.time, latest.get(lease.judge, "")) > limit}
+    return {
+        lease.batch: lease.judge
+        for lease in own
+        if max(lease.time, latest.get(lease.judge, "")) > limit
+    }
 
 
 def _arranged(study: Study, rows: Ints) -> tuple[tuple[str, str], ...]:
@@ -172,7 +215,8 @@ def _arranged(study: Study, rows: Ints) -> tuple[tuple[str, str], ...]:
     pool = study.pool
     order = rows[np.lexsort((pool.u[rows], pool.query[rows]))]
     return tuple(
-        (study.queries[query], item) for query, item in zip(pool.query[order].tolist(), pool.item[order].tolist(), strict=True)
+        (study.queries[query], item)
+        for query, item in zip(pool.query[order].tolist(), pool.item[order].tolist(), strict=True)
     )
 
 

@@ -1,4 +1,6 @@
-"""The folder of a study: its design in study.json, its pool, texts and guideline; written whole, `study.json` last."""
+"""The folder of a study: its design in study.json, its pool, texts and guideline; written whole,
+`study.json` last.
+"""
 
 import json
 import os
@@ -22,7 +24,12 @@ from rankwell.io.result_folder import digest_of
 from rankwell.store import Source, write_text
 from rankwell.tasks.study.options import Design, Purpose
 
-STUDY, GUIDELINE, QUERIES, DOCUMENTS = "study.json", "guideline.md", "queries.parquet", "documents.parquet"
+STUDY, GUIDELINE, QUERIES, DOCUMENTS = (
+    "study.json",
+    "guideline.md",
+    "queries.parquet",
+    "documents.parquet",
+)
 JUDGMENTS, LEASES, LOOKS = "judgments", "leases.jsonl", "looks.jsonl"
 SCHEMA = 1
 
@@ -37,7 +44,9 @@ class PooledRun(NamedTuple):
 
 
 class StudyFile(NamedTuple):
-    """A file that the study was made of: its place, relative to the study where possible, and its digest."""
+    """A file that the study was made of: its place, relative to the study where possible, and its
+    digest.
+    """
 
     file: str
     digest: str
@@ -45,7 +54,9 @@ class StudyFile(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class StudyPlan:
-    """The planned looks: the level before correction, their number, and the number of pairs, None until the first look."""
+    """The planned looks: the level before correction, their number, and the number of pairs, None
+    until the first look.
+    """
 
     level: float
     looks: int
@@ -56,9 +67,9 @@ class StudyPlan:
 class StudyPool:
     """The pool in the order in which the last round asks; every array is (items,).
 
-    query: index into the study's queries. item: ids. u: permanent random numbers. prior: chances of relevance. sizes: (items,
-    rounds), 0 where a round does not ask. batches: (items, rounds), -1 where a round does not ask, or did not before it ended.
-    ranks: (items, runs), 0 for none.
+    query: index into the study's queries. item: ids. u: permanent random numbers. prior: chances of
+    relevance. sizes: (items, rounds), 0 where a round does not ask. batches: (items, rounds), -1
+    where a round does not ask, or did not before it ended. ranks: (items, runs), 0 for none.
     """
 
     query: Ints
@@ -74,7 +85,8 @@ class StudyPool:
 class Study:
     """A study as its folder describes it.
 
-    drawn: number of drawn queries in the design `queries`. grades: names by number, ascending. rounds: number of pools so far.
+    drawn: number of drawn queries in the design `queries`. grades: names by number, ascending.
+    rounds: number of pools so far.
     """
 
     place: Path
@@ -110,23 +122,44 @@ class Study:
 
     @cached_property
     def pool(self) -> StudyPool:
-        """The pool with its sizes in all rounds. Raises BadInput where the file does not fit the study."""
-        path, rounds, runs = self.place / pool_name(self.rounds), range(1, self.rounds + 1), range(1, len(self.runs) + 1)
+        """The pool with its sizes in all rounds. Raises BadInput where the file does not fit the
+        study.
+        """
+        path, rounds, runs = (
+            self.place / pool_name(self.rounds),
+            range(1, self.rounds + 1),
+            range(1, len(self.runs) + 1),
+        )
         names = ["query", "item", "u", "prior"]
         found = _columns(
-            path, [*names, *(f"{word}_{n}" for word in ("size", "batch") for n in rounds), *(f"rank_{n}" for n in runs)]
+            path,
+            [
+                *names,
+                *(f"{word}_{n}" for word in ("size", "batch") for n in rounds),
+                *(f"rank_{n}" for n in runs),
+            ],
         )
         index = {query: place for place, query in enumerate(self.queries)}
         unknown = next((query for query in found["query"].tolist() if query not in index), None)
         if unknown is not None:
-            raise BadInput(f"{path}: query {shown(unknown)} is not in {QUERIES}; restore the folder from a copy.")
+            raise BadInput(
+                f"{path}: query {shown(unknown)} is not in {QUERIES}; restore the folder from "
+                "a copy."
+            )
 
         def _stacked(word: str, numbers: Iterable[int], missing: int) -> Any:
-            cells = [np.ma.filled(np.ma.asarray(found[f"{word}_{number}"]).astype(np.float64), missing) for number in numbers]
+            cells = [
+                np.ma.filled(np.ma.asarray(found[f"{word}_{number}"]).astype(np.float64), missing)
+                for number in numbers
+            ]
             return np.column_stack(cells)
 
         return StudyPool(
-            query=np.fromiter((index[each] for each in found["query"].tolist()), dtype=np.int64, count=len(found["query"])),
+            query=np.fromiter(
+                (index[each] for each in found["query"].tolist()),
+                dtype=np.int64,
+                count=len(found["query"]),
+            ),
             item=found["item"],
             u=np.asarray(found["u"], dtype=np.float64),
             prior=np.asarray(found["prior"], dtype=np.float64),
@@ -142,11 +175,23 @@ class Study:
 
     @cached_property
     def identity(self) -> str:
-        """A digest of what decides which items are judged; the same after runs are added, and in a copy of the folder."""
+        """A digest of what decides which items are judged; the same after runs are added, and in a
+        copy of the folder.
+        """
         first = [(run.name, run.digest) for run in self.runs if run.round == 1]
         texts = [each.digest for name, each in self.sources.items() if name != "guideline"]
-        design = (self.seed, self.design, self.purpose, self.measure, self.depth, self.batch, self.drawn)
-        return sha256(json.dumps([design, list(self.grades.items()), first, sorted(texts)]).encode("ascii")).hexdigest()[:32]
+        design = (
+            self.seed,
+            self.design,
+            self.purpose,
+            self.measure,
+            self.depth,
+            self.batch,
+            self.drawn,
+        )
+        return sha256(
+            json.dumps([design, list(self.grades.items()), first, sorted(texts)]).encode("ascii")
+        ).hexdigest()[:32]
 
     def query_texts(self, queries: Iterable[str]) -> dict[str, dict[str, Any]]:
         """The rows of some queries by id: `text` and further columns."""
@@ -157,17 +202,26 @@ class Study:
         return _rows_of(self.place / DOCUMENTS, "item", items)
 
     def refuse_changed_files(self) -> list[str]:
-        """Raises BadInput for a run or text that is not what it was when it was pooled; notes on files that are gone."""
+        """Raises BadInput for a run or text that is not what it was when it was pooled; notes on
+        files that are gone.
+        """
         notes = list[str]()
         files = {f"run {run.name}": StudyFile(run.file, run.digest) for run in self.runs}
-        files |= {name.replace("_", " "): each for name, each in self.sources.items() if name != "guideline"}
+        files |= {
+            name.replace("_", " "): each
+            for name, each in self.sources.items()
+            if name != "guideline"
+        }
         for name, each in files.items():
             path = self.place / each.file
             if not path.is_file():
                 notes.append(f"{name}: {path} is gone; the study goes on with what was pooled")
             elif digest_of(path) != each.digest:
                 what = f"{name}: {path} has changed since it was pooled"
-                raise BadInput(f"{what}; restore the file, or pool it under another name with `rankwell study pool STUDY --add`.")
+                raise BadInput(
+                    f"{what}; restore the file, or pool it under another name with `rankwell "
+                    "study pool STUDY --add`."
+                )
         return notes
 
 
@@ -186,18 +240,27 @@ def place_of(file: str | Path, study: Path) -> str:
 
 def write_study(study: Study) -> None:
     """Writes study.json, whole or not at all."""
-    head = {name: each for name, each in vars(study).items() if name in Study.__dataclass_fields__ and name != "place"}
+    head = {
+        name: each
+        for name, each in vars(study).items()
+        if name in Study.__dataclass_fields__ and name != "place"
+    }
     grades = [{"grade": grade, "name": name} for grade, name in study.grades.items()]
     files = {name: each._asdict() for name, each in study.sources.items()}
     runs = [run._asdict() for run in study.runs]
     head |= {"grades": grades, "plan": asdict(study.plan), "sources": files, "runs": runs}
     content = {"study": SCHEMA, **head}
-    write_text(study.place / STUDY, json.dumps({**content, "digest": _digest(content)}, indent=1, ensure_ascii=False) + "\n")
+    write_text(
+        study.place / STUDY,
+        json.dumps({**content, "digest": _digest(content)}, indent=1, ensure_ascii=False) + "\n",
+    )
 
 
 def _digest(content: Mapping[str, Any]) -> str:
     """The SHA-256 of all that study.json says but the digest itself."""
-    text = json.dumps({name: each for name, each in content.items() if name != "digest"}, sort_keys=True)
+    text = json.dumps(
+        {name: each for name, each in content.items() if name != "digest"}, sort_keys=True
+    )
     return sha256(text.encode("ascii")).hexdigest()
 
 
@@ -207,17 +270,26 @@ def is_study(place: str | Path) -> bool:
 
 
 def read_study(place: str | Path) -> Study:
-    """The study in a folder. Raises BadInput for another folder, and for a study.json that is not one."""
+    """The study in a folder. Raises BadInput for another folder, and for a study.json that is not
+    one.
+    """
     folder = Path(place)
     if not is_study(folder):
-        raise BadInput(f"{place} is not a study; name a folder that `rankwell study pool -o` wrote.")
+        raise BadInput(
+            f"{place} is not a study; name a folder that `rankwell study pool -o` wrote."
+        )
     path = folder / STUDY
     content = read_json(Source(path), "a study")
     if not isinstance(content, dict):
-        raise BadInput(f"{path}: expected an object that describes a study; restore it from a copy.")
+        raise BadInput(
+            f"{path}: expected an object that describes a study; restore it from a copy."
+        )
     try:
         if content["study"] != SCHEMA:
-            raise BadInput(f"{path}: schema {shown(content['study'])}; this version reads {SCHEMA}. Update rankwell.")
+            raise BadInput(
+                f"{path}: schema {shown(content['study'])}; this version reads {SCHEMA}. "
+                "Update rankwell."
+            )
         study = Study(
             place=folder,
             grades={float(each["grade"]): str(each["name"]) for each in content["grades"]},
@@ -226,17 +298,38 @@ def read_study(place: str | Path) -> Study:
             runs=tuple(PooledRun(**each) for each in content["runs"]),
             **{name: content[name] for name in _PLAIN},
         )
-        if study.design not in get_args(Design) or study.purpose not in get_args(Purpose) or study.rounds < 1:
+        if (
+            study.design not in get_args(Design)
+            or study.purpose not in get_args(Purpose)
+            or study.rounds < 1
+        ):
             raise ValueError(study.design)
         study.parsed_measure  # noqa: B018 - raises BadUsage
         if content["digest"] != _digest(content):
-            raise BadInput(f"{path} was edited since it was written; restore it from a copy, or pool the study again.")
+            raise BadInput(
+                f"{path} was edited since it was written; restore it from a copy, or pool the "
+                "study again."
+            )
     except (KeyError, TypeError, ValueError, AttributeError, BadUsage) as error:
-        raise BadInput(f"{path} is not the description of a study ({shown(str(error))}); restore it from a copy.") from error
+        raise BadInput(
+            f"{path} is not the description of a study ({shown(str(error))}); restore it from "
+            "a copy."
+        ) from error
     return study
 
 
-_PLAIN = ("version", "seed", "design", "purpose", "measure", "depth", "batch", "drawn", "thumbnails", "rounds")
+_PLAIN = (
+    "version",
+    "seed",
+    "design",
+    "purpose",
+    "measure",
+    "depth",
+    "batch",
+    "drawn",
+    "thumbnails",
+    "rounds",
+)
 
 
 def with_pairs(study: Study, pairs: int) -> Study:
@@ -245,7 +338,9 @@ def with_pairs(study: Study, pairs: int) -> Study:
 
 
 def _columns(path: Path, names: Sequence[str]) -> dict[str, Any]:
-    """Columns of a Parquet file of the study. Raises BadInput where it is missing or damaged, or lacks a column."""
+    """Columns of a Parquet file of the study. Raises BadInput where it is missing or damaged, or
+    lacks a column.
+    """
     import duckdb
 
     if not path.is_file():
@@ -254,14 +349,18 @@ def _columns(path: Path, names: Sequence[str]) -> dict[str, Any]:
         try:
             return session.execute(f"SELECT {', '.join(names)} FROM {parquet(path)}").fetchnumpy()  # noqa: S608
         except duckdb.BinderException as error:
-            raise BadInput(f"{path} does not have the columns of a study; restore it from a copy.") from error
+            raise BadInput(
+                f"{path} does not have the columns of a study; restore it from a copy."
+            ) from error
 
 
 def _rows_of(path: Path, key: str, ids: Iterable[str]) -> dict[str, dict[str, Any]]:
     with undamaged(f"{path}: ", "restore it from a copy"), connected() as session:
         chosen = np.array(list(dict.fromkeys(ids)), dtype=object)
         session.register("chosen", {"id": chosen})
-        found = session.execute(f"SELECT * FROM {parquet(path)} WHERE {key} IN (SELECT id FROM chosen)")  # noqa: S608
+        found = session.execute(
+            f"SELECT * FROM {parquet(path)} WHERE {key} IN (SELECT id FROM chosen)"  # noqa: S608
+        )
         names = [each[0] for each in found.description]
         rows = [dict(zip(names, row, strict=True)) for row in found.fetchall()]
     return {row.pop(key): row for row in rows}

@@ -1,4 +1,6 @@
-"""The content of an item as a judge sees it: texts of query and item, further columns, the picture; never a run or a rank."""
+"""The content of an item as a judge sees it: texts of query and item, further columns, the picture;
+never a run or a rank.
+"""
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -26,17 +28,23 @@ class ItemContents:
 
     @cached_property
     def _pictures(self) -> Thumbnails | None:
-        """The pictures of the items; none where the study has no pictures, or their folder is gone."""
+        """The pictures of the items; none where the study has no pictures, or their folder is
+        gone.
+        """
         place = self._study.thumbnails
         if place is not None:
             with suppress(RankwellError):
-                return ItemPictures(str(self._study.place / place), longest=LONGEST_SIDE).of(self._ids)
+                return ItemPictures(str(self._study.place / place), longest=LONGEST_SIDE).of(
+                    self._ids
+                )
         return None if place is None else Thumbnails({})
 
     def content(self, ask: Ask) -> dict[str, Any]:
-        """The content of an item: `query` and `item`, each with its texts by name and `fields`, further columns in order.
+        """The content of an item: `query` and `item`, each with its texts by name and `fields`,
+        further columns in order.
 
-        An item without a text and a picture has its `id`. `missing` is the reason why a picture is not there.
+        An item without a text and a picture has its `id`. `missing` is the reason why a picture is
+        not there.
         """
         item = _texts(self._items.get(ask.item, {}))
         if self._pictures is not None:
@@ -51,5 +59,9 @@ class ItemContents:
 
 
 def _texts(row: Mapping[str, Any]) -> dict[str, Any]:
-    fields = [[name, str(value)] for name, value in row.items() if name not in _TEXTS and value not in (None, "")]
+    fields = [
+        [name, str(value)]
+        for name, value in row.items()
+        if name not in _TEXTS and value not in (None, "")
+    ]
     return {name: str(row[name]) for name in _TEXTS if row.get(name)} | {"fields": fields}

@@ -1,4 +1,6 @@
-"""The journals of judges: one line per act, appended and flushed to the disk; read back with every line checked."""
+"""The journals of judges: one line per act, appended and flushed to the disk; read back with every
+line checked.
+"""
 
 import json
 import re
@@ -16,7 +18,9 @@ from rankwell.tasks.study.folder import JUDGMENTS, Study
 from rankwell.tasks.study.lines import append_to, lines_in
 
 ANSWERS = ("unknown", "open")
-"""Actions that answer an item without a grade: the judge cannot tell, or left it open when the batch ended."""
+"""Actions that answer an item without a grade: the judge cannot tell, or left it open when the
+batch ended.
+"""
 ACTIONS = (*ANSWERS, "postpone", "note")
 PURPOSES = ("repeat", "gold")
 """Purposes of lines that estimates do not use."""
@@ -24,7 +28,9 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
 class JournalLine(NamedTuple):
-    """One act of a judge. grade: None for an action. place: in the session. purpose: "" for a judgment that counts."""
+    """One act of a judge. grade: None for an action. place: in the session. purpose: "" for a
+    judgment that counts.
+    """
 
     time: str
     judge: str
@@ -69,7 +75,10 @@ def is_judge_name(name: str) -> bool:
 def check_judge(name: str) -> str:
     """The name of a judge. Raises BadUsage for one that names no file."""
     if not is_judge_name(name):
-        raise BadUsage(f"--judge {shown(name)}: expected letters, digits, dots, hyphens and underscores, such as judge-1.")
+        raise BadUsage(
+            f"--judge {shown(name)}: expected letters, digits, dots, hyphens and underscores, "
+            "such as judge-1."
+        )
     return name
 
 
@@ -80,7 +89,9 @@ def journal_of(study: Study, judge: str) -> Path:
 
 @contextmanager
 def held_journal(study: Study, judge: str) -> Generator[None]:
-    """Holds the journal of a judge until the block ends. Raises BadUsage where another process holds it."""
+    """Holds the journal of a judge until the block ends. Raises BadUsage where another process
+    holds it.
+    """
     path = journal_of(study, judge)
     path.parent.mkdir(exist_ok=True)
     try:
@@ -97,19 +108,27 @@ def now() -> str:
 
 
 def append_lines(study: Study, lines: Sequence[JournalLine]) -> None:
-    """Appends the lines of one judge and returns when they are on the disk; a torn last line goes first. Raises OSError."""
+    """Appends the lines of one judge and returns when they are on the disk; a torn last line goes
+    first. Raises OSError.
+    """
     if not lines:
         return
     path = journal_of(study, lines[0].judge)
     path.parent.mkdir(exist_ok=True)
-    text = "".join(json.dumps(_written(line), ensure_ascii=False) + "\n" for line in lines).encode("utf-8", "surrogateescape")
+    text = "".join(json.dumps(_written(line), ensure_ascii=False) + "\n" for line in lines).encode(
+        "utf-8", "surrogateescape"
+    )
     append_to(path, text)
 
 
 def _written(line: JournalLine) -> dict[str, Any]:
     """The keys of a line: `grade` or `action`, and `purpose` only where there is one."""
     left = {"action"} if line.grade is not None else {"grade"}
-    return {name: value for name, value in line._asdict().items() if name not in left and (name != "purpose" or value)}
+    return {
+        name: value
+        for name, value in line._asdict().items()
+        if name not in left and (name != "purpose" or value)
+    }
 
 
 def _files(study: Study) -> list[Path]:
@@ -117,7 +136,9 @@ def _files(study: Study) -> list[Path]:
 
 
 def read_journals(study: Study) -> Journals:
-    """All journals of a study. Raises BadInput, naming file and line, for a line that is not one of this study."""
+    """All journals of a study. Raises BadInput, naming file and line, for a line that is not one of
+    this study.
+    """
     lines, notes = list[JournalLine](), list[str]()
     for path in _files(study):
         own, torn = read_journal(path, study.grades)
@@ -127,7 +148,9 @@ def read_journals(study: Study) -> Journals:
 
 
 def read_journal(path: Path, grades: Iterable[float]) -> tuple[list[JournalLine], str]:
-    """The lines of one journal, and a note where the last one is torn, "" elsewhere. Raises BadInput, naming file and line."""
+    """The lines of one journal, and a note where the last one is torn, "" elsewhere. Raises
+    BadInput, naming file and line.
+    """
     (texts, is_torn), known = lines_in(path), set(grades)
     lines = [
         journal_line(
@@ -139,26 +162,47 @@ def read_journal(path: Path, grades: Iterable[float]) -> tuple[list[JournalLine]
         for number, text in enumerate(texts, 1)
         if text.strip()
     ]
-    return lines, f"{path}: the last line was not written to its end, and is dropped" if is_torn else ""
+    return (
+        lines,
+        f"{path}: the last line was not written to its end, and is dropped" if is_torn else "",
+    )
 
 
 def journal_line(content: Any, where: str, judge: str, grades: set[float]) -> JournalLine:
-    """The line of a judge in parsed JSON. where: file and line. Raises BadInput for anything else."""
+    """The line of a judge in parsed JSON. where: file and line. Raises BadInput for anything
+    else.
+    """
     if not isinstance(content, Mapping):
         raise BadInput(f"{where}: {shown(content)}; expected an object with query, item and grade.")
     for name in ("time", "judge", "query", "item"):
         if not isinstance(content.get(name), str) or not content[name]:
             raise BadInput(f"{where}: {name} is {shown(content.get(name))}; expected a string.")
     if content["judge"] != judge:
-        raise BadInput(f"{where}: judge {shown(content['judge'])} in the journal of {judge!r}; move the line to its own journal.")
-    grade, action, purpose = content.get("grade"), content.get("action", ""), content.get("purpose", "")
+        raise BadInput(
+            f"{where}: judge {shown(content['judge'])} in the journal of {judge!r}; move the "
+            "line to its own journal."
+        )
+    grade, action, purpose = (
+        content.get("grade"),
+        content.get("action", ""),
+        content.get("purpose", ""),
+    )
     if grade is None and action not in ACTIONS:
-        raise BadInput(f"{where}: no grade, and the action {shown(action)}; expected one of {', '.join(ACTIONS)}.")
-    if grade is not None and (isinstance(grade, bool) or not isinstance(grade, (int, float)) or float(grade) not in grades):
+        raise BadInput(
+            f"{where}: no grade, and the action {shown(action)}; expected one of "
+            f"{', '.join(ACTIONS)}."
+        )
+    if grade is not None and (
+        isinstance(grade, bool) or not isinstance(grade, (int, float)) or float(grade) not in grades
+    ):
         listed = ", ".join(f"{each:g}" for each in sorted(grades))
-        raise BadInput(f"{where}: grade {shown(grade)}; the scale of the study is {listed}. Correct the line.")
+        raise BadInput(
+            f"{where}: grade {shown(grade)}; the scale of the study is {listed}. Correct the line."
+        )
     if purpose not in ("", *PURPOSES):
-        raise BadInput(f"{where}: purpose {shown(purpose)}; expected one of {', '.join(PURPOSES)}, or none.")
+        raise BadInput(
+            f"{where}: purpose {shown(purpose)}; expected one of {', '.join(PURPOSES)}, or none."
+        )
     seconds, place = content.get("seconds"), content.get("place")
     return JournalLine(
         content["time"],
@@ -179,7 +223,11 @@ def line_of(study: Study, query: str, item: str) -> str:
     """The file and line of the first judgment of an item."""
     for path in _files(study):
         for number, text in enumerate(lines_in(path)[0], 1):
-            content: Any = parse_json(text, str(path), "an object per line", line=number) if text.strip() else {}
+            content: Any = (
+                parse_json(text, str(path), "an object per line", line=number)
+                if text.strip()
+                else {}
+            )
             if (content.get("query"), content.get("item")) == (query, item):
                 return f"{path}:{number}"
     return str(study.place / JUDGMENTS)

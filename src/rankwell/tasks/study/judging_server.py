@@ -1,4 +1,6 @@
-"""The server of one judge's session: on this machine only, for the browser that has the token, and for its own page."""
+"""The server of one judge's session: on this machine only, for the browser that has the token, and
+for its own page.
+"""
 
 import json
 import re
@@ -39,14 +41,20 @@ class _Refused(Exception):
 
 
 class JudgingServer(ThreadingHTTPServer):
-    """Serves a session on a random port of 127.0.0.1. token: opens it once; from then on a cookie does."""
+    """Serves a session on a random port of 127.0.0.1. token: opens it once; from then on a cookie
+    does.
+    """
 
     daemon_threads = False  # `server_close` waits for others alone
 
     def __init__(self, session: JudgingSession) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self._connections = set[socket.socket]()
-        self.session, self.token, self._cookie = session, secrets.token_urlsafe(32), secrets.token_urlsafe(32)
+        self.session, self.token, self._cookie = (
+            session,
+            secrets.token_urlsafe(32),
+            secrets.token_urlsafe(32),
+        )
         self.page = judging_page(f"Judging: {session.judge}")
         self._is_used = False
 
@@ -57,15 +65,22 @@ class JudgingServer(ThreadingHTTPServer):
 
     @property
     def cookie_name(self) -> str:
-        """The name of its cookie, which has the port as browsers send cookies to every port of a machine."""
+        """The name of its cookie, which has the port as browsers send cookies to every port of a
+        machine.
+        """
         return f"rankwell-{self.server_port}"
 
     def enter(self, token: str) -> str:
-        """The cookie in exchange for the token. Raises _Refused for a wrong one, and from the second time on."""
+        """The cookie in exchange for the token. Raises _Refused for a wrong one, and from the
+        second time on.
+        """
         if not secrets.compare_digest(token.encode(), self.token.encode()):
             raise _Refused(HTTPStatus.FORBIDDEN, "This is not the link of this session.")
         if self._is_used:
-            raise _Refused(HTTPStatus.FORBIDDEN, "This link has been used; start `rankwell study judge` again for another.")
+            raise _Refused(
+                HTTPStatus.FORBIDDEN,
+                "This link has been used; start `rankwell study judge` again for another.",
+            )
         self._is_used = True
         return f"{self.cookie_name}={self._cookie}; HttpOnly; SameSite=Strict; Path=/"
 
@@ -75,7 +90,9 @@ class JudgingServer(ThreadingHTTPServer):
             found = SimpleCookie(cookie).get(self.cookie_name)
         except CookieError:
             return False
-        return found is not None and secrets.compare_digest(found.value.encode(), self._cookie.encode())
+        return found is not None and secrets.compare_digest(
+            found.value.encode(), self._cookie.encode()
+        )
 
     def process_request(self, request: Any, client_address: Any) -> None:
         """Remembers the connection until it is closed."""
@@ -88,7 +105,9 @@ class JudgingServer(ThreadingHTTPServer):
         super().shutdown_request(request)
 
     def server_close(self) -> None:
-        """Ends the session, and the connections that browsers keep open with their threads, so that none outlives the server."""
+        """Ends the session, and the connections that browsers keep open with their threads, so that
+        none outlives the server.
+        """
         self.session.close()
         for connection in self._connections.copy():
             with suppress(OSError):
@@ -119,7 +138,9 @@ class _Handler(BaseHTTPRequestHandler):
         """Calls what handles the request, and turns every refusal and failure into an answer."""
         try:
             if self.headers.get_all("Host") != [self.server.origin.removeprefix("http://")]:
-                raise _Refused(HTTPStatus.MISDIRECTED_REQUEST, "This is not the address of this session.")
+                raise _Refused(
+                    HTTPStatus.MISDIRECTED_REQUEST, "This is not the address of this session."
+                )
             act()
         except _Refused as refusal:
             self._fail(refusal.status, str(refusal))
@@ -137,7 +158,9 @@ class _Handler(BaseHTTPRequestHandler):
         self._refuse_foreign()
         if self.path == "/":
             policy = f"{self.server.page.policy}; frame-ancestors 'none'"
-            self._send(HTTPStatus.OK, self.server.page.text, _HTML, {"Content-Security-Policy": policy})
+            self._send(
+                HTTPStatus.OK, self.server.page.text, _HTML, {"Content-Security-Policy": policy}
+            )
         elif self.path == "/state":
             self._send_json(self.server.session.state())
         elif found := re.fullmatch(r"/items/([0-9]{1,18})/([0-9]{1,18})", self.path):
@@ -153,14 +176,21 @@ class _Handler(BaseHTTPRequestHandler):
                 raise _Refused(HTTPStatus.FORBIDDEN, "Another site has sent this request.")
             token = parse_qs(body.decode("ascii", "replace")).get("token", [""])[0]
             cookie = self.server.enter(token)
-            self._send(HTTPStatus.OK, ENTERED, _HTML, {"Set-Cookie": cookie, "Content-Security-Policy": ENTERED_POLICY})
+            self._send(
+                HTTPStatus.OK,
+                ENTERED,
+                _HTML,
+                {"Set-Cookie": cookie, "Content-Security-Policy": ENTERED_POLICY},
+            )
             return
         self._refuse_foreign(needs_origin=True)
         if self.headers.get_content_type() != _JSON:
             raise _Refused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "expected JSON")
         content = parse_json(body, "the request", "an act")
         if self.path == "/act":
-            self._send_json(self.server.session.act(JudgingAct.of(content, self.server.session.study.grades)))
+            self._send_json(
+                self.server.session.act(JudgingAct.of(content, self.server.session.study.grades))
+            )
         elif self.path == "/next":
             turn = content.get("turn") if isinstance(content, Mapping) else None
             self._send_json(self.server.session.advance(turn if isinstance(turn, int) else -1))
@@ -173,15 +203,27 @@ class _Handler(BaseHTTPRequestHandler):
         if origin != self.server.origin if origin is not None else needs_origin:
             raise _Refused(HTTPStatus.FORBIDDEN, "Another site has sent this request.")
         if not self.server.is_known(self.headers.get("Cookie", "")):
-            what = "Open the session with the file that `rankwell study judge` names; its link works once."
+            what = (
+                "Open the session with the file that `rankwell study judge` names; its link works "
+                "once."
+            )
             raise _Refused(HTTPStatus.FORBIDDEN, what)
 
     def _body(self) -> bytes:
-        """The content of the request. Raises _Refused for one that is too long, or of unknown length."""
+        """The content of the request. Raises _Refused for one that is too long, or of unknown
+        length.
+        """
         length = self.headers.get("Content-Length", "")
-        if not length.isdecimal() or len(length) > 18 or int(length) > MOST_BYTES or "Transfer-Encoding" in self.headers:
+        if (
+            not length.isdecimal()
+            or len(length) > 18
+            or int(length) > MOST_BYTES
+            or "Transfer-Encoding" in self.headers
+        ):
             self.close_connection = True
-            raise _Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"expected at most {MOST_BYTES} bytes")
+            raise _Refused(
+                HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"expected at most {MOST_BYTES} bytes"
+            )
         return self.rfile.read(int(length))
 
     def _send_json(self, content: Mapping[str, Any]) -> None:
@@ -191,17 +233,28 @@ class _Handler(BaseHTTPRequestHandler):
         """Answers with a sentence; a request whose content was not read ends the connection."""
         if self.command == "POST":
             self.close_connection = True
-        self._send(status, message + "\n", "text/plain; charset=utf-8", {"Content-Security-Policy": "default-src 'none'"})
+        self._send(
+            status,
+            message + "\n",
+            "text/plain; charset=utf-8",
+            {"Content-Security-Policy": "default-src 'none'"},
+        )
 
     def _send(self, status: HTTPStatus, text: str, kind: str, headers: Mapping[str, str]) -> None:
         raw = text.encode("utf-8", "surrogatepass")
         self.send_response(status)
         connection = {"Connection": "close"} if self.close_connection else {}
         length = str(len(raw))
-        for name, value in {**_HEADERS, **headers, **connection, "Content-Type": kind, "Content-Length": length}.items():
+        for name, value in {
+            **_HEADERS,
+            **headers,
+            **connection,
+            "Content-Type": kind,
+            "Content-Length": length,
+        }.items():
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(raw)
 
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+    def log_message(self, format: str, *args: Any) -> None:
         """Writes nothing: the terminal is for the judge."""

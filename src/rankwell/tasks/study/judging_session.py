@@ -1,4 +1,6 @@
-"""The session of one judge: the items asked, the answers so far, and acts, each on the disk before it counts."""
+"""The session of one judge: the items asked, the answers so far, and acts, each on the disk before
+it counts.
+"""
 
 import math
 import threading
@@ -24,7 +26,9 @@ class OutdatedAct(Exception):
 
 @dataclass
 class AskState:
-    """The state of an item. answer: a grade, `unknown` or `open`. postponed: the place among the postponed ones, 0 for none."""
+    """The state of an item. answer: a grade, `unknown` or `open`. postponed: the place among the
+    postponed ones, 0 for none.
+    """
 
     answer: Answer = None
     postponed: int = 0
@@ -40,7 +44,9 @@ class AskState:
 
 
 class JudgingAct(NamedTuple):
-    """The act of a judge on an item. seen: the answer that the page displayed. Either a grade or an action."""
+    """The act of a judge on an item. seen: the answer that the page displayed. Either a grade or an
+    action.
+    """
 
     turn: int
     ask: int
@@ -56,29 +62,59 @@ class JudgingAct(NamedTuple):
         if not isinstance(content, Mapping):
             raise BadUsage(f"{shown(content)}; expected an object.")
         turn, ask, seconds = (content.get(name) for name in ("turn", "ask", "seconds"))
-        grade, action, note = content.get("grade"), content.get("action", ""), content.get("note", "")
+        grade, action, note = (
+            content.get("grade"),
+            content.get("action", ""),
+            content.get("note", ""),
+        )
         if not all(isinstance(each, int) and not isinstance(each, bool) for each in (turn, ask)):
             raise BadUsage("turn and ask: expected integers.")
-        if not isinstance(seconds, (int, float)) or not math.isfinite(seconds) or not 0 <= seconds < 1e7:
+        if (
+            not isinstance(seconds, (int, float))
+            or not math.isfinite(seconds)
+            or not 0 <= seconds < 1e7
+        ):
             raise BadUsage(f"seconds {shown(seconds)}; expected a number from 0.")
         if not isinstance(note, str) or len(note) > LONGEST_NOTE:
             raise BadUsage(f"note: expected a string of at most {LONGEST_NOTE} characters.")
-        is_grade = isinstance(grade, (int, float)) and not isinstance(grade, bool) and float(grade) in grades
+        is_grade = (
+            isinstance(grade, (int, float))
+            and not isinstance(grade, bool)
+            and float(grade) in grades
+        )
         if is_grade == (action in ACTIONS) or (grade is not None and not is_grade):
-            raise BadUsage(f"grade {shown(grade)}, action {shown(action)}; expected a grade of the study, or an action.")
+            raise BadUsage(
+                f"grade {shown(grade)}, action {shown(action)}; expected a grade of the "
+                "study, or an action."
+            )
         seen = content.get("seen")
         if not (seen is None or isinstance(seen, (int, float, str))):
             raise BadUsage(f"seen {shown(seen)}; expected the answer that the page displays.")
         number = round(float(seconds), 1)
-        return cls(int(turn), int(ask), seen, float(grade) if is_grade else None, "" if is_grade else action, note, number)  # pyright: ignore[reportArgumentType]
+        return cls(
+            int(turn),  # pyright: ignore[reportArgumentType]
+            int(ask),  # pyright: ignore[reportArgumentType]
+            seen,
+            float(grade) if is_grade else None,  # pyright: ignore[reportArgumentType]
+            "" if is_grade else action,
+            note,
+            number,
+        )
 
 
 class JudgingSession:
-    """The sittings of a judge, one after the other, for any number of windows at once. n_acts: number of lines written in it."""
+    """The sittings of a judge, one after the other, for any number of windows at once. n_acts:
+    number of lines written in it.
+    """
 
     def __init__(self, study: Study, judge: str, options: JudgeOptions) -> None:
         self.study, self.judge, self.n_acts = study, judge, 0
-        self._options, self._lock, self._turn, self._is_closed = options, threading.RLock(), 0, False
+        self._options, self._lock, self._turn, self._is_closed = (
+            options,
+            threading.RLock(),
+            0,
+            False,
+        )
         gold = GoldItems.of(study, options)
         self._gold, self.notes = gold.pairs, gold.notes
         self._take(next_asks(study, judge, options, self._gold))
@@ -101,7 +137,12 @@ class JudgingSession:
         """The state that a page displays, without the items."""
         with self._lock:
             asks = [[state.answer, state.postponed, state.note] for state in self._states]
-            return {"turn": self._turn, "asks": asks, **self._counts, **page_head(self.study, self.judge)}
+            return {
+                "turn": self._turn,
+                "asks": asks,
+                **self._counts,
+                **page_head(self.study, self.judge),
+            }
 
     def item(self, turn: int, ask: int) -> dict[str, Any]:
         """The content of an item. Raises OutdatedAct for one of another turn."""
@@ -111,7 +152,9 @@ class JudgingSession:
         return contents.content(chosen)
 
     def act(self, act: JudgingAct) -> dict[str, Any]:
-        """Writes a line, and returns what has become of the item. Raises OutdatedAct, and OSError where nothing was written."""
+        """Writes a line, and returns what has become of the item. Raises OutdatedAct, and OSError
+        where nothing was written.
+        """
         with self._lock:
             if self._is_closed:
                 raise OSError("the session has ended")
@@ -120,9 +163,18 @@ class JudgingSession:
             if state.answer != act.seen:
                 raise OutdatedAct("another window has judged this item")
             line = JournalLine(
-                now(), self.judge, ask.query, ask.item, act.grade, act.action, act.note, act.seconds, self.n_acts + 1,
-                self.study.guideline_digest, ask.purpose,
-            )  # fmt: skip
+                now(),
+                self.judge,
+                ask.query,
+                ask.item,
+                act.grade,
+                act.action,
+                act.note,
+                act.seconds,
+                self.n_acts + 1,
+                self.study.guideline_digest,
+                ask.purpose,
+            )
             append_lines(self.study, [line])
             self.n_acts += 1
             self._n_lines += 1
@@ -130,11 +182,16 @@ class JudgingSession:
             return {"answer": state.answer, "postponed": state.postponed, "note": state.note}
 
     def advance(self, turn: int) -> dict[str, Any]:
-        """Leases the next batch once this one is answered, with the rounds and the guideline of the study as they are by now."""
+        """Leases the next batch once this one is answered, with the rounds and the guideline of the
+        study as they are by now.
+        """
         with self._lock:
             if turn == self._turn and all(state.answer is not None for state in self._states):
                 fresh = read_study(self.study.place)
-                if (fresh.rounds, fresh.guideline_digest) != (self.study.rounds, self.study.guideline_digest):
+                if (fresh.rounds, fresh.guideline_digest) != (
+                    self.study.rounds,
+                    self.study.guideline_digest,
+                ):
                     self.study = fresh
                 self._take(next_asks(self.study, self.judge, self._options, self._gold))
             return self.state()
@@ -153,11 +210,18 @@ def page_head(study: Study, judge: str) -> dict[str, Any]:
     """The head of every page of a judge: the judge, the grades, and the guideline."""
     grades = [{"grade": grade, "name": name} for grade, name in study.grades.items()]
     guideline = (study.place / GUIDELINE).read_text(encoding="utf-8", errors="replace")
-    return {"judge": judge, "study": study.place.resolve().name, "grades": grades, "guideline": guideline}
+    return {
+        "judge": judge,
+        "study": study.place.resolve().name,
+        "grades": grades,
+        "guideline": guideline,
+    }
 
 
 def batch_counts(study: Study, batch: Any) -> dict[str, Any]:
-    """The number of the batch, of all batches, and of those that are not finished; None where the study has no fixed ones."""
+    """The number of the batch, of all batches, and of those that are not finished; None where the
+    study has no fixed ones.
+    """
     if study.design == "reading":
         return {"batch": None, "batches": None, "left": None}
     state = progress(study, read_journals(study).lines)

@@ -1,4 +1,6 @@
-"""Files of a study that grow by lines of JSON: appended and flushed to the disk, read back without a torn last line."""
+"""Files of a study that grow by lines of JSON: appended and flushed to the disk, read back without
+a torn last line.
+"""
 
 import json
 import os
@@ -8,7 +10,9 @@ from rankwell.store import Source
 
 
 def append_to(path: Path, text: bytes) -> None:
-    """Appends whole lines and returns when they are on the disk; a torn last line goes first. Raises OSError."""
+    """Appends whole lines and returns when they are on the disk; a torn last line goes first.
+    Raises OSError.
+    """
     is_new = not path.exists()
     with path.open("w+b" if is_new else "r+b") as file:
         end = file.seek(0, os.SEEK_END)
@@ -31,7 +35,8 @@ def append_to(path: Path, text: bytes) -> None:
 
 
 def lines_in(path: Path) -> tuple[list[bytes], bool]:
-    """The lines of a file, none where it is missing or empty, and whether a last one was torn, and is left out.
+    """The lines of a file, none where it is missing or empty, and whether a last one was torn, and
+    is left out.
 
     An object without a line end is whole, as an editor leaves it: no part of an object is one.
     """

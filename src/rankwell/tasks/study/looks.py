@@ -1,4 +1,6 @@
-"""The looks at a study: each estimate of differences after new judgments, recorded, so that intervals are corrected for all."""
+"""The looks at a study: each estimate of differences after new judgments, recorded, so that
+intervals are corrected for all.
+"""
 
 import hashlib
 import json
@@ -13,7 +15,9 @@ from rankwell.tasks.study.lines import append_to, lines_in
 
 
 class Look(NamedTuple):
-    """One look. digest: of all that it showed. pairs: the number of pairs that are corrected for, fixed by the first look."""
+    """One look. digest: of all that it showed. pairs: the number of pairs that are corrected for,
+    fixed by the first look.
+    """
 
     time: str
     look: int
@@ -22,7 +26,9 @@ class Look(NamedTuple):
 
 
 class Looks(NamedTuple):
-    """The looks so far, and the plan: their number, the pairs (None before the first look) and the level before correction."""
+    """The looks so far, and the plan: their number, the pairs (None before the first look) and the
+    level before correction.
+    """
 
     looks: tuple[Look, ...]
     planned: int
@@ -34,12 +40,20 @@ class Looks(NamedTuple):
         return 1 - (1 - self.level) / (self.planned * (self.pairs or pairs))
 
     def words(self, look: int, pairs: int) -> str:
-        """The number of a look in the plan, the level of its intervals, and what they are corrected for."""
-        level, plan = 100 * self.level, f"{count_of(self.planned, 'look')} and {count_of(self.pairs or pairs, 'pair')}"
+        """The number of a look in the plan, the level of its intervals, and what they are corrected
+        for.
+        """
+        level, plan = (
+            100 * self.level,
+            f"{count_of(self.planned, 'look')} and {count_of(self.pairs or pairs, 'pair')}",
+        )
         intervals = f"{100 * self.corrected_level(pairs):.4g} % intervals"
         if look <= self.planned:
             return f"look {look} of {self.planned}: {intervals}, {level:g} % corrected for {plan}"
-        beyond = f"look {look}, beyond the {self.planned} planned: {intervals}, corrected for {plan} alone"
+        beyond = (
+            f"look {look}, beyond the {self.planned} planned: {intervals}, corrected for {plan} "
+            "alone"
+        )
         return f"{beyond}, so that {level:g} % for all looks together is not guaranteed"
 
 
@@ -49,15 +63,22 @@ def read_looks(study: Study) -> Looks:
     for number, text in enumerate(lines_in(path)[0], 1):
         line: Any = parse_json(text, str(path), "a look per line", line=number)
         try:
-            found.append(Look(str(line["time"]), int(line["look"]), str(line["digest"]), int(line["pairs"])))
+            found.append(
+                Look(str(line["time"]), int(line["look"]), str(line["digest"]), int(line["pairs"]))
+            )
         except (KeyError, TypeError, ValueError) as error:
-            raise BadInput(f"{path}:{number}: {shown(line)} is not a look; restore the file from a copy.") from error
+            raise BadInput(
+                f"{path}:{number}: {shown(line)} is not a look; restore the file from a copy."
+            ) from error
     pairs = study.plan.pairs or (found[0].pairs if found else None)
     return Looks(tuple(found), study.plan.looks, pairs, study.plan.level)
 
 
-def take_look(study: Study, looks: Looks, shown_data: Sequence[Any], pairs: int) -> tuple[Look, bool]:
-    """The look at some data: the recorded one, or a new one, which is recorded; and whether it is within the plan.
+def take_look(
+    study: Study, looks: Looks, shown_data: Sequence[Any], pairs: int
+) -> tuple[Look, bool]:
+    """The look at some data: the recorded one, or a new one, which is recorded; and whether it is
+    within the plan.
 
     shown_data: all that decides the estimate, as JSON can hold it.
     """

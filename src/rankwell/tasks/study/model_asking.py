@@ -1,4 +1,6 @@
-"""Asking a model for grades: over HTTP (chat completions) or a function; faults that pass are retried with back-off."""
+"""Asking a model for grades: over HTTP (chat completions) or a function; faults that pass are
+retried with back-off.
+"""
 
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping
@@ -31,7 +33,9 @@ _MOST_FAILED = 3
 
 
 class ItemToGrade(NamedTuple):
-    """An item to grade, with the texts that are sent. flagged: whether one of them looks as if it ordered a grade."""
+    """An item to grade, with the texts that are sent. flagged: whether one of them looks as if it
+    ordered a grade.
+    """
 
     query: str
     item: str
@@ -45,7 +49,9 @@ class ItemToGrade(NamedTuple):
 
 
 class ModelAnswer(NamedTuple):
-    """An answer of a model: a reply as text, a grade, or the error in place of both; and the seconds that it took."""
+    """An answer of a model: a reply as text, a grade, or the error in place of both; and the
+    seconds that it took.
+    """
 
     question: ItemToGrade
     found: str | float | Exception
@@ -53,7 +59,9 @@ class ModelAnswer(NamedTuple):
 
 
 class AskingOutcome(NamedTuple):
-    """The outcome of a run: new replies, replies that were there, items without an answer, items left; the last failure."""
+    """The outcome of a run: new replies, replies that were there, items without an answer, items
+    left; the last failure.
+    """
 
     new: int
     known: int
@@ -94,7 +102,9 @@ def _wait(seconds: float) -> None:
 
 @dataclass(frozen=True, eq=False)
 class HttpJudge:
-    """A server with chat completions, as of vLLM, llama.cpp, Ollama and many others. pause: waits for some seconds."""
+    """A server with chat completions, as of vLLM, llama.cpp, Ollama and many others. pause: waits
+    for some seconds.
+    """
 
     study: Study
     options: ModelOptions
@@ -126,7 +136,11 @@ class HttpJudge:
     @property
     def authorization(self) -> dict[str, str]:
         """The header with the key."""
-        return {"Authorization": f"Bearer {self.secrets.expand(self.options.key)}"} if self.options.key else {}
+        return (
+            {"Authorization": f"Bearer {self.secrets.expand(self.options.key)}"}
+            if self.options.key
+            else {}
+        )
 
     @property
     def client(self) -> HttpClient:
@@ -134,9 +148,17 @@ class HttpJudge:
         return HttpClient(self.secrets.expand(str(self.options.url)), self.options.timeout)
 
     def answer(self, question: ItemToGrade) -> str:
-        """The text of the reply. Raises EngineFailure after the last attempt, BadInput for a request that is refused."""
-        content = self.template.filled(self.study, self.model, question.query_text, question.document)
-        body = {"model": self.model, "messages": [{"role": "user", "content": content}], **self.options.sent_parameters}
+        """The text of the reply. Raises EngineFailure after the last attempt, BadInput for a
+        request that is refused.
+        """
+        content = self.template.filled(
+            self.study, self.model, question.query_text, question.document
+        )
+        body = {
+            "model": self.model,
+            "messages": [{"role": "user", "content": content}],
+            **self.options.sent_parameters,
+        }
         wait = 1.0
         for attempt in range(1, self.options.attempts + 1):
             try:
@@ -145,9 +167,18 @@ class HttpJudge:
                 text = self.secrets.redact(str(failure))
                 status = getattr(failure, "status", None)
                 if status is not None and status not in _PASSING and status < 500:
-                    named = next((name for name in self.options.sent_parameters if name in text), None)
-                    advice = f" --parameter {named}= leaves {named} out, and NAME=VALUE sends another." if named else ""
-                    raise BadInput(f"{self.model} refuses item {shown(question.item)}: {sentence(text)}{advice}") from None
+                    named = next(
+                        (name for name in self.options.sent_parameters if name in text), None
+                    )
+                    advice = (
+                        f" --parameter {named}= leaves {named} out, and NAME=VALUE sends another."
+                        if named
+                        else ""
+                    )
+                    raise BadInput(
+                        f"{self.model} refuses item {shown(question.item)}: "
+                        f"{sentence(text)}{advice}"
+                    ) from None
                 if attempt == self.options.attempts or is_interrupted():
                     raise EngineFailure(failure.kind, text) from None
                 self.pause(_pause(failure, wait))
@@ -160,13 +191,17 @@ class HttpJudge:
         try:
             found = client.json("POST", "/chat/completions", body, self.authorization)
         except OSError as error:
-            raise EngineFailure("disconnected", f"{type(error).__name__}: {error.strerror or error}") from error
+            raise EngineFailure(
+                "disconnected", f"{type(error).__name__}: {error.strerror or error}"
+            ) from error
         finally:
             client.close()
         try:
             text = found["choices"][0]["message"]["content"]
         except (KeyError, IndexError, TypeError) as error:
-            raise EngineFailure("malformed", f"the answer has no choices[0].message.content: {shown(found, 100)}") from error
+            raise EngineFailure(
+                "malformed", f"the answer has no choices[0].message.content: {shown(found, 100)}"
+            ) from error
         return self.secrets.redact(str(text or ""))
 
 
@@ -199,23 +234,38 @@ class FunctionJudge:
         return {"callable": self.options.callable, "longest": self.options.longest}
 
     def answer(self, question: ItemToGrade) -> str | float:
-        """The value of the function. Raises BadInput where it fails or returns neither a number nor a string."""
+        """The value of the function. Raises BadInput where it fails or returns neither a number nor
+        a string.
+        """
         try:
             found = self.function(question.query_text, question.document)
         except (Exception, SystemExit) as error:
-            what = f"{self.options.callable} fails on item {shown(question.item)}: {type(error).__name__}: {error}"
+            what = (
+                f"{self.options.callable} fails on item {shown(question.item)}: "
+                f"{type(error).__name__}: {error}"
+            )
             raise BadInput(f"{what}; correct the function.") from error
-        if isinstance(found, (bool, np.bool_)) or not isinstance(found, (int, float, str, np.integer, np.floating)):
-            raise BadInput(f"{self.options.callable} returned {shown(found)}; expected a grade or a string.")
+        if isinstance(found, (bool, np.bool_)) or not isinstance(
+            found, (int, float, str, np.integer, np.floating)
+        ):
+            raise BadInput(
+                f"{self.options.callable} returned {shown(found)}; expected a grade or a string."
+            )
         return found if isinstance(found, str) else float(found)
 
 
 def judge_of(study: Study, options: ModelOptions) -> ModelJudge:
-    """The model that options name. Raises BadUsage unless they name a server with a model, or a function."""
+    """The model that options name. Raises BadUsage unless they name a server with a model, or a
+    function.
+    """
     if (options.url is None) == (options.callable is None):
-        raise BadUsage("say --url http://HOST:PORT/v1 with --model, or --callable ./FILE.py:FUNCTION.")
+        raise BadUsage(
+            "say --url http://HOST:PORT/v1 with --model, or --callable ./FILE.py:FUNCTION."
+        )
     if options.callable is not None:
-        unused = next((name for name in ("key", "prompt") if getattr(options, name) is not None), None)
+        unused = next(
+            (name for name in ("key", "prompt") if getattr(options, name) is not None), None
+        )
         if unused is not None:
             raise BadUsage(f"--{unused} has no effect with --callable; leave it out.")
         return FunctionJudge(options, load_object(options.callable))
@@ -225,28 +275,41 @@ def judge_of(study: Study, options: ModelOptions) -> ModelJudge:
 
 
 def ask(
-    study: Study, judge: ModelJudge, *, at_most: int | None, longest: int, jobs: int = 1, progress: Progress = None
+    study: Study,
+    judge: ModelJudge,
+    *,
+    at_most: int | None,
+    longest: int,
+    jobs: int = 1,
+    progress: Progress = None,
 ) -> AskingOutcome:
-    """Asks for every item of the pool that has no reply under these settings, and keeps each reply when it arrives.
+    """Asks for every item of the pool that has no reply under these settings, and keeps each reply
+    when it arrives.
 
-    Raises BadInput for a request that is refused, and KeyboardInterrupt; the replies to those before it, and on their way, are
-    kept.
+    Raises BadInput for a request that is refused, and KeyboardInterrupt; the replies to those
+    before it, and on their way, are kept.
     """
-    settings = ModelReply("", "", judge.prompt, judge.parameters, "", "", "", None, False, 0.0, "").settings
+    settings = ModelReply(
+        "", "", judge.prompt, judge.parameters, "", "", "", None, False, 0.0, ""
+    ).settings
     known = known_pairs(read_replies(study, judge.model), settings)
     every = _pairs(study)
     missing = [pair for pair in every if pair not in known]
     chosen = missing if at_most is None else missing[:at_most]
     new, failed, in_a_row, failure, refusal = 0, 0, 0, "", None
     questions = _questions(study, chosen, longest)
-    with interrupts_held("waiting for the replies that are on their way; a second Ctrl-C loses them"):
+    with interrupts_held(
+        "waiting for the replies that are on their way; a second Ctrl-C loses them"
+    ):
         for answer in _answers(judge, questions, jobs):
             if isinstance(answer.found, EngineFailure):
                 failed, in_a_row, failure = failed + 1, in_a_row + 1, str(answer.found)
             elif isinstance(answer.found, Exception):
                 refusal = refusal or answer.found
             else:
-                append_reply(study, _kept(study, judge, answer.question, answer.found, answer.seconds))
+                append_reply(
+                    study, _kept(study, judge, answer.question, answer.found, answer.seconds)
+                )
                 new, in_a_row = new + 1, 0
                 if progress is not None:
                     progress("ask", new, len(chosen))
@@ -257,7 +320,9 @@ def ask(
     return AskingOutcome(new, len(every) - len(missing), failed, len(missing) - new, failure)
 
 
-def _answers(judge: ModelJudge, questions: Iterator[ItemToGrade], jobs: int) -> Iterator[ModelAnswer]:
+def _answers(
+    judge: ModelJudge, questions: Iterator[ItemToGrade], jobs: int
+) -> Iterator[ModelAnswer]:
     """The answers as they arrive, of at most so many questions at once."""
     if jobs == 1:
         yield from (_answer(judge, question) for question in questions)
@@ -271,7 +336,8 @@ def _answers(judge: ModelJudge, questions: Iterator[ItemToGrade], jobs: int) -> 
     n_sent, workers = 0, list[Thread]()
     try:
         for question in islice(questions, jobs):
-            workers.append(Thread(target=_work, daemon=True))  # a second Ctrl-C does not wait for answers
+            # A second Ctrl-C does not wait for answers.
+            workers.append(Thread(target=_work, daemon=True))
             workers[-1].start()
             waiting.put(question)
             n_sent += 1
@@ -285,7 +351,8 @@ def _answers(judge: ModelJudge, questions: Iterator[ItemToGrade], jobs: int) -> 
         for _ in workers:
             waiting.put(None)
         for worker in workers if not n_sent else ():
-            worker.join()  # a thread that is left when Python ends keeps what its extensions then report as leaks
+            # A thread that is left when Python ends keeps what its extensions then report as leaks.
+            worker.join()
 
 
 def _answer(judge: ModelJudge, question: ItemToGrade) -> ModelAnswer:
@@ -298,8 +365,16 @@ def _answer(judge: ModelJudge, question: ItemToGrade) -> ModelAnswer:
     return ModelAnswer(question, found, time.monotonic() - started)
 
 
-def _kept(study: Study, judge: ModelJudge, question: ItemToGrade, found: str | float, seconds: float) -> ModelReply:
-    grade = grade_of(found, study.grades) if isinstance(found, str) else found if found in study.grades else None
+def _kept(
+    study: Study, judge: ModelJudge, question: ItemToGrade, found: str | float, seconds: float
+) -> ModelReply:
+    grade = (
+        grade_of(found, study.grades)
+        if isinstance(found, str)
+        else found
+        if found in study.grades
+        else None
+    )
     return ModelReply(
         time=now(),
         model=judge.model,
@@ -316,13 +391,24 @@ def _kept(study: Study, judge: ModelJudge, question: ItemToGrade, found: str | f
 
 
 def _pairs(study: Study) -> list[tuple[str, str]]:
-    """The items to ask for: of sampled items those that decide, else all; in the order of the pool."""
+    """The items to ask for: of sampled items those that decide, else all; in the order of the
+    pool.
+    """
     pool = study.pool
-    rows = np.flatnonzero(pool.sizes.max(axis=1) > 0) if study.design == "items" else np.arange(len(pool.item))
-    return [(study.queries[query], item) for query, item in zip(pool.query[rows].tolist(), pool.item[rows].tolist(), strict=True)]
+    rows = (
+        np.flatnonzero(pool.sizes.max(axis=1) > 0)
+        if study.design == "items"
+        else np.arange(len(pool.item))
+    )
+    return [
+        (study.queries[query], item)
+        for query, item in zip(pool.query[rows].tolist(), pool.item[rows].tolist(), strict=True)
+    ]
 
 
-def _questions(study: Study, pairs: list[tuple[str, str]], longest: int, piece: int = 200) -> Generator[ItemToGrade]:
+def _questions(
+    study: Study, pairs: list[tuple[str, str]], longest: int, piece: int = 200
+) -> Generator[ItemToGrade]:
     """The questions with their texts, read in pieces; an item without a text is asked by its id."""
     for start in range(0, len(pairs), piece):
         part = pairs[start : start + piece]
@@ -332,4 +418,6 @@ def _questions(study: Study, pairs: list[tuple[str, str]], longest: int, piece: 
             document = documents.get(item, {}).get("text")
             title = documents.get(item, {}).get("title")
             whole = item if document is None else f"{title}\n{document}" if title else str(document)
-            yield ItemToGrade(query, item, str(queries.get(query, {}).get("text") or query), whole[:longest])
+            yield ItemToGrade(
+                query, item, str(queries.get(query, {}).get("text") or query), whole[:longest]
+            )

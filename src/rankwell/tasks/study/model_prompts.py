@@ -1,4 +1,6 @@
-"""The prompt of a model that grades items: a text with places to fill; and the grade that a reply names."""
+"""The prompt of a model that grades items: a text with places to fill; and the grade that a reply
+names.
+"""
 
 import hashlib
 import re
@@ -19,7 +21,8 @@ _GRADE = re.compile(rf"\bgrade\b[\s\"'*_`]*(?:[:=]|is\b)[\s\"'*_`]*{_NUMBER}", r
 _BARE = re.compile(rf"\s*{_NUMBER}\s*\.?\s*")
 _ORDERS = re.compile(
     r"\b(?:ignore|disregard|forget)\b.{0,40}\b(?:instruction|prompt|rule|guideline)s?\b"
-    r"|\b(?:grade|score|rating|relevance|label)\b\W{0,3}(?:is|of|as|to|must be|should be|:|=)\W{0,3}\d"
+    r"|\b(?:grade|score|rating|relevance|label)\b\W{0,3}(?:is|of|as|to|must be|should "
+    r"be|:|=)\W{0,3}\d"
     r"|\b(?:give|assign|output|answer|respond|reply|return|write|print|rate|grade|score)\b.{0,40}"
     r"\b(?:grade|score|rating|highest|maximum|perfectly relevant|\d+)\b"
     r"|</?(?:document|query|system|assistant|user)\b",
@@ -35,21 +38,32 @@ class ModelPrompt:
 
     @classmethod
     def read(cls, file: str | None) -> "ModelPrompt":
-        """The prompt in a file, or our own. Raises BadInput where it lacks the query or the document, or has an unknown place."""
+        """The prompt in a file, or our own. Raises BadInput where it lacks the query or the
+        document, or has an unknown place.
+        """
         name = file or "the prompt"
         try:
-            text = (Path(file) if file else Path(str(files("rankwell.tasks.study") / "prompts" / "grade.txt"))).read_text("utf-8")
+            text = (
+                Path(file)
+                if file
+                else Path(str(files("rankwell.tasks.study") / "prompts" / "grade.txt"))
+            ).read_text("utf-8")
         except UnicodeDecodeError as error:
             raise BadInput(f"{name} is not UTF-8; save it as UTF-8.") from error
         except OSError as error:
-            raise BadInput(f"{name}: {error.strerror}; name a text file with the prompt.") from error
+            raise BadInput(
+                f"{name}: {error.strerror}; name a text file with the prompt."
+            ) from error
         places = _PLACE.findall(text)
         missing = next((each for each in _NEEDED if each not in places), None)
         if missing is not None:
             raise BadInput(f"{name} has no {{{missing}}}; write it where the {missing} belongs.")
         unknown = next((each for each in places if each not in _KNOWN), None)
         if unknown is not None:
-            raise BadInput(f"{name}: unknown place {{{unknown}}}; expected {', '.join(f'{{{each}}}' for each in _KNOWN)}.")
+            raise BadInput(
+                f"{name}: unknown place {{{unknown}}}; expected "
+                f"{', '.join(f'{{{each}}}' for each in _KNOWN)}."
+            )
         return cls(text)
 
     def digest(self, study: Study) -> str:
@@ -58,10 +72,21 @@ class ModelPrompt:
         return "sha256:" + hashlib.sha256(content.encode()).hexdigest()
 
     def filled(self, study: Study, model: str, query: str, document: str) -> str:
-        """The prompt for an item. A fence has the digest of both texts in it, so that neither text can close it."""
+        """The prompt for an item. A fence has the digest of both texts in it, so that neither text
+        can close it.
+        """
         grades, guideline = _scale_texts(study)
-        fence = hashlib.sha256(f"{study.seed}\0{query}\0{document}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
-        values = {"model": model, "grades": grades, "guideline": guideline, "query": query, "document": document, "fence": fence}
+        fence = hashlib.sha256(
+            f"{study.seed}\0{query}\0{document}".encode("utf-8", "surrogatepass")
+        ).hexdigest()[:16]
+        values = {
+            "model": model,
+            "grades": grades,
+            "guideline": guideline,
+            "query": query,
+            "document": document,
+            "fence": fence,
+        }
         values["example"] = f"{min(study.grades):g}"
         return _PLACE.sub(lambda match: values[match[1]], self.text)
 
@@ -74,8 +99,8 @@ def _scale_texts(study: Study) -> tuple[str, str]:
 def grade_of(reply: str, scale: Mapping[float, str]) -> float | None:
     """The grade that a reply names; None unless there is exactly one, on the scale.
 
-    It is the number after the word grade and a colon, or the whole reply. What a model thinks first, between <think> and
-    </think>, is left out.
+    It is the number after the word grade and a colon, or the whole reply. What a model thinks
+    first, between <think> and </think>, is left out.
     """
     text = _THOUGHT.sub("", reply)
     bare = _BARE.fullmatch(text)
@@ -87,5 +112,7 @@ def grade_of(reply: str, scale: Mapping[float, str]) -> float | None:
 
 
 def orders_a_grade(text: str) -> bool:
-    """Whether a text looks as if it ordered a grade or other instructions; such texts are flagged, which does not protect."""
+    """Whether a text looks as if it ordered a grade or other instructions; such texts are flagged,
+    which does not protect.
+    """
     return _ORDERS.search(text) is not None

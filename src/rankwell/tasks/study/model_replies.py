@@ -1,4 +1,6 @@
-"""The replies of models in STUDY/models/NAME.jsonl: one line per reply, appended and flushed to the disk; read back checked."""
+"""The replies of models in STUDY/models/NAME.jsonl: one line per reply, appended and flushed to the
+disk; read back checked.
+"""
 
 import hashlib
 import json
@@ -21,7 +23,8 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 class ModelReply(NamedTuple):
-    """A reply to one item. grade: None without exactly one valid grade. flagged: whether the text looks as if it ordered a grade.
+    """A reply to one item. grade: None without exactly one valid grade. flagged: whether the text
+    looks as if it ordered a grade.
 
     prompt: its digest. parameters: all that decides the reply besides. text: the reply as it came.
     """
@@ -50,9 +53,11 @@ class ModelReply(NamedTuple):
 
 
 class ModelGrades(NamedTuple):
-    """The replies of one model for the pool, under the settings of its last reply. grade: (items,), NaN without a valid grade.
+    """The replies of one model for the pool, under the settings of its last reply. grade: (items,),
+    NaN without a valid grade.
 
-    replied: (items,). invalid, flagged, others: numbers of replies without a valid grade, flagged, and under other settings.
+    replied: (items,). invalid, flagged, others: numbers of replies without a valid grade, flagged,
+    and under other settings.
     """
 
     model: str
@@ -65,7 +70,9 @@ class ModelGrades(NamedTuple):
 
 
 def replies_of(study: Study, model: str) -> Path:
-    """The file of a model's replies; a name that is not a file's gets a digest, so that no two models share one."""
+    """The file of a model's replies; a name that is not a file's gets a digest, so that no two
+    models share one.
+    """
     safe = _UNSAFE.sub("-", model).strip(".-")[:80] or "model"
     if safe != model:
         safe += "-" + hashlib.sha256(model.encode("utf-8", "surrogatepass")).hexdigest()[:8]
@@ -73,17 +80,28 @@ def replies_of(study: Study, model: str) -> Path:
 
 
 def read_replies(study: Study, model: str) -> list[ModelReply]:
-    """The replies of a model so far; a torn last line is left out. Raises BadInput, naming file and line, for any other line."""
+    """The replies of a model so far; a torn last line is left out. Raises BadInput, naming file and
+    line, for any other line.
+    """
     path, found = replies_of(study, model), list[ModelReply]()
     for number, text in enumerate(lines_in(path)[0], 1):
         content: Any = parse_json(text, str(path), "a reply per line", line=number)
         try:
             reply = ModelReply(**content)
         except TypeError as error:
-            raise BadInput(f"{path}:{number}: {shown(content)} is not a reply; restore the file from a copy.") from error
+            raise BadInput(
+                f"{path}:{number}: {shown(content)} is not a reply; restore the file from a copy."
+            ) from error
         is_grade = reply.grade is None or reply.grade in study.grades
-        if reply.model != model or not is_grade or (reply.grade is None) != (reply.status == "invalid"):
-            raise BadInput(f"{path}:{number}: {shown(reply.grade)} is not a reply of {model} on the scale; remove the line.")
+        if (
+            reply.model != model
+            or not is_grade
+            or (reply.grade is None) != (reply.status == "invalid")
+        ):
+            raise BadInput(
+                f"{path}:{number}: {shown(reply.grade)} is not a reply of {model} on the "
+                "scale; remove the line."
+            )
         found.append(reply)
     return found
 
@@ -91,15 +109,24 @@ def read_replies(study: Study, model: str) -> list[ModelReply]:
 def known_models(study: Study) -> list[str]:
     """The names of the models that have replied."""
     return sorted(
-        {_name_in(path) for path in (study.place / MODELS).glob("*.jsonl") if path.stat().st_size and not is_draft(path)}
+        {
+            _name_in(path)
+            for path in (study.place / MODELS).glob("*.jsonl")
+            if path.stat().st_size and not is_draft(path)
+        }
     )
 
 
 def append_reply(study: Study, reply: ModelReply) -> None:
-    """Appends a reply and returns when it is on the disk; a torn last line goes first. Raises OSError."""
+    """Appends a reply and returns when it is on the disk; a torn last line goes first. Raises
+    OSError.
+    """
     path = replies_of(study, reply.model)
     path.parent.mkdir(exist_ok=True)
-    append_to(path, json.dumps(reply._asdict(), ensure_ascii=False).encode("utf-8", "surrogateescape") + b"\n")
+    append_to(
+        path,
+        json.dumps(reply._asdict(), ensure_ascii=False).encode("utf-8", "surrogateescape") + b"\n",
+    )
 
 
 def model_grades(study: Study, model: str) -> ModelGrades:
@@ -108,7 +135,10 @@ def model_grades(study: Study, model: str) -> ModelGrades:
     if not replies:
         known = known_models(study)
         have = f"; there are replies of {', '.join(known)}" if known else ""
-        raise BadUsage(f"--model {shown(model)}: it has no replies{have}. Ask it with `rankwell study model-judge`.")
+        raise BadUsage(
+            f"--model {shown(model)}: it has no replies{have}. Ask it with `rankwell study "
+            "model-judge`."
+        )
     own = {reply.pair: reply for reply in replies if reply.settings == replies[-1].settings}
     pool, names = study.pool, study.queries
     grade, replied = np.full(len(pool.item), np.nan), np.zeros(len(pool.item), dtype=np.bool_)
@@ -117,12 +147,17 @@ def model_grades(study: Study, model: str) -> ModelGrades:
         if reply is not None:
             replied[row] = True
             grade[row] = np.nan if reply.grade is None else reply.grade
-    counts = (sum(each.grade is None for each in own.values()), sum(each.flagged for each in own.values()))
+    counts = (
+        sum(each.grade is None for each in own.values()),
+        sum(each.flagged for each in own.values()),
+    )
     return ModelGrades(model, replies[-1].prompt, grade, replied, *counts, len(replies) - len(own))
 
 
 def model_judgments(study: Study, model: str) -> Judgments:
-    """The valid grades of a model as judgments, for exports that say that they are a model's. Raises as `model_grades`."""
+    """The valid grades of a model as judgments, for exports that say that they are a model's.
+    Raises as `model_grades`.
+    """
     found, pool, names = model_grades(study, model), study.pool, study.queries
     rows = np.flatnonzero(~np.isnan(found.grade)).tolist()
     grades: dict[str, dict[str, float]] = {}
@@ -138,5 +173,7 @@ def known_pairs(replies: Iterable[ModelReply], settings: str) -> set[tuple[str, 
 
 def _name_in(path: Path) -> str:
     """The name of the model in a file of replies."""
-    content: Any = parse_json(Source(path).read().partition(b"\n")[0], str(path), "a reply per line", line=1)
+    content: Any = parse_json(
+        Source(path).read().partition(b"\n")[0], str(path), "a reply per line", line=1
+    )
     return str(content.get("model")) if isinstance(content, Mapping) else path.stem

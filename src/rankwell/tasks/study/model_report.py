@@ -1,4 +1,6 @@
-"""The report on a model's grades beside those of people: agreement, bias by system, and the signs of differences."""
+"""The report on a model's grades beside those of people: agreement, bias by system, and the signs
+of differences.
+"""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -14,7 +16,13 @@ from rankwell.errors import NothingToEvaluate
 from rankwell.evaluation.linear import LinearMeasure
 from rankwell.report import PrintedFigure, Row
 from rankwell.stats.query_sample import WholeQueries
-from rankwell.tasks.study.agreement import InclusionWeights, JudgeComparison, Pair, RatedItems, compare_raters
+from rankwell.tasks.study.agreement import (
+    InclusionWeights,
+    JudgeComparison,
+    Pair,
+    RatedItems,
+    compare_raters,
+)
 from rankwell.tasks.study.answers import StudyAnswers
 from rankwell.tasks.study.estimation import StudyEstimates
 from rankwell.tasks.study.folder import Study
@@ -26,7 +34,9 @@ PEOPLE = "people"
 
 
 class Bias(NamedTuple):
-    """The measure by the model's grades less that by people's: of a run, or of a run less another. sample: over queries."""
+    """The measure by the model's grades less that by people's: of a run, or of a run less another.
+    sample: over queries.
+    """
 
     run: str
     against: str
@@ -64,23 +74,38 @@ class ModelReport:
             return None
         pool, names, grade = self.study.pool, self.study.queries, self.estimates.answers.grade
         grades: dict[Pair, Sequence[float]] = {
-            (names[pool.query[row]], str(pool.item[row])): (float(grade[row]), float(self.model.grade[row]))
+            (names[pool.query[row]], str(pool.item[row])): (
+                float(grade[row]),
+                float(self.model.grade[row]),
+            )
             for row in self.both.tolist()
         }
         weights = InclusionWeights.of(self.study, self.lines).weights
         rated = RatedItems((PEOPLE, self.model.model), grades)
-        return compare_raters(rated, list(self.study.grades), weights, level=LEVEL, seed=self.study.seed)
+        return compare_raters(
+            rated, list(self.study.grades), weights, level=LEVEL, seed=self.study.seed
+        )
 
     @cached_property
     def biases(self) -> list[Bias]:
-        """The bias for each run, then for each pair; none without an item, or a query, that both judged."""
+        """The bias for each run, then for each pair; none without an item, or a query, that both
+        judged.
+        """
         names = self.study.run_names
         chosen = [(run, "") for run in names] + self.estimates.pairs
         if self.study.design == "items":
-            found = [(*pair, self._sampled_bias(pair)) for pair in chosen] if self.estimates.sampled.any() else []
+            found = (
+                [(*pair, self._sampled_bias(pair)) for pair in chosen]
+                if self.estimates.sampled.any()
+                else []
+            )
         else:
             found = [(*pair, self._whole_bias(pair)) for pair in chosen]
-        return [Bias(run, against, WholeQueries(values, 2**53)) for run, against, values in found if len(values) > 1]
+        return [
+            Bias(run, against, WholeQueries(values, 2**53))
+            for run, against, values in found
+            if len(values) > 1
+        ]
 
     def _sampled_bias(self, pair: Pair) -> Floats:
         """(queries,) Σ c(model - human)/π over the sampled items of each query that both graded."""
@@ -93,19 +118,32 @@ class ModelReport:
             weight = weight - found.weights[rows, self.study.run_names.index(pair[1])]
         off = linear.gains(self.model.grade[rows]) - linear.gains(found.answers.grade[rows])
         terms, n = weight * off / found.inclusion[rows], len(self.study.queries)
-        return np.bincount(self.study.pool.query[rows], weights=terms, minlength=n).astype(np.float64)
+        return np.bincount(self.study.pool.query[rows], weights=terms, minlength=n).astype(
+            np.float64
+        )
 
     def _whole_bias(self, pair: Pair) -> Floats:
-        """(queries,) the difference of the values by both, over queries that both judged completely."""
+        """(queries,) the difference of the values by both, over queries that both judged
+        completely.
+        """
         found, names = self.estimates, self.study.run_names
-        rows = [(own[0], found.model_values.get(query)) for query, own in zip(found.drawn.tolist(), found.values, strict=True)]
-        off = np.array([model - people for people, model in rows if model is not None]).reshape(-1, len(names))
+        rows = [
+            (own[0], found.model_values.get(query))
+            for query, own in zip(found.drawn.tolist(), found.values, strict=True)
+        ]
+        off = np.array([model - people for people, model in rows if model is not None]).reshape(
+            -1, len(names)
+        )
         return off[:, names.index(pair[0])] - (off[:, names.index(pair[1])] if pair[1] else 0.0)
 
     def differences(self) -> Iterator[Row]:
-        """The sign of each difference by the model alone, and by the estimate that people correct."""
+        """The sign of each difference by the model alone, and by the estimate that people
+        correct.
+        """
         try:
-            corrected = {(each.run, each.against): each.middle.mean for each in self.estimates.differences()}
+            corrected = {
+                (each.run, each.against): each.middle.mean for each in self.estimates.differences()
+            }
         except NothingToEvaluate:
             corrected = {}
         for pair in self.estimates.pairs:
@@ -126,26 +164,50 @@ class ModelReport:
             return exact_mean(own[:, columns[0]] - own[:, columns[1]]) if len(own) else None
         rows = ~np.isnan(self.model.grade)
         gains = linear.gains(self.model.grade[rows])
-        return float(((found.weights[rows, columns[0]] - found.weights[rows, columns[1]]) * gains).sum())
+        return float(
+            ((found.weights[rows, columns[0]] - found.weights[rows, columns[1]]) * gains).sum()
+        )
 
     def notes(self) -> list[str]:
         """Notes on missing figures, and warnings of a bias that differs between systems."""
         if self.comparison is None:
-            return [f"no item has a grade of people and of {self.model.model}; judge some with `rankwell study judge`"]
+            return [
+                f"no item has a grade of people and of {self.model.model}; judge some with "
+                "`rankwell study judge`"
+            ]
         lacking = int((self.estimates.answers.answered & ~self.model.replied).sum())
-        found = [f"{lacking} judged items are not asked yet; agreement and bias leave them out"] if lacking else []
+        found = (
+            [f"{lacking} judged items are not asked yet; agreement and bias leave them out"]
+            if lacking
+            else []
+        )
         for each in self.biases:
-            if each.against and each.interval is not None and not each.interval[0] <= 0 <= each.interval[1]:
-                better, worse = (each.run, each.against) if each.sample.mean > 0 else (each.against, each.run)
+            if (
+                each.against
+                and each.interval is not None
+                and not each.interval[0] <= 0 <= each.interval[1]
+            ):
+                better, worse = (
+                    (each.run, each.against) if each.sample.mean > 0 else (each.against, each.run)
+                )
                 low, high = (figure(end, "share", signed=True) for end in each.interval)
-                what = f"warning: {self.model.model} favours {better} over {worse}: its bias differs by"
-                found.append(f"{what} {figure(each.sample.mean, 'share', signed=True)} [{low}, {high}]")
+                what = (
+                    f"warning: {self.model.model} favours {better} over {worse}: its bias differs "
+                    "by"
+                )
+                found.append(
+                    f"{what} {figure(each.sample.mean, 'share', signed=True)} [{low}, {high}]"
+                )
         return found
 
     def tables(self) -> list[list[Row]]:
         """The tables for people, those without rows left out."""
         comparison = self.comparison
-        coefficients = [] if comparison is None else list(comparison.shown(LEVEL, weighted=self.study.design == "items"))
+        coefficients = (
+            []
+            if comparison is None
+            else list(comparison.shown(LEVEL, weighted=self.study.design == "items"))
+        )
         confusion = [] if comparison is None else comparison.shown_confusion(self.study.grades)
         biases: list[Row] = [
             {
@@ -156,11 +218,15 @@ class ModelReport:
             for each in self.biases
             if not each.against
         ]
-        return [table for table in (coefficients, confusion, biases, list(self.differences())) if table]
+        return [
+            table for table in (coefficients, confusion, biases, list(self.differences())) if table
+        ]
 
     def rows(self) -> list[Row]:
         """The rows for programs."""
-        found = [] if self.comparison is None else list(self.comparison.rows(list(self.study.grades)))
+        found = (
+            [] if self.comparison is None else list(self.comparison.rows(list(self.study.grades)))
+        )
         for each in self.biases:
             low, high = each.interval or (None, None)
             names = {
@@ -170,10 +236,25 @@ class ModelReport:
                 "run": each.run,
                 "other_run": each.against or None,
             }
-            found.append({**names, "value": each.sample.mean, "low": low, "high": high, "queries": len(each.sample.values)})
+            found.append(
+                {
+                    **names,
+                    "value": each.sample.mean,
+                    "low": low,
+                    "high": high,
+                    "queries": len(each.sample.values),
+                }
+            )
         for row in self.differences():
-            names = {"kind": "sign", "judge": self.model.model, "run": row["run"], "other_run": row["against"]}
-            found.append({**names, "model_alone": row["model alone"], "corrected": row["corrected"]})
+            names = {
+                "kind": "sign",
+                "judge": self.model.model,
+                "run": row["run"],
+                "other_run": row["against"],
+            }
+            found.append(
+                {**names, "model_alone": row["model alone"], "corrected": row["corrected"]}
+            )
         return found
 
 
@@ -184,4 +265,9 @@ def _sign(value: float | None) -> str:
 
 
 def _interval(bounds: tuple[float, float] | None) -> str:
-    return "none" if bounds is None else f"[{figure(bounds[0], 'share', signed=True)}, {figure(bounds[1], 'share', signed=True)}]"
+    return (
+        "none"
+        if bounds is None
+        else f"[{figure(bounds[0], 'share', signed=True)}, "
+        f"{figure(bounds[1], 'share', signed=True)}]"
+    )

@@ -1,4 +1,6 @@
-"""Pages for judges elsewhere: a batch in one file that needs no server, and the merging of what comes back."""
+"""Pages for judges elsewhere: a batch in one file that needs no server, and the merging of what
+comes back.
+"""
 
 import hashlib
 from collections.abc import Sequence
@@ -28,7 +30,9 @@ from rankwell.tasks.study.pool_rows import batches_of
 
 
 class OfflinePage(NamedTuple):
-    """The outcome of writing a page: the number of items, of the batch (from 1, None for none), and notes."""
+    """The outcome of writing a page: the number of items, of the batch (from 1, None for none), and
+    notes.
+    """
 
     items: int
     batch: int | None
@@ -36,7 +40,8 @@ class OfflinePage(NamedTuple):
 
 
 class CollectedLines(NamedTuple):
-    """The outcome of merging a file: the judge, the lines that were new, those known before, those left out, and notes.
+    """The outcome of merging a file: the judge, the lines that were new, those known before, those
+    left out, and notes.
 
     older: new ones that answer an item that the judge has answered later elsewhere.
     """
@@ -48,8 +53,12 @@ class CollectedLines(NamedTuple):
     notes: Sequence[str]
 
 
-def write_offline_page(study: Study, judge: str, options: JudgeOptions, path: Path) -> OfflinePage | None:
-    """Leases the judge's batch and writes its unanswered items as a page; None where nothing is left."""
+def write_offline_page(
+    study: Study, judge: str, options: JudgeOptions, path: Path
+) -> OfflinePage | None:
+    """Leases the judge's batch and writes its unanswered items as a page; None where nothing is
+    left.
+    """
     gold = GoldItems.of(study, options)
     items = next_asks(study, judge, options, gold.pairs)
     if items is None:
@@ -58,7 +67,9 @@ def write_offline_page(study: Study, judge: str, options: JudgeOptions, path: Pa
     items = items._replace(asks=tuple(ask for ask in items.asks if ask not in answered))
     batch = _embedded(study, judge, items)
     write_text(path, judging_page(f"Judging: {judge}", batch).text)
-    return OfflinePage(len(items.asks), None if items.batch is None else items.batch.number + 1, gold.notes)
+    return OfflinePage(
+        len(items.asks), None if items.batch is None else items.batch.number + 1, gold.notes
+    )
 
 
 def _embedded(study: Study, judge: str, items: SittingItems) -> str:
@@ -72,25 +83,34 @@ def _embedded(study: Study, judge: str, items: SittingItems) -> str:
         texts[ask.query] = content["query"]
         asks.append({"query": places[ask.query], "content": content["item"], "ids": list(ask)})
     number = "rest" if items.batch is None else f"{items.batch.round}-{items.batch.number + 1}"
-    known = embedded_json({"ids": [list(ask) for ask in items.asks], "study": [study.identity, judge, number]})
-    identity = hashlib.sha256(f"{study.guideline_digest} {known}".encode("utf-8", "surrogateescape")).hexdigest()[:32]
+    known = embedded_json(
+        {"ids": [list(ask) for ask in items.asks], "study": [study.identity, judge, number]}
+    )
+    identity = hashlib.sha256(
+        f"{study.guideline_digest} {known}".encode("utf-8", "surrogateescape")
+    ).hexdigest()[:32]
     head = page_head(study, judge) | batch_counts(study, items.batch)
     return embedded_json(
         {
-            "identity": identity, "study": {"name": head["study"], "identity": study.identity},
-            "file": f"{judge}-batch-{number}", "digest": study.guideline_digest, "head": head,
-            "queries": [texts[query] for query in queries], "asks": asks,
+            "identity": identity,
+            "study": {"name": head["study"], "identity": study.identity},
+            "file": f"{judge}-batch-{number}",
+            "digest": study.guideline_digest,
+            "head": head,
+            "queries": [texts[query] for query in queries],
+            "asks": asks,
         }
-    )  # fmt: skip
+    )
 
 
 def collect_judgments(study: Study, place: str) -> CollectedLines:
-    """Appends the lines of a downloaded file that its judge's journal lacks, in order of time; the same file again adds none.
+    """Appends the lines of a downloaded file that its judge's journal lacks, in order of time; the
+    same file again adds none.
 
     Answers to items that the journal answers later are left out.
 
-    Raises BadInput, naming file and line, for a line that is not one of this study, even where both studies pool its item; then
-    nothing is read.
+    Raises BadInput, naming file and line, for a line that is not one of this study, even where both
+    studies pool its item; then nothing is read.
     """
     source = Source(place)
     lines, torn = _lines(source, study)
@@ -100,20 +120,37 @@ def collect_judgments(study: Study, place: str) -> CollectedLines:
         before = read_journal(journal, study.grades)[0] if journal.exists() else []
         known = {_identity(line) for line in before}
         latest = {(line.pair, line.purpose): line.time for line in before if line.is_final}
-        unknown = sorted((line for line in dict.fromkeys(lines) if _identity(line) not in known), key=lambda line: line.time)
-        new = [line for line in unknown if not line.is_final or line.time >= latest.get((line.pair, line.purpose), "")]
+        unknown = sorted(
+            (line for line in dict.fromkeys(lines) if _identity(line) not in known),
+            key=lambda line: line.time,
+        )
+        new = [
+            line
+            for line in unknown
+            if not line.is_final or line.time >= latest.get((line.pair, line.purpose), "")
+        ]
         append_lines(study, new)
     notes = [torn] if torn else []
-    return CollectedLines(judge, len(new), len(lines) - len(unknown), len(unknown) - len(new), notes)
+    return CollectedLines(
+        judge, len(new), len(lines) - len(unknown), len(unknown) - len(new), notes
+    )
 
 
 def _refuse_other_study(named: Any, study: Study, where: str) -> None:
     """Raises BadInput where a line was written for another study, or names none."""
-    if not isinstance(named, dict) or not all(isinstance(named.get(key), str) for key in ("name", "identity")):
-        raise BadInput(f"{where}: study is {shown(named)}; expected its name and identity, as pages of `--page` write them.")
+    if not isinstance(named, dict) or not all(
+        isinstance(named.get(key), str) for key in ("name", "identity")
+    ):
+        raise BadInput(
+            f"{where}: study is {shown(named)}; expected its name and identity, as pages of "
+            "`--page` write them."
+        )
     if named["identity"] != study.identity:
         other, own = (identity[:8] for identity in (named["identity"], study.identity))
-        what = f"judged for the study {shown(named['name'])} (identity {shown(other)}), not for {study.place} ({own!r})"
+        what = (
+            f"judged for the study {shown(named['name'])} (identity {shown(other)}), not for "
+            f"{study.place} ({own!r})"
+        )
         raise BadInput(f"{where}: {what}; collect it there.")
 
 
@@ -123,7 +160,9 @@ def _identity(line: JournalLine) -> tuple[Any, ...]:
 
 
 def _lines(source: Source, study: Study) -> tuple[list[JournalLine], str]:
-    """The lines of a downloaded file, and a note on a torn one. Raises BadInput for a file without a whole line."""
+    """The lines of a downloaded file, and a note on a torn one. Raises BadInput for a file without
+    a whole line.
+    """
     texts = list(enumerate(source.read().split(b"\n"), 1))
     found, judge, grades, torn = dict[int, JournalLine](), "", set(study.grades), ""
     for number, text in texts:
@@ -131,7 +170,9 @@ def _lines(source: Source, study: Study) -> tuple[list[JournalLine], str]:
             continue
         where = f"{source.name}:{number}"
         try:
-            content = parse_json(text, source.name, "a judgment per line", line=number, pairs=unique_keys)
+            content = parse_json(
+                text, source.name, "a judgment per line", line=number, pairs=unique_keys
+            )
         except BadLine:
             if number < len(texts) or not found:
                 raise
@@ -140,7 +181,10 @@ def _lines(source: Source, study: Study) -> tuple[list[JournalLine], str]:
         if not judge and isinstance(content, dict) and isinstance(content.get("judge"), str):  # pyright: ignore[reportUnknownMemberType]
             judge = content["judge"]
             if not is_judge_name(judge):
-                raise BadInput(f"{where}: {shown(judge)} is not the name of a judge; collect files of pages of this study.")
+                raise BadInput(
+                    f"{where}: {shown(judge)} is not the name of a judge; collect files of "
+                    "pages of this study."
+                )
         found[number] = journal_line(content, where, judge, grades)
         _refuse_other_study(content.get("study"), study, where)
     if not found:
@@ -148,6 +192,9 @@ def _lines(source: Source, study: Study) -> tuple[list[JournalLine], str]:
     pool = batches_of(study, {line.pair for line in found.values()})
     for number, line in found.items():
         if line.pair not in pool and line.purpose != "gold":
-            what = f"item {shown(line.item)} of query {shown(line.query)} is not in the pool of {study.place}"
+            what = (
+                f"item {shown(line.item)} of query {shown(line.query)} is not in the pool of "
+                f"{study.place}"
+            )
             raise BadInput(f"{source.name}:{number}: {what}; collect files of pages of this study.")
     return list(found.values()), torn

@@ -21,8 +21,8 @@ class PoolOptions:
     Parameters
     ----------
     measure
-        What is estimated: P, SDCG or RBP with a cut-off from sampled items; RR with a cut-off by reading down; any other measure
-        from whole queries, with --by.
+        What is estimated: P, SDCG or RBP with a cut-off from sampled items; RR with a cut-off by
+        reading down; any other measure from whole queries, with --by.
     purpose
         What judgments are spent on: differences between runs, or also their means.
     by
@@ -44,7 +44,8 @@ class PoolOptions:
     looks
         Estimates of differences that are planned; intervals and verdicts are corrected for so many.
     pairs_planned
-        Pairs of runs to correct for; by default those of the first estimate. Runs that are added later need it.
+        Pairs of runs to correct for; by default those of the first estimate. Runs that are added
+        later need it.
     level
         Level of the intervals before correction.
     seed
@@ -72,7 +73,9 @@ class PoolOptions:
         for name in ("depth", "batch", "looks", "pairs_planned"):
             value = getattr(self, name)
             if value is not None and value < 1:
-                raise BadUsage(f"--{name.replace('_', '-')} is {value}; expected a positive integer.")
+                raise BadUsage(
+                    f"--{name.replace('_', '-')} is {value}; expected a positive integer."
+                )
         if self.looks > 1000:
             raise BadUsage(f"--looks is {self.looks}; expected 1000 at most.")
         if self.seed < 0:
@@ -81,11 +84,20 @@ class PoolOptions:
 
     @property
     def drawn(self) -> int | None:
-        """The number of queries to draw, None where items are. Raises BadUsage for another form of --by."""
+        """The number of queries to draw, None where items are. Raises BadUsage for another form of
+        --by.
+        """
         if self.by is None:
             return None
-        if len(self.by) != 2 or self.by[0] != "queries" or not self.by[1].isdecimal() or int(self.by[1]) < 2:
-            raise BadUsage(f"--by {' '.join(self.by)}: expected `--by queries N` with at least 2 queries.")
+        if (
+            len(self.by) != 2
+            or self.by[0] != "queries"
+            or not self.by[1].isdecimal()
+            or int(self.by[1]) < 2
+        ):
+            raise BadUsage(
+                f"--by {' '.join(self.by)}: expected `--by queries N` with at least 2 queries."
+            )
         return int(self.by[1])
 
 
@@ -100,11 +112,13 @@ class EstimateOptions:
     purpose
         Whether means of runs are printed, too; the study must have been pooled for them.
     grade_by
-        Which grade of several judges counts: their median (of two the lower), the first judge's by name, or a named judge's.
+        Which grade of several judges counts: their median (of two the lower), the first judge's by
+        name, or a named judge's.
     mix_guidelines
         Use judgments that were made under several guidelines.
     model
-        Use the grades of this model as predictions, with those of people as truth; see `rankwell study model-judge`.
+        Use the grades of this model as predictions, with those of people as truth; see `rankwell
+        study model-judge`.
     """
 
     measure: Annotated[str | None, Option(("--measure", "-m"))] = None
@@ -125,7 +139,8 @@ class JudgeOptions:
     repeat
         Share of this judge's own items to show again, half a batch later at least.
     gold
-        File of judgments of pooled items that are known: one for every 20 items is mixed in. Estimates do not use the answers.
+        File of judgments of pooled items that are known: one for every 20 items is mixed in.
+        Estimates do not use the answers.
     """
 
     double: float = 0.0
@@ -141,7 +156,9 @@ class JudgeOptions:
 
 
 def known_grades(text: str) -> dict[float, str]:
-    """The names of grades by their numbers, in ascending order. Raises BadUsage for a scale that is not one."""
+    """The names of grades by their numbers, in ascending order. Raises BadUsage for a scale that is
+    not one.
+    """
     found: dict[float, str] = {}
     for part in text.split(","):
         number, equals, name = part.strip().partition("=")
@@ -151,7 +168,8 @@ def known_grades(text: str) -> dict[float, str]:
             grade = -1.0
         if not equals or not name.strip() or not 0 <= grade < 1000 or grade in found:
             raise BadUsage(
-                f"--grades {text!r}: {part.strip()!r} is not a new grade with its name; write 0=not relevant,1=relevant."
+                f"--grades {text!r}: {part.strip()!r} is not a new grade with its name; write "
+                "0=not relevant,1=relevant."
             )
         found[grade] = name.strip()
     if len(found) < 2 or min(found) != 0:
@@ -170,14 +188,17 @@ class ModelOptions:
     model
         Name of the model on that server; the replies are kept under it.
     callable
-        A function instead of a server, ./FILE.py:FUNCTION: of the texts of query and document, it returns a grade or a reply.
+        A function instead of a server, ./FILE.py:FUNCTION: of the texts of query and document, it
+        returns a grade or a reply.
     key
-        Key of the server, as a variable of the environment: '${NAME}'. It is never written or shown.
+        Key of the server, as a variable of the environment: '${NAME}'. It is never written or
+        shown.
     prompt
         File of the prompt, with the places {query} and {document}; by default our own.
     parameter
-        Parameter of the request, NAME=VALUE; several times for several. By default temperature=0 and max_tokens=512, in whose
-        place max_completion_tokens=N is sent where it is given; NAME= leaves one out.
+        Parameter of the request, NAME=VALUE; several times for several. By default temperature=0
+        and max_tokens=512, in whose place max_completion_tokens=N is sent where it is given; NAME=
+        leaves one out.
     longest
         Characters of a document that are sent.
     timeout
@@ -203,7 +224,10 @@ class ModelOptions:
         self.sent_parameters  # noqa: B018 - raises BadUsage
         for name in ("longest", "attempts", "jobs"):
             if getattr(self, name) < 1:
-                raise BadUsage(f"--{name.replace('_', '-')} is {getattr(self, name)}; expected a positive integer.")
+                raise BadUsage(
+                    f"--{name.replace('_', '-')} is {getattr(self, name)}; expected a "
+                    "positive integer."
+                )
         if self.jobs > 256:
             raise BadUsage(f"--jobs is {self.jobs}; expected 256 at most.")
         if not self.timeout > 0:
@@ -211,13 +235,16 @@ class ModelOptions:
 
     @property
     def sent_parameters(self) -> dict[str, Any]:
-        """The parameters of a request: values are JSON where they can be, else texts. Raises BadUsage."""
+        """The parameters of a request: values are JSON where they can be, else texts. Raises
+        BadUsage.
+        """
         named: dict[str, Any] = {}
         for text in self.parameter or ():
             name, equals, value = text.partition("=")
             if not equals or not name or name in named or name in ("model", "messages", "longest"):
                 raise BadUsage(
-                    f"--parameter {shown(text)}: expected NAME=VALUE, a NAME once, and none of model, messages, longest."
+                    f"--parameter {shown(text)}: expected NAME=VALUE, a NAME once, and none "
+                    "of model, messages, longest."
                 )
             try:
                 named[name] = json.loads(value) if value else None
@@ -225,6 +252,13 @@ class ModelOptions:
             except json.JSONDecodeError:
                 named[name] = value
             except ValueError as error:
-                raise BadUsage(f"--parameter {shown(text)}: {value} is not a number in JSON; give a finite number.") from error
+                raise BadUsage(
+                    f"--parameter {shown(text)}: {value} is not a number in JSON; give a "
+                    "finite number."
+                ) from error
         known = {} if named.get("max_completion_tokens") else {"max_tokens": 512}
-        return {name: value for name, value in ({"temperature": 0.0} | known | named).items() if value is not None}
+        return {
+            name: value
+            for name, value in ({"temperature": 0.0} | known | named).items()
+            if value is not None
+        }

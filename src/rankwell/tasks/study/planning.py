@@ -1,4 +1,6 @@
-"""Forecasts of a study: the half-widths of its intervals after more judgments, and the number that finds a difference."""
+"""Forecasts of a study: the half-widths of its intervals after more judgments, and the number that
+finds a difference.
+"""
 
 import math
 from bisect import bisect_left
@@ -24,26 +26,35 @@ _FEWEST = 10
 
 
 class PlannedStep(NamedTuple):
-    """A batch end. more, judged: judgments from now, and in all. forecast: standard errors there. queries: in the estimate."""
+    """A batch end. more, judged: judgments from now, and in all. forecast: standard errors there.
+    queries: in the estimate.
+    """
 
     more: int
     judged: int
     forecast: Forecast
     queries: int
 
-    def half_widths(self, level: float, *, exact: bool) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
-        """Half-widths for these queries and for queries like these. exact: whether nothing is left to chance for these."""
+    def half_widths(
+        self, level: float, *, exact: bool
+    ) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
+        """Half-widths for these queries and for queries like these. exact: whether nothing is left
+        to chance for these.
+        """
         from statistics import NormalDist
 
         t = student_quantile(level, max(self.queries - 1, 1))
         z = 0.0 if exact else NormalDist().inv_cdf((1 + level) / 2)
         these, like = (
-            tuple(factor * each for each in errors) for factor, errors in ((z, self.forecast.these), (t, self.forecast.like))
+            tuple(factor * each for each in errors)
+            for factor, errors in ((z, self.forecast.these), (t, self.forecast.like))
         )
         return (these[0], these[1], these[2]), (like[0], like[1], like[2])
 
     def finds(self, difference: float, level: float, place: int = 0) -> bool:
-        """Whether a difference of this size is found with 80 % power. place: 0 for the forecast, 1 and 2 for its range."""
+        """Whether a difference of this size is found with 80 % power. place: 0 for the forecast, 1
+        and 2 for its range.
+        """
         sd = self.forecast.like[place] * math.sqrt(self.queries)
         least = minimal_detectable_difference(sd, self.queries, alpha=1 - level, power=POWER)
         return least is not None and least <= difference
@@ -51,7 +62,9 @@ class PlannedStep(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class StudyForecasts:
-    """The forecasts of a study for one pair of runs: at every batch end from now on, the last one with everything judged."""
+    """The forecasts of a study for one pair of runs: at every batch end from now on, the last one
+    with everything judged.
+    """
 
     estimates: StudyEstimates
     pair: tuple[str, str]
@@ -68,14 +81,22 @@ class StudyForecasts:
 
     @property
     def is_flat(self) -> bool:
-        """Whether all judged queries have the same difference, which does not show how far others may differ."""
+        """Whether all judged queries have the same difference, which does not show how far others
+        may differ.
+        """
         return self.estimates.study.design != "items" and bool(np.ptp(self._values) == 0)
 
     def step(self, place: int) -> PlannedStep:
-        """The forecast at a batch end, by its place; made when it is needed, as each goes through all items."""
+        """The forecast at a batch end, by its place; made when it is needed, as each goes through
+        all items.
+        """
         if place not in self._steps:
             end, more = self._ends[place]
-            self._steps[place] = self._sampled(end) if self.estimates.study.design == "items" else self._whole(end, more)
+            self._steps[place] = (
+                self._sampled(end)
+                if self.estimates.study.design == "items"
+                else self._whole(end, more)
+            )
         return self._steps[place]
 
     @cached_property
@@ -92,14 +113,22 @@ class StudyForecasts:
         if len(self.estimates.drawn) < 2:
             first = "two queries are judged completely"
             if study.design == "reading":
-                first = f"the first {min(queries_read_together(study), len(study.queries))} queries are read down to their ends"
-            what = f"{study.place}: no forecast before {first}, because the spread of their differences is not known"
+                first = (
+                    f"the first {min(queries_read_together(study), len(study.queries))} queries "
+                    "are read down to their ends"
+                )
+            what = (
+                f"{study.place}: no forecast before {first}, because the spread of their "
+                "differences is not known"
+            )
             raise NothingToEvaluate(f"{what}; judge them with `rankwell study judge`.")
         return self.estimates.whole_values(self.pair)
 
     @cached_property
     def _ends(self) -> list[tuple[int, int]]:
-        """The ends, as numbers of finished batches of the last round or of judged queries, with the judgments from now."""
+        """The ends, as numbers of finished batches of the last round or of judged queries, with the
+        judgments from now.
+        """
         study = self.estimates.study
         if study.design == "items":
             batches = study.pool.batches[:, -1]
@@ -128,14 +157,20 @@ class StudyForecasts:
         judged = int(sampled.sum())
         base = ForecastItems.of(items, expected_shares(items, found.halves, pi), prior)
         more = judged - int(items.sampled.sum())
-        return PlannedStep(more, judged, forecast(base, pi, sampled, seed=study.seed), items.n_queries)
+        return PlannedStep(
+            more, judged, forecast(base, pi, sampled, seed=study.seed), items.n_queries
+        )
 
     def _drawn(self, end: int) -> tuple[Bools, Floats]:
-        """(items,) which are judged after so many batches of the last round, and the probability of each."""
+        """(items,) which are judged after so many batches of the last round, and the probability of
+        each.
+        """
         found, pool = self.estimates, self.estimates.study.pool
         batches, ranked = pool.batches[:, -1], priorities(pool.u, pool.sizes[:, -1])
         rest = ranked[(batches < 0) | (batches >= end)]
-        pi = np.maximum(found.inclusion, inclusion(pool.sizes[:, -1], float(rest.min(initial=np.inf))))
+        pi = np.maximum(
+            found.inclusion, inclusion(pool.sizes[:, -1], float(rest.min(initial=np.inf)))
+        )
         return found.sampled | ((batches >= 0) & (batches < end)), pi
 
     def _whole(self, n: int, more: int) -> PlannedStep:
@@ -155,12 +190,18 @@ def listed_steps(forecasts: StudyForecasts) -> list[PlannedStep]:
     return [forecasts.step(place) for place in (*places, len(forecasts.more) - 1)]
 
 
-def judgments_needed(forecasts: StudyForecasts, difference: float, level: float) -> tuple[int | None, ...]:
-    """More judgments for 80 % power at a difference, with the range that the forecast leaves; None where all are not enough."""
+def judgments_needed(
+    forecasts: StudyForecasts, difference: float, level: float
+) -> tuple[int | None, ...]:
+    """More judgments for 80 % power at a difference, with the range that the forecast leaves; None
+    where all are not enough.
+    """
 
     def _needed(bound: int) -> int | None:
         n = len(forecasts.more)
-        place = bisect_left(range(n), True, key=lambda each: forecasts.step(each).finds(difference, level, bound))
+        place = bisect_left(
+            range(n), True, key=lambda each: forecasts.step(each).finds(difference, level, bound)
+        )
         return forecasts.more[place] if place < n else None
 
     return tuple(map(_needed, (0, 1, 2)))

@@ -1,4 +1,6 @@
-"""Runs to a pool: the first items of each query, their permanent numbers and sizes, the order of judging, batches."""
+"""Runs to a pool: the first items of each query, their permanent numbers and sizes, the order of
+judging, batches.
+"""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -17,7 +19,12 @@ from rankwell.evaluation.bounds import is_reciprocal
 from rankwell.evaluation.linear import LinearMeasure
 from rankwell.io import files as io
 from rankwell.report.present import Progress
-from rankwell.stats.priority_sampling import permanent_numbers, prior_relevance, priorities, sampling_sizes
+from rankwell.stats.priority_sampling import (
+    permanent_numbers,
+    prior_relevance,
+    priorities,
+    sampling_sizes,
+)
 from rankwell.store import encode_id
 from rankwell.tasks.study.folder import Study, StudyPool
 from rankwell.tasks.study.options import Design
@@ -28,20 +35,31 @@ _LEAST_BATCH, _MOST_BATCH = 100, 500
 
 
 def study_measure(text: str, grades: Sequence[float]) -> Measure:
-    """The measure of a study, with the highest grade of its scale where the measure needs one. Raises BadUsage."""
+    """The measure of a study, with the highest grade of its scale where the measure needs one.
+    Raises BadUsage.
+    """
     top = max(grades)
     name, at, cut = text.partition("@")
     measure = parse_measure(f"SDCG(max_rel={top:g}){at}{cut}" if name.lower() == "sdcg" else text)
-    if measure.name == "RBP" and measure.parameters["rel"] is None and measure.parameters["scale"] == "grade":
+    if (
+        measure.name == "RBP"
+        and measure.parameters["rel"] is None
+        and measure.parameters["scale"] == "grade"
+    ):
         measure = measure.with_parameters(scale="max", max_rel=top)
     rel = measure.parameters.get("rel")
     if rel is not None and not 0 < rel <= top:
-        raise BadUsage(f"{measure}: no grade of the scale is {rel:g} or more; grades are {', '.join(f'{g:g}' for g in grades)}.")
+        raise BadUsage(
+            f"{measure}: no grade of the scale is {rel:g} or more; grades are "
+            f"{', '.join(f'{g:g}' for g in grades)}."
+        )
     return measure
 
 
 def design_of(measure: Measure, drawn: int | None) -> Design:
-    """The design that a measure allows. Raises BadUsage for one that sampled items do not estimate."""
+    """The design that a measure allows. Raises BadUsage for one that sampled items do not
+    estimate.
+    """
     if drawn is not None:
         return "queries"
     if is_reciprocal(measure):
@@ -49,17 +67,26 @@ def design_of(measure: Measure, drawn: int | None) -> Design:
     if LinearMeasure.of(measure) is not None:
         return "items"
     linear = "P, SDCG or RBP with a cut-off, RR with a cut-off"
-    raise BadUsage(f"{measure} cannot be estimated from sampled items; draw whole queries (--by queries N), or choose {linear}.")
+    raise BadUsage(
+        f"{measure} cannot be estimated from sampled items; draw whole queries (--by queries "
+        f"N), or choose {linear}."
+    )
 
 
 def pool_depth(measure: Measure, depth: int | None, design: Design) -> int:
-    """The number of first ranks that are pooled. Raises BadUsage where it does not suit the measure."""
+    """The number of first ranks that are pooled. Raises BadUsage where it does not suit the
+    measure.
+    """
     cutoff = measure.cutoff
     chosen = depth or cutoff
     if chosen is None:
-        raise BadUsage(f"{measure} looks at whole rankings; say with --depth how many ranks are pooled.")
+        raise BadUsage(
+            f"{measure} looks at whole rankings; say with --depth how many ranks are pooled."
+        )
     if cutoff is not None and chosen < cutoff:
-        raise BadUsage(f"--depth {chosen}: {measure} looks at {cutoff} ranks; pool at least so many.")
+        raise BadUsage(
+            f"--depth {chosen}: {measure} looks at {cutoff} ranks; pool at least so many."
+        )
     if design == "queries":
         refuse_shallow(measure, chosen)
     return chosen
@@ -69,15 +96,20 @@ def refuse_shallow(measure: Measure, depth: int) -> None:
     """Raises BadUsage for a measure whose recall base needs a deeper pool."""
     least = _DEEP.get(measure.name, 0)
     if depth < least:
-        raise BadUsage(f"{measure} needs all relevant items; pool a study with at least {least} ranks: --depth {least}.")
+        raise BadUsage(
+            f"{measure} needs all relevant items; pool a study with at least {least} ranks: "
+            f"--depth {least}."
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class PooledRanks:
-    """The first ranks of all runs. queries, names: ids of queries and of items, in the order of their bytes.
+    """The first ranks of all runs. queries, names: ids of queries and of items, in the order of
+    their bytes.
 
-    query, item: (items,) indices into them, ascending. ranks: (items, runs), 0 where a run lacks it. earlier: (items,) the row of
-    each item in the pool of the earlier rounds, -1 for a new one. notes: of the readers of the runs.
+    query, item: (items,) indices into them, ascending. ranks: (items, runs), 0 where a run lacks
+    it. earlier: (items,) the row of each item in the pool of the earlier rounds, -1 for a new one.
+    notes: of the readers of the runs.
     """
 
     queries: tuple[str, ...]
@@ -98,18 +130,26 @@ def pooled_ranks(
     earlier: StudyPool | None = None,
     progress: Progress = None,
 ) -> PooledRanks:
-    """The union of the first `depth` items of the runs, behind the ranks of an earlier pool over the same queries.
+    """The union of the first `depth` items of the runs, behind the ranks of an earlier pool over
+    the same queries.
 
-    known: the ids of the queries, sorted where there is an earlier pool. columns: those of the runs. Queries that no run has are
-    left out.
-    Raises BadInput for a query of a run that is not known, and for ids that are not UTF-8; NothingToEvaluate for empty runs.
+    known: the ids of the queries, sorted where there is an earlier pool. columns: those of the
+    runs. Queries that no run has are left out.
+    Raises BadInput for a query of a run that is not known, and for ids that are not UTF-8;
+    NothingToEvaluate for empty runs.
     """
     queries = sort_ids(known)
-    judgments = Judgments(tuple(queries), np.zeros(len(queries) + 1, dtype=np.int64), [], np.zeros(0))
+    judgments = Judgments(
+        tuple(queries), np.zeros(len(queries) + 1, dtype=np.int64), [], np.zeros(0)
+    )
     # Each new item gets the next number.
     numbers: defaultdict[str, int] = defaultdict()
     numbers.default_factory = numbers.__len__
-    parts = list[_Ranked]() if earlier is None else [_Ranked.of(earlier.query, earlier.item.tolist(), earlier.ranks, numbers)]
+    parts = (
+        list[_Ranked]()
+        if earlier is None
+        else [_Ranked.of(earlier.query, earlier.item.tolist(), earlier.ranks, numbers)]
+    )
     notes = list[str]()
     for run in runs:
         report = None if progress is None else partial(progress, run)
@@ -136,13 +176,20 @@ def pooled_ranks(
         before[np.searchsorted(pool, keys[0])] = np.arange(len(keys[0]))
     owner, item = np.divmod(pool, len(names))
     is_first = np.diff(owner, prepend=-1) > 0
-    kept, ids = tuple(queries[query] for query in owner[is_first].tolist()), [names[each] for each in order.tolist()]
+    kept, ids = (
+        tuple(queries[query] for query in owner[is_first].tolist()),
+        [names[each] for each in order.tolist()],
+    )
     _refuse_bytes(kept, ids)
-    return PooledRanks(kept, ids, np.cumsum(is_first) - 1, item, ranks, before, tuple(dict.fromkeys(notes)))
+    return PooledRanks(
+        kept, ids, np.cumsum(is_first) - 1, item, ranks, before, tuple(dict.fromkeys(notes))
+    )
 
 
 class _Ranked(NamedTuple):
-    """Rows of one source: the index of the query, the number of the item, and the ranks in its runs, (rows, runs)."""
+    """Rows of one source: the index of the query, the number of the item, and the ranks in its
+    runs, (rows, runs).
+    """
 
     query: Ints
     item: Ints
@@ -154,17 +201,28 @@ class _Ranked(NamedTuple):
         return self.ranks.shape[1]
 
     @classmethod
-    def of(cls, query: Ints, items: Sequence[str], ranks: Ints, numbers: dict[str, int]) -> "_Ranked":
+    def of(
+        cls, query: Ints, items: Sequence[str], ranks: Ints, numbers: dict[str, int]
+    ) -> "_Ranked":
         """The rows with the items by their numbers, of which new ones get the next."""
-        return cls(query, np.fromiter(map(numbers.__getitem__, items), dtype=np.int64, count=len(items)), ranks)
+        return cls(
+            query,
+            np.fromiter(map(numbers.__getitem__, items), dtype=np.int64, count=len(items)),
+            ranks,
+        )
 
 
 def _first_items(run: str, hits: Hits, *, is_new: bool) -> Ranking:
     """The first items of each query of a run. Raises BadInput for an unknown query."""
     if hits.unknown:
-        advice = "add it to the file of --query-texts" if is_new else "take it out of the run, or pool a study of its own"
+        advice = (
+            "add it to the file of --query-texts"
+            if is_new
+            else "take it out of the run, or pool a study of its own"
+        )
         raise BadInput(
-            f"{run}: query {shown(min(hits.unknown))} {'has no text' if is_new else 'is not of this study'}; {advice}."
+            f"{run}: query {shown(min(hits.unknown))} "
+            f"{'has no text' if is_new else 'is not of this study'}; {advice}."
         )
     if hits.top is None:
         raise NothingToEvaluate(f"{run} has no items.")
@@ -177,15 +235,26 @@ def _refuse_bytes(queries: Sequence[str], items: Sequence[str]) -> None:
         try:
             each.encode("utf-8")
         except UnicodeEncodeError as error:
-            raise BadInput(f"the id {shown(each)} is not UTF-8, and a study cannot hold it; rename it in every file.") from error
+            raise BadInput(
+                f"the id {shown(each)} is not UTF-8, and a study cannot hold it; rename it in "
+                "every file."
+            ) from error
 
 
 def rank_weights(measure: Measure, ranks: Ints) -> Floats:
-    """(items, runs) the weight of each item in the measure of each run; 1 for a measure that is not linear."""
+    """(items, runs) the weight of each item in the measure of each run; 1 for a measure that is not
+    linear.
+    """
     linear = LinearMeasure.of(measure)
     if linear is None:
         return (ranks > 0).astype(np.float64)
-    return np.concatenate([np.zeros(1), linear.weights, np.zeros(max(int(ranks.max(initial=0)) - len(linear.weights), 0))])[ranks]
+    return np.concatenate(
+        [
+            np.zeros(1),
+            linear.weights,
+            np.zeros(max(int(ranks.max(initial=0)) - len(linear.weights), 0)),
+        ]
+    )[ranks]
 
 
 def default_batch(queries: int) -> int:
@@ -193,13 +262,19 @@ def default_batch(queries: int) -> int:
     return min(_MOST_BATCH, max(_LEAST_BATCH, 3 * queries))
 
 
-def order_pool(found: PooledRanks, study: Study, answered: Bools, earlier: tuple[Floats, Ints] | None = None) -> StudyPool:
-    """The pool in the order of asking, with the sizes and batches of the new round behind those of earlier ones.
+def order_pool(
+    found: PooledRanks, study: Study, answered: Bools, earlier: tuple[Floats, Ints] | None = None
+) -> StudyPool:
+    """The pool in the order of asking, with the sizes and batches of the new round behind those of
+    earlier ones.
 
-    answered: (items,) those that need no judgment any more. earlier: sizes and batches of earlier rounds, (items, rounds).
+    answered: (items,) those that need no judgment any more. earlier: sizes and batches of earlier
+    rounds, (items, rounds).
     """
     names, n_items = [encode_id(query) for query in found.queries], len(found.item)
-    u = permanent_numbers(study.seed, names, list(map(encode_id, found.names)), rows=[found.query, found.item])
+    u = permanent_numbers(
+        study.seed, names, list(map(encode_id, found.names)), rows=[found.query, found.item]
+    )
     some = found.ranks > 0
     best = np.where(some, found.ranks, np.iinfo(np.int64).max).min(axis=1)
     prior = prior_relevance(best, (found.ranks.min(axis=1) > 0))
@@ -208,16 +283,23 @@ def order_pool(found: PooledRanks, study: Study, answered: Bools, earlier: tuple
         sizes = sampling_sizes(weights, prior, for_means=study.purpose == "means")
         keys = (priorities(u, sizes),)
     else:
-        # Whole queries are drawn by a permanent number of their own; within one the order of items is that of their numbers.
+        # Whole queries are drawn by a permanent number of their own; within one the order of items
+        # is that of their numbers.
         number = permanent_numbers(study.seed, names)
         place = np.empty(len(names), dtype=np.int64)
         place[np.argsort(number, kind="stable")] = np.arange(len(names))
-        sizes = (place[found.query] < (len(names) if study.drawn is None else study.drawn)).astype(np.float64)
+        sizes = (place[found.query] < (len(names) if study.drawn is None else study.drawn)).astype(
+            np.float64
+        )
         keys = (u, place[found.query].astype(np.float64), -sizes)
     # Rows are in the order of their ids already, which breaks ties.
     order = np.lexsort(keys)
     batches = _batches(order, sizes, answered, found.query, study)
-    before = (np.zeros((n_items, 0)), np.zeros((n_items, 0), dtype=np.int64)) if earlier is None else earlier
+    before = (
+        (np.zeros((n_items, 0)), np.zeros((n_items, 0), dtype=np.int64))
+        if earlier is None
+        else earlier
+    )
     pool = StudyPool(
         query=found.query,
         item=np.array(found.names, dtype=object)[found.item],
@@ -231,7 +313,9 @@ def order_pool(found: PooledRanks, study: Study, answered: Bools, earlier: tuple
 
 
 def _batches(order: Ints, sizes: Floats, answered: Bools, query: Ints, study: Study) -> Ints:
-    """(items,) the number of each item's batch, of so many items to ask; whole queries stay together; -1 where never asked."""
+    """(items,) the number of each item's batch, of so many items to ask; whole queries stay
+    together; -1 where never asked.
+    """
     chosen = order[sizes[order] > 0]
     batches = np.full(len(order), -1, dtype=np.int64)
     if study.design == "reading":

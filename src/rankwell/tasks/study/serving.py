@@ -14,7 +14,9 @@ from rankwell.tasks.study.opening import opening_file
 from rankwell.tasks.study.options import JudgeOptions
 
 
-def serve_session(study: Study, judge: str, options: JudgeOptions, *, browser: bool) -> tuple[int, Sequence[str]]:
+def serve_session(
+    study: Study, judge: str, options: JudgeOptions, *, browser: bool
+) -> tuple[int, Sequence[str]]:
     """Serves the page of a judge until Ctrl-C; returns the number of lines written, and notes.
 
     Raises BadUsage where another process has the judge's journal.

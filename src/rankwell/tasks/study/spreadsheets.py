@@ -1,4 +1,6 @@
-"""Batches as CSV for people who judge in a spreadsheet: written with texts, read back with every row checked."""
+"""Batches as CSV for people who judge in a spreadsheet: written with texts, read back with every
+row checked.
+"""
 
 import csv
 from collections.abc import Mapping, Sequence
@@ -11,7 +13,14 @@ from rankwell.errors import BadInput, BadLine, count_of, shown
 from rankwell.store import Source, packing
 from rankwell.tasks.study.batches import Batch, lease_batch
 from rankwell.tasks.study.folder import Study
-from rankwell.tasks.study.journal import JournalLine, append_lines, check_judge, last_answers, now, read_journals
+from rankwell.tasks.study.journal import (
+    JournalLine,
+    append_lines,
+    check_judge,
+    last_answers,
+    now,
+    read_journals,
+)
 from rankwell.tasks.study.pool_rows import batches_of
 
 COLUMNS = ("query", "query text", "item", "item text", "grade", "note")
@@ -20,7 +29,8 @@ _WORDS = {"u": "unknown", "s": "open"}
 
 
 class SheetOutcome(NamedTuple):
-    """The outcome of an import: judgments that were new, rows that were there already, rows without a grade.
+    """The outcome of an import: judgments that were new, rows that were there already, rows without
+    a grade.
 
     replaced: those of the new ones in whose place the journal had another judgment.
     """
@@ -32,7 +42,9 @@ class SheetOutcome(NamedTuple):
 
 
 def export_batch(study: Study, judge: str, path: Path) -> tuple[Batch, int] | None:
-    """Leases the judge's batch and writes its unanswered items; returns it with their number, None where nothing is left."""
+    """Leases the judge's batch and writes its unanswered items; returns it with their number, None
+    where nothing is left.
+    """
     batch = lease_batch(study, judge)
     if batch is None:
         return None
@@ -64,42 +76,66 @@ def _unguarded(cell: str) -> str:
 
 
 def import_batch(study: Study, judge: str, place: str, *, replace: bool = False) -> SheetOutcome:
-    """Appends the grades of a spreadsheet to the judge's journal; rows that are there already change nothing.
+    """Appends the grades of a spreadsheet to the judge's journal; rows that are there already
+    change nothing.
 
-    replace: whether rows that differ from the journal count, which may be newer: a sheet has no times.
-    Raises BadInput, naming file and line, for a grade outside the scale, an item outside the pool, one that is graded
+    replace: whether rows that differ from the journal count, which may be newer: a sheet has no
+    times.
+    Raises BadInput, naming file and line, for a grade outside the scale, an item outside the pool,
+    one that is graded
     twice, and without `replace` for rows that differ from the journal; then nothing is read.
     """
     check_judge(judge)
     source = Source(place)
     rows = _rows(source)
     own = [line for line in read_journals(study).lines if line.judge == judge and line.is_answer]
-    known, decided = {line.pair: line for line in own}, {line.pair for line in own if line.action != "open"}
+    known, decided = (
+        {line.pair: line for line in own},
+        {line.pair for line in own if line.action != "open"},
+    )
     differing = list[tuple[JournalLine, JournalLine, str]]()
-    pool = batches_of(study, {(_unguarded(row["query"]), _unguarded(row["item"])) for _, row in rows})
+    pool = batches_of(
+        study, {(_unguarded(row["query"]), _unguarded(row["item"])) for _, row in rows}
+    )
     lines, old, blank = list[JournalLine](), 0, 0
     first = dict[tuple[str, str], int]()
     for position, (number, row) in enumerate(rows, 1):
         query, item, text = (_unguarded(row[name]) for name in ("query", "item", "grade"))
         where = f"{source.name}:{number}"
         if (query, item) not in pool:
-            raise BadInput(f"{where}: item {shown(item)} of query {shown(query)} is not in the pool; take the row out.")
+            raise BadInput(
+                f"{where}: item {shown(item)} of query {shown(query)} is not in the pool; "
+                "take the row out."
+            )
         if not text.strip():
             blank += 1
             continue
         grade, action = _grade(text.strip(), study, where)
         if (query, item) in first:
-            what = f"item {shown(item)} of query {shown(query)} is in line {first[query, item]}, too; keep one of the rows."
+            what = (
+                f"item {shown(item)} of query {shown(query)} is in line {first[query, item]}, "
+                "too; keep one of the rows."
+            )
             raise BadInput(f"{where}: {what}")
         first[query, item], note = number, row.get("note", "") or ""
-        line = JournalLine(now(), judge, query, item, grade, action, note, None, position, study.guideline_digest)
+        line = JournalLine(
+            now(), judge, query, item, grade, action, note, None, position, study.guideline_digest
+        )
         before = known.get((query, item))
-        if before is not None and (before.grade, before.action, before.note) == (grade, action, note or before.note):
+        if before is not None and (before.grade, before.action, before.note) == (
+            grade,
+            action,
+            note or before.note,
+        ):
             old += 1
             continue
         lines.append(line)
         # A note where there was none takes nothing back.
-        if before is not None and before.pair in decided and (before.grade, before.action, before.note) != (grade, action, ""):
+        if (
+            before is not None
+            and before.pair in decided
+            and (before.grade, before.action, before.note) != (grade, action, "")
+        ):
             differing.append((line, before, where))
     if differing and not replace:
         raise _older(differing, source.name)
@@ -112,10 +148,15 @@ def _older(differing: Sequence[tuple[JournalLine, JournalLine, str]], name: str)
     line, before, where = differing[0]
     row, kept = (_shown_answer(each) for each in (line, before))
     if row == kept:
-        row, kept = (f"{answer} with the note {shown(each.note)}" for answer, each in ((row, line), (kept, before)))
+        row, kept = (
+            f"{answer} with the note {shown(each.note)}"
+            for answer, each in ((row, line), (kept, before))
+        )
     n = count_of(len(differing), "row differs from the journal", "rows differ from the journal")
     what = f"{where}: {row}; the journal has {kept} of {before.time} ({n})"
-    return BadInput(f"{what}. If {name} is newer, take its judgments with --replace; else take these rows out.")
+    return BadInput(
+        f"{what}. If {name} is newer, take its judgments with --replace; else take these rows out."
+    )
 
 
 def _shown_answer(line: JournalLine) -> str:
@@ -123,7 +164,9 @@ def _shown_answer(line: JournalLine) -> str:
 
 
 def _rows(source: Source) -> list[tuple[int, dict[str, str]]]:
-    """The rows with the numbers of their last lines. Raises BadInput for another encoding, and for missing columns."""
+    """The rows with the numbers of their last lines. Raises BadInput for another encoding, and for
+    missing columns.
+    """
     try:
         text = source.read().decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -133,10 +176,16 @@ def _rows(source: Source) -> list[tuple[int, dict[str, str]]]:
     header, *rows = delimited_rows(text, source.name, delimiter) or [DelimitedRow(1, [])]
     missing = [name for name in ("query", "item", "grade") if name not in header.fields]
     if missing:
-        raise BadInput(f"{source.name}:1: no column {missing[0]!r}; import a file that `study judge --export` wrote.")
+        raise BadInput(
+            f"{source.name}:1: no column {missing[0]!r}; import a file that `study judge "
+            "--export` wrote."
+        )
     long = next((row for row in rows if len(row.fields) > len(header.fields)), None)
     if long is not None:
-        what = f"{source.name}:{long.line}: {len(long.fields)} cells, the header has {len(header.fields)}"
+        what = (
+            f"{source.name}:{long.line}: {len(long.fields)} cells, the header has "
+            f"{len(header.fields)}"
+        )
         raise BadLine(f"{what}; {advice_on_cells(delimiter)}.")
     return [(row.line, dict(zip_longest(header.fields, row.fields, fillvalue=""))) for row in rows]
 
@@ -151,5 +200,8 @@ def _grade(text: str, study: Study, where: str) -> tuple[float | None, str]:
         grade = -1.0
     if grade not in study.grades:
         listed = ", ".join(f"{each:g}" for each in study.grades)
-        raise BadInput(f"{where}: grade {shown(text)}; expected {listed}, u (cannot tell), s (left open), or nothing.")
+        raise BadInput(
+            f"{where}: grade {shown(text)}; expected {listed}, u (cannot tell), s (left "
+            "open), or nothing."
+        )
     return grade, ""

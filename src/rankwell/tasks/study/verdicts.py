@@ -1,4 +1,6 @@
-"""Estimates in words and rows: which run is better, with which confidence, and what leaves it open."""
+"""Estimates in words and rows: which run is better, with which confidence, and what leaves it
+open.
+"""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -14,9 +16,11 @@ Bounds = tuple[float, float] | None
 
 
 class StudyVerdict(NamedTuple):
-    """An estimate at a level. these, like: the intervals, widened by what unknown grades leave open; None where there is none.
+    """An estimate at a level. these, like: the intervals, widened by what unknown grades leave
+    open; None where there is none.
 
-    sign: 1 where the run is better, -1 where it is worse, 0 for no significant difference, None for no verdict. reason: why not.
+    sign: 1 where the run is better, -1 where it is worse, 0 for no significant difference, None for
+    no verdict. reason: why not.
     """
 
     estimate: StudyEstimate
@@ -32,13 +36,20 @@ class StudyVerdict(NamedTuple):
         open_ = f"it depends on {count_of(found.unknown, 'judged item')} without a grade"
         if not math.isfinite(found.most.mean - found.least.mean):
             return cls(found, None, None, level, None, refusal or open_)
-        these, like = (_hull(found, name, level) for name in ("these_queries", "queries_like_these"))
+        these, like = (
+            _hull(found, name, level) for name in ("these_queries", "queries_like_these")
+        )
         ends = [_sign(each.queries_like_these(level)) for each in (found.least, found.most)]
         if refusal:
             return cls(found, these, like, level, None, refusal)
         if like is None:
-            few, same = f"fewer than {FEWEST_QUERIES} queries", "every query has the same value, which shows nothing of others"
-            return cls(found, these, like, level, None, few if found.queries < FEWEST_QUERIES else same)
+            few, same = (
+                f"fewer than {FEWEST_QUERIES} queries",
+                "every query has the same value, which shows nothing of others",
+            )
+            return cls(
+                found, these, like, level, None, few if found.queries < FEWEST_QUERIES else same
+            )
         if ends[0] != ends[1]:
             return cls(found, these, like, level, None, open_)
         return cls(found, these, like, level, ends[0])
@@ -76,7 +87,9 @@ class StudyVerdict(NamedTuple):
             "run": found.run,
             **({"against": found.against} if signed else {}),
             "difference" if signed else "mean": figure(found.middle.mean, unit, signed=signed),
-            "these queries": "exact" if self.is_exact else _interval(self.these, unit, signed=signed),
+            "these queries": "exact"
+            if self.is_exact
+            else _interval(self.these, unit, signed=signed),
             "queries like these": _interval(self.like, unit, signed=signed),
             "judged": found.judged,
         }
@@ -89,9 +102,15 @@ class StudyVerdict(NamedTuple):
         like, mean = self.like, found.middle.mean
         if self.sign < 0:  # the better run comes first
             like, mean = None if like is None else (-like[1], -like[0]), -mean
-        size = f"{figure(mean, unit, signed=True)}, {100 * self.level:.4g} % interval {_interval(like, unit, signed=True)}"
+        size = (
+            f"{figure(mean, unit, signed=True)}, {100 * self.level:.4g} % interval "
+            f"{_interval(like, unit, signed=True)}"
+        )
         if self.sign == 0:
-            return f"No significant difference between {found.run} and {found.against} by {measure} ({size})."
+            return (
+                f"No significant difference between {found.run} and {found.against} by {measure} "
+                f"({size})."
+            )
         better, worse = (found.run, found.against) if self.sign > 0 else (found.against, found.run)
         return f"{better} is better than {worse} by {measure} ({size})."
 
@@ -108,7 +127,11 @@ def _sign(interval: Bounds) -> int:
 
 
 def _interval(bounds: Bounds, unit: Unit, *, signed: bool) -> str:
-    return "none" if bounds is None else f"[{figure(bounds[0], unit, signed=signed)}, {figure(bounds[1], unit, signed=signed)}]"
+    return (
+        "none"
+        if bounds is None
+        else f"[{figure(bounds[0], unit, signed=signed)}, {figure(bounds[1], unit, signed=signed)}]"
+    )
 
 
 def sentences(verdicts: Sequence[StudyVerdict], measure: str) -> Iterator[str]:

@@ -1,7 +1,8 @@
-"""Fusion: several runs of the same queries become one. A file of this folder declares methods, or what they make of scores.
+"""Fusion: several runs of the same queries become one. A file of this folder declares methods, or
+what they make of scores.
 
-Nothing here depends on the order of rows, nor on the order of runs where they have no weights: items of a query stand in the
-order of ties, and what runs add is added in the order of its size.
+Nothing here depends on the order of rows, nor on the order of runs where they have no weights:
+items of a query stand in the order of ties, and what runs add is added in the order of its size.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -24,17 +25,20 @@ if TYPE_CHECKING:
 
 Reads = Literal["ranks", "scores"]
 Absent = Literal["zero", "lowest", "rest"]
-"""Scores of an item that a run lacks where scores are added: 0, that of the run's last item of the query, or, for the
-normalisation borda alone, the mean of the places that the run leaves empty."""
+"""Scores of an item that a run lacks where scores are added: 0, that of the run's last item of the
+query, or, for the normalisation borda alone, the mean of the places that the run leaves empty.
+"""
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, eq=False)
 class RunLists(QueryRows):
-    """The lists of several runs side by side: a row per query and item that any of them has, in the order of ties.
+    """The lists of several runs side by side: a row per query and item that any of them has, in the
+    order of ties.
 
-    queries: ids. offsets: (queries + 1,) where the rows of each query begin. items: (rows,) ids, by falling bytes in a query.
-    ranks: (runs, rows) from 1, 0 where the run lacks the item. scores: (runs, rows) NaN there.
+    queries: ids. offsets: (queries + 1,) where the rows of each query begin. items: (rows,) ids, by
+    falling bytes in a query. ranks: (runs, rows) from 1, 0 where the run lacks the item. scores:
+    (runs, rows) NaN there.
     """
 
     items: Sequence[str]
@@ -42,8 +46,12 @@ class RunLists(QueryRows):
     scores: Floats
 
     @classmethod
-    def of(cls, rankings: Sequence[Ranking], queries: Sequence[str], *, depth: int | None = None) -> "RunLists":
-        """The lists of some queries; a run may lack any of them. depth: how many first items of each list are taken."""
+    def of(
+        cls, rankings: Sequence[Ranking], queries: Sequence[str], *, depth: int | None = None
+    ) -> "RunLists":
+        """The lists of some queries; a run may lack any of them. depth: how many first items of
+        each list are taken.
+        """
         items, offsets = list[str](), [0]
         places: list[list[Ints]] = [[] for _ in rankings]
         values: list[list[Floats]] = [[] for _ in rankings]
@@ -55,7 +63,9 @@ class RunLists(QueryRows):
             items += names
             offsets.append(len(items))
             for run, own in enumerate(found):
-                places[run].append(np.fromiter(map(place.__getitem__, own), dtype=np.int64, count=len(own)))
+                places[run].append(
+                    np.fromiter(map(place.__getitem__, own), dtype=np.int64, count=len(own))
+                )
                 values[run].append(rankings[run].scores[listed[run]])
         ranks = np.zeros((len(rankings), len(items)), dtype=np.int64)
         scores = np.full(ranks.shape, np.nan)
@@ -64,7 +74,10 @@ class RunLists(QueryRows):
                 scores[run, rows] = numbers
                 ranks[run, _best_first(numbers, rows)] = np.arange(1, len(rows) + 1)
             if np.count_nonzero(ranks[run]) < sum(map(len, own)):
-                raise DuplicateItem(f"run {run + 1} has an item of a query twice; keep one of them before runs are fused.")
+                raise DuplicateItem(
+                    f"run {run + 1} has an item of a query twice; keep one of them before "
+                    "runs are fused."
+                )
         if depth is not None:
             scores[ranks > depth] = np.nan
             ranks[ranks > depth] = 0
@@ -85,7 +98,9 @@ class RunLists(QueryRows):
     def lengths(self) -> Ints:
         """(runs, queries) how many items each list has."""
         n = len(self.queries)
-        return np.array([np.bincount(self.query_of_row[own], minlength=n) for own in self.found], np.int64).reshape(-1, n)
+        return np.array(
+            [np.bincount(self.query_of_row[own], minlength=n) for own in self.found], np.int64
+        ).reshape(-1, n)
 
     def only(self, runs: Sequence[int]) -> "RunLists":
         """The lists of some runs, in the order given, without the items that none of them has."""
@@ -93,11 +108,22 @@ class RunLists(QueryRows):
         ranks = self.ranks[chosen]
         kept = np.flatnonzero((ranks > 0).any(axis=0))
         offsets = offsets_by(self.query_of_row[kept], len(self.queries))
-        return RunLists(self.queries, offsets, self._items_of(kept), ranks[:, kept], self.scores[chosen][:, kept])
+        return RunLists(
+            self.queries,
+            offsets,
+            self._items_of(kept),
+            ranks[:, kept],
+            self.scores[chosen][:, kept],
+        )
 
     def ordered(self, scores: Floats) -> list[Ints]:
-        """The rows of each query from first to last: by falling score, equal scores in the order of ties. scores: (rows,)."""
-        return [start + np.argsort(-scores[start:stop], kind="stable") for start, stop in pairwise(self.offsets.tolist())]
+        """The rows of each query from first to last: by falling score, equal scores in the order of
+        ties. scores: (rows,).
+        """
+        return [
+            start + np.argsort(-scores[start:stop], kind="stable")
+            for start, stop in pairwise(self.offsets.tolist())
+        ]
 
     def places(self, scores: Floats) -> Ints:
         """(rows,) how many rows of its query come before each. scores: (rows,)."""
@@ -114,14 +140,18 @@ class RunLists(QueryRows):
         return Ranking(self.queries, offsets_of(lengths), self._items_of(rows), scores[rows])
 
     def _items_of(self, rows: Ints) -> list[str]:
-        """The ids of some rows, in the order given; an array of objects picks them twice as fast as a list."""
+        """The ids of some rows, in the order given; an array of objects picks them twice as fast as
+        a list.
+        """
         found = np.empty(len(self.items), dtype=np.object_)
         found[:] = self.items
         return found[rows].tolist()
 
 
 def _best_first(scores: Floats, rows: Ints) -> Ints:
-    """The rows of one list from first to last. rows: (items,) in the order of the list; lower ones come first in a tie."""
+    """The rows of one list from first to last. rows: (items,) in the order of the list; lower ones
+    come first in a tie.
+    """
     if (scores[1:] < scores[:-1]).all():
         return rows
     order = np.argsort(-scores, kind="stable")
@@ -129,7 +159,8 @@ def _best_first(scores: Floats, rows: Ints) -> Ints:
     falls = ordered[1:] != ordered[:-1]
     if falls.all():
         return found
-    # Integers with the tie in the high digits and the row in the low ones sort faster than two columns.
+    # Integers with the tie in the high digits and the row in the low ones sort faster than two
+    # columns.
     width = int(found.max()) + 1
     keys = np.concatenate([[0], np.cumsum(falls)]) * width + found
     keys.sort()
@@ -137,9 +168,11 @@ def _best_first(scores: Floats, rows: Ints) -> Ints:
 
 
 class Segments(NamedTuple):
-    """The items of one run, each query's together, as a normalisation sees them; only queries of which it has any.
+    """The items of one run, each query's together, as a normalisation sees them; only queries of
+    which it has any.
 
-    scores, ranks: (items,). owner: (items,) the number of each item's query, ascending. starts, lengths: (queries,).
+    scores, ranks: (items,). owner: (items,) the number of each item's query, ascending. starts,
+    lengths: (queries,).
     candidates: (queries,) how many items all runs have together.
     """
 
@@ -167,7 +200,8 @@ class Segments(NamedTuple):
 class Normalisation(DocumentedFunction):
     """A normalisation of a run's scores before they are added.
 
-    absent: the default score of an item that the run lacks. lower: whether it is for scores of which lower ones are better.
+    absent: the default score of an item that the run lacks. lower: whether it is for scores of
+    which lower ones are better.
     """
 
     absent: Absent
@@ -177,15 +211,23 @@ class Normalisation(DocumentedFunction):
 NORMALISATIONS: Catalogue[Normalisation] = Catalogue("transforms.fusion", "normalisation")
 
 
-def normalisation(name: str, *, absent: Absent = "zero", lower: bool = False) -> Callable[[Function], Function]:
-    """Registers a function `(segments) -> (items,) values` under a name and returns it unchanged."""
-    return NORMALISATIONS.register(name, lambda function: Normalisation(name, function, absent, lower))
+def normalisation(
+    name: str, *, absent: Absent = "zero", lower: bool = False
+) -> Callable[[Function], Function]:
+    """Registers a function `(segments) -> (items,) values` under a name and returns it
+    unchanged.
+    """
+    return NORMALISATIONS.register(
+        name, lambda function: Normalisation(name, function, absent, lower)
+    )
 
 
 @dataclass(frozen=True, eq=False)
 class Votes:
-    """The input of a method. values: (runs, rows) normalised scores, NaN where a run lacks the item, and nothing for methods of
-    ranks. filled: the same with what absent items count. weights: (runs,)."""
+    """The input of a method. values: (runs, rows) normalised scores, NaN where a run lacks the
+    item, and nothing for methods of ranks. filled: the same with what absent items count. weights:
+    (runs,).
+    """
 
     lists: RunLists
     values: Floats
@@ -194,7 +236,9 @@ class Votes:
 
     @classmethod
     def of(cls, lists: RunLists, normalise: str | None, absent: Absent | None) -> Self:
-        """The votes of runs of equal weight. Raises BadScore for scores that cannot be normalised."""
+        """The votes of runs of equal weight. Raises BadScore for scores that cannot be
+        normalised.
+        """
         weights, nothing = np.ones(len(lists.ranks)), np.zeros((len(lists.ranks), 0))
         if normalise is None:
             return cls(lists, nothing, nothing, weights)
@@ -209,20 +253,26 @@ class Votes:
             lengths = lists.lengths[run, present]
             starts, owner = offsets_of(lengths)[:-1], np.repeat(np.arange(len(present)), lengths)
             candidates = np.diff(lists.offsets)[present]
-            segments = Segments(lists.scores[run, rows], lists.ranks[run, rows], owner, starts, lengths, candidates)
+            segments = Segments(
+                lists.scores[run, rows], lists.ranks[run, rows], owner, starts, lengths, candidates
+            )
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
                 values[run, rows] = entry.function(segments)
             _refuse_not_finite(lists, values[run, rows], rows, f"{normalise} makes")
             if (rule := absent or entry.absent) != "zero":
                 left = (candidates - lengths + 1) / (2 * candidates)
                 floor = np.zeros(len(lists.queries))
-                floor[present] = left if rule == "rest" else np.minimum.reduceat(values[run, rows], starts)
+                floor[present] = (
+                    left if rule == "rest" else np.minimum.reduceat(values[run, rows], starts)
+                )
                 filled[run] = floor[lists.query_of_row]
             filled[run, rows] = values[run, rows]
         return cls(lists, values, filled, weights)
 
     def sum(self, parts: Floats) -> Floats:
-        """(rows,) the weighted sum over runs, the same in whatever order they come. parts: (runs, rows)."""
+        """(rows,) the weighted sum over runs, the same in whatever order they come. parts: (runs,
+        rows).
+        """
         weighted = parts * self.weights[:, None]
         if len(weighted) > 2:
             weighted.sort(axis=0)
@@ -236,8 +286,9 @@ class Votes:
 class MethodEntry(NamedFunction):
     """A way to fuse as its file declares it.
 
-    function: `(votes, *, parameters) -> (rows,) scores`. reads: ranks or scores. weighted: whether runs may have weights.
-    learns: whether the function is `(training, *, parameters) -> (votes) -> (rows,) scores` instead.
+    function: `(votes, *, parameters) -> (rows,) scores`. reads: ranks or scores. weighted: whether
+    runs may have weights. learns: whether the function is `(training, *, parameters) -> (votes) ->
+    (rows,) scores` instead.
     """
 
     reads: Reads
@@ -253,21 +304,33 @@ class MethodEntry(NamedFunction):
 METHODS: Catalogue[MethodEntry] = Catalogue("transforms.fusion", "fusion method")
 
 
-def fusion_method(name: str, *, reads: Reads, source: str, weighted: bool = True) -> Callable[[Function], Function]:
-    """Registers a function under a name and returns it unchanged; see `MethodEntry` for what it takes and returns."""
-    return METHODS.register(name, lambda function: MethodEntry(name, function, source, reads, weighted))
+def fusion_method(
+    name: str, *, reads: Reads, source: str, weighted: bool = True
+) -> Callable[[Function], Function]:
+    """Registers a function under a name and returns it unchanged; see `MethodEntry` for what it
+    takes and returns.
+    """
+    return METHODS.register(
+        name, lambda function: MethodEntry(name, function, source, reads, weighted)
+    )
 
 
 def trained_method(name: str, *, reads: Reads, source: str) -> Callable[[Function], Function]:
-    """Registers a function that learns from judged lists under a name and returns it unchanged; see `MethodEntry`."""
-    return METHODS.register(name, lambda function: MethodEntry(name, function, source, reads, weighted=False, learns=True))
+    """Registers a function that learns from judged lists under a name and returns it unchanged; see
+    `MethodEntry`.
+    """
+    return METHODS.register(
+        name,
+        lambda function: MethodEntry(name, function, source, reads, weighted=False, learns=True),
+    )
 
 
 @dataclass(frozen=True)
 class Fusion:
     """A way to fuse runs, as a value. weights: one for each run, or None where all are the same.
 
-    normalise: None for methods of ranks. absent: None for methods that add no scores. learned: the result of training.
+    normalise: None for methods of ranks. absent: None for methods that add no scores. learned: the
+    result of training.
     """
 
     entry: MethodEntry
@@ -285,38 +348,59 @@ class Fusion:
     @property
     def runs(self) -> list[int] | None:
         """The places of the runs that take part, those with a weight above 0; None where all do."""
-        return None if self.weights is None else [place for place, weight in enumerate(self.weights) if weight > 0]
+        return (
+            None
+            if self.weights is None
+            else [place for place, weight in enumerate(self.weights) if weight > 0]
+        )
 
     def with_weights(self, weights: Sequence[float] | None, runs: int) -> "Fusion":
-        """The same with other weights. Raises BadUsage where they are not one for each run, from 0 and not all 0."""
+        """The same with other weights. Raises BadUsage where they are not one for each run, from 0
+        and not all 0.
+        """
         if weights is None:
             return replace(self, weights=None)
         if not self.entry.weighted:
             why = "learns from judgments" if self.entry.learns else "takes one score and adds none"
-            raise BadUsage(f"{self.entry.name} {why}, so runs have no weights in it; leave them out.")
+            raise BadUsage(
+                f"{self.entry.name} {why}, so runs have no weights in it; leave them out."
+            )
         numbers = tuple(float(each) for each in weights)
         if len(numbers) != runs:
             what = f"{len(numbers)} weight{'s' * (len(numbers) != 1)} for {runs} runs"
             raise BadUsage(f"{what}; give one for each run, in their order.")
         if not all(isfinite(each) and each >= 0 for each in numbers) or not any(numbers):
-            raise BadUsage(f"weights {', '.join(f'{each:g}' for each in numbers)}: expected finite numbers from 0, not all 0.")
+            raise BadUsage(
+                f"weights {', '.join(f'{each:g}' for each in numbers)}: expected finite "
+                "numbers from 0, not all 0."
+            )
         return replace(self, weights=numbers)
 
     def learn(self, training: "Training") -> "Fusion":
-        """The same after training; a method that learns nothing as it is. Raises NothingToEvaluate without a relevant item."""
-        return replace(self, learned=self.entry.function(training, **self.given)) if self.entry.learns else self
+        """The same after training; a method that learns nothing as it is. Raises NothingToEvaluate
+        without a relevant item.
+        """
+        return (
+            replace(self, learned=self.entry.function(training, **self.given))
+            if self.entry.learns
+            else self
+        )
 
     def votes(self, lists: RunLists) -> Votes:
         """The input of the method from the lists of all runs, or of those that take part."""
         return Votes.of(lists, self.normalise, self.absent)
 
     def scores(self, votes: Votes) -> Floats:
-        """(rows,) the fused scores; votes are of the runs that take part. Raises BadScore for one that is not finite."""
+        """(rows,) the fused scores; votes are of the runs that take part. Raises BadScore for one
+        that is not finite.
+        """
         if self.weights is not None:
             votes = replace(votes, weights=np.array([each for each in self.weights if each > 0]))
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             # 0.0 and -0.0 are one score, and are written as one.
-            found = (self.learned(votes) if self.learned else self.entry.function(votes, **self.given)) + 0.0
+            found = (
+                self.learned(votes) if self.learned else self.entry.function(votes, **self.given)
+            ) + 0.0
         _refuse_not_finite(votes.lists, found, np.arange(len(found)), f"{self.method} makes")
         return found
 
@@ -327,25 +411,38 @@ class Fusion:
             "fusion": self.method,
             **({} if named is None else {"normalise": named.name}),
             **({"absent": self.absent} if self.absent else {}),
-            **({} if self.weights is None else {"weights": ",".join(f"{each:g}" for each in self.weights)}),
+            **(
+                {}
+                if self.weights is None
+                else {"weights": ",".join(f"{each:g}" for each in self.weights)}
+            ),
             "definition": self.entry.says + ("" if named is None else f" Scores: {named.says}"),
             "source": self.entry.source,
         }
 
 
-def parse_fusion(method: str = "rrf", *, normalise: str | None = None, absent: str | None = None) -> Fusion:
-    """The way to fuse that texts name: `rrf(k=10)`; scores are normalised by `min-max` by default. Raises UnknownName."""
+def parse_fusion(
+    method: str = "rrf", *, normalise: str | None = None, absent: str | None = None
+) -> Fusion:
+    """The way to fuse that texts name: `rrf(k=10)`; scores are normalised by `min-max` by default.
+    Raises UnknownName.
+    """
     entry, given = parse_named(method, METHODS, "fusion method", "rrf(k=60)")
     if entry.reads == "ranks":
         if normalise is not None:
-            raise BadUsage(f"{entry.name} reads ranks, which no normalisation of scores changes; leave {normalise!r} out.")
+            raise BadUsage(
+                f"{entry.name} reads ranks, which no normalisation of scores changes; leave "
+                f"{normalise!r} out."
+            )
         if absent is not None:
             raise BadUsage(f"{entry.name} has its own rule for absent items; leave {absent!r} out.")
         return Fusion(entry, given, None, None)
     named = NORMALISATIONS["min-max" if normalise is None else normalise]
     if absent is not None and not entry.adds:
         raise BadUsage(f"{entry.name} looks only at runs that have the item; leave {absent!r} out.")
-    known: tuple[Absent, ...] = tuple(each for each in get_args(Absent) if each != "rest" or named.absent == "rest")
+    known: tuple[Absent, ...] = tuple(
+        each for each in get_args(Absent) if each != "rest" or named.absent == "rest"
+    )
     chosen: Absent | None = next((each for each in known if each == absent), None)
     if absent is not None and chosen is None:
         raise UnknownName(f"absent items count {absent!r}? {suggest(absent, known)}")
@@ -358,6 +455,7 @@ def _refuse_not_finite(lists: RunLists, values: Floats, rows: Ints, what: str) -
         row = int(rows[bad[0]])
         query = lists.queries[int(lists.query_of_row[row])]
         raise BadScore(
-            f"query {query!r}, item {lists.items[row]!r}: {what} {values[bad[0]]} of its scores, which are too large, or not "
+            f"query {query!r}, item {lists.items[row]!r}: {what} {values[bad[0]]} of its "
+            "scores, which are too large, or not "
             "above 0 where they have to be; choose another normalisation, or rrf."
         )

@@ -1,4 +1,6 @@
-"""Fusion methods that read ranks only, methods that combine normalised scores, and the normalisations of a list's scores."""
+"""Fusion methods that read ranks only, methods that combine normalised scores, and the
+normalisations of a list's scores.
+"""
 
 from dataclasses import replace
 from functools import cmp_to_key
@@ -15,29 +17,42 @@ _WU = "Wu and Crestani 2002, Data fusion with estimated weights"
 _FOX = "Fox and Shaw 1994, Combination of multiple searches"
 
 
-@fusion_method("rrf", reads="ranks", source="Cormack, Clarke and Büttcher 2009, Reciprocal rank fusion")
+@fusion_method(
+    "rrf", reads="ranks", source="Cormack, Clarke and Büttcher 2009, Reciprocal rank fusion"
+)
 def rrf(votes: Votes, *, k: float = 60) -> Floats:
-    """Reciprocal rank fusion: the sum over runs of 1 / (k + rank), ranks from 1; a run that lacks the item adds nothing."""
+    """Reciprocal rank fusion: the sum over runs of 1 / (k + rank), ranks from 1; a run that lacks
+    the item adds nothing.
+    """
     if not 0 <= k < float("inf"):
         raise BadUsage(f"rrf(k={k!r}): expected a finite number from 0; 60 is usual.")
     return votes.sum(np.where(votes.lists.found, 1.0 / np.maximum(k + votes.lists.ranks, 1.0), 0.0))
 
 
-@fusion_method("isr", reads="ranks", source="Mourão, Martins and Magalhães 2015, Unsupervised rank fusion")
+@fusion_method(
+    "isr", reads="ranks", source="Mourão, Martins and Magalhães 2015, Unsupervised rank fusion"
+)
 def isr(votes: Votes) -> Floats:
-    """Inverse square rank: the sum over runs of 1 / rank², times the number of runs that have the item."""
+    """Inverse square rank: the sum over runs of 1 / rank², times the number of runs that have the
+    item.
+    """
     return votes.lists.counts * votes.sum(_inverse_squares(votes))
 
 
-@fusion_method("log-isr", reads="ranks", source="Mourão, Martins and Magalhães 2015, Unsupervised rank fusion")
+@fusion_method(
+    "log-isr", reads="ranks", source="Mourão, Martins and Magalhães 2015, Unsupervised rank fusion"
+)
 def log_isr(votes: Votes) -> Floats:
-    """The sum over runs of 1 / rank², times the logarithm of the number of runs that have the item: 0 for items of one run."""
+    """The sum over runs of 1 / rank², times the logarithm of the number of runs that have the item:
+    0 for items of one run.
+    """
     return np.log(votes.lists.counts) * votes.sum(_inverse_squares(votes))
 
 
 @fusion_method("borda", reads="ranks", source="Aslam and Montague 2001, Models for metasearch")
 def borda(votes: Votes) -> Floats:
-    """Borda count: with c items in all lists of a query, a run gives c points to its first, c - 1 to its second and so on.
+    """Borda count: with c items in all lists of a query, a run gives c points to its first, c - 1
+    to its second and so on.
 
     The items that it lacks share the points that are left: (c - n + 1) / 2 each beside a list of n.
     """
@@ -47,36 +62,60 @@ def borda(votes: Votes) -> Floats:
     return votes.sum(np.where(lists.found, candidates - lists.ranks + 1.0, rest))
 
 
-@fusion_method("logn-isr", reads="ranks", source="Mourão, Martins and Magalhães 2015, Unsupervised rank fusion")
+@fusion_method(
+    "logn-isr", reads="ranks", source="Mourão, Martins and Magalhães 2015, Unsupervised rank fusion"
+)
 def logn_isr(votes: Votes, *, sigma: float = 0.01) -> Floats:
-    """The sum over runs of 1 / rank², times log(sigma + number of runs that have the item): above 0 for items of one run, too."""
+    """The sum over runs of 1 / rank², times log(sigma + number of runs that have the item): above 0
+    for items of one run, too.
+    """
     if not 0 < sigma <= 1:
-        raise BadUsage(f"logn-isr(sigma={sigma!r}): expected a number above 0, at most 1; 0.01 is usual, and 0 is log-isr.")
+        raise BadUsage(
+            f"logn-isr(sigma={sigma!r}): expected a number above 0, at most 1; 0.01 is usual, "
+            "and 0 is log-isr."
+        )
     return np.log(votes.lists.counts + sigma) * votes.sum(_inverse_squares(votes))
 
 
-@fusion_method("rbc", reads="ranks", source="Bailey, Moffat, Scholer and Thomas 2017, Retrieval consistency")
+@fusion_method(
+    "rbc", reads="ranks", source="Bailey, Moffat, Scholer and Thomas 2017, Retrieval consistency"
+)
 def rbc(votes: Votes, *, phi: float) -> Floats:
-    """Rank-biased centroid: the sum over runs of (1 - phi) · phi^(rank - 1); a run that lacks the item adds nothing."""
+    """Rank-biased centroid: the sum over runs of (1 - phi) · phi^(rank - 1); a run that lacks the
+    item adds nothing.
+    """
     if not 0 < phi < 1:
-        raise BadUsage(f"rbc(phi={phi!r}): expected a persistence between 0 and 1; 0.8 to 0.99 are usual.")
+        raise BadUsage(
+            f"rbc(phi={phi!r}): expected a persistence between 0 and 1; 0.8 to 0.99 are usual."
+        )
     return votes.sum(np.where(votes.lists.found, (1 - phi) * phi ** (votes.lists.ranks - 1.0), 0.0))
 
 
-@fusion_method("condorcet", reads="ranks", source="Montague and Aslam 2002, Condorcet fusion for improved retrieval")
+@fusion_method(
+    "condorcet",
+    reads="ranks",
+    source="Montague and Aslam 2002, Condorcet fusion for improved retrieval",
+)
 def condorcet(votes: Votes) -> Floats:
-    """Condorcet fusion: an item beats another where more runs, by their weights, rank it higher; the winners come first.
+    """Condorcet fusion: an item beats another where more runs, by their weights, rank it higher;
+    the winners come first.
 
-    A run ranks the items that it has above those that it lacks. Majorities may be circular; then the order is one in which no
-    item is beaten by the next, found by a stable sort from the order of ties. Scores fall from the number of items to 1.
+    A run ranks the items that it has above those that it lacks. Majorities may be circular; then
+    the order is one in which no item is beaten by the next, found by a stable sort from the order
+    of ties. Scores fall from the number of items to 1.
     """
     lists = votes.lists
     ranks = np.where(lists.found, lists.ranks, np.iinfo(np.int64).max).T.tolist()
     weights: list[float] = votes.weights.tolist()
 
     def beaten(row: int, other: int) -> int:
-        """-1, 0 or 1: the sign of the majority of weights that rank the first item below the second."""
-        margin = fsum(weight * ((a > b) - (a < b)) for weight, a, b in zip(weights, ranks[row], ranks[other], strict=True))
+        """-1, 0 or 1: the sign of the majority of weights that rank the first item below the
+        second.
+        """
+        margin = fsum(
+            weight * ((a > b) - (a < b))
+            for weight, a, b in zip(weights, ranks[row], ranks[other], strict=True)
+        )
         return (margin > 0) - (margin < 0)
 
     scores = np.empty(len(lists.items))
@@ -102,26 +141,37 @@ def combmnz(votes: Votes) -> Floats:
     return votes.lists.counts * votes.sum(votes.filled)
 
 
-@fusion_method("combgmnz", reads="scores", source="Lee 1997, Analyses of multiple evidence combination")
+@fusion_method(
+    "combgmnz", reads="scores", source="Lee 1997, Analyses of multiple evidence combination"
+)
 def combgmnz(votes: Votes, *, gamma: float) -> Floats:
-    """CombGMNZ: CombSUM times the number of runs that have the item to the power gamma: CombSUM at 0, CombMNZ at 1."""
+    """CombGMNZ: CombSUM times the number of runs that have the item to the power gamma: CombSUM at
+    0, CombMNZ at 1.
+    """
     if not 0 <= gamma <= 100:
-        raise BadUsage(f"combgmnz(gamma={gamma!r}): expected a number from 0 to 100; 0 is combsum, 1 is combmnz.")
+        raise BadUsage(
+            f"combgmnz(gamma={gamma!r}): expected a number from 0 to 100; 0 is combsum, 1 is "
+            "combmnz."
+        )
     return votes.lists.counts.astype(np.float64) ** gamma * votes.sum(votes.filled)
 
 
 @fusion_method("wmnz", reads="scores", source=_WU)
 def wmnz(votes: Votes) -> Floats:
-    """Weighted CombMNZ: the sum of the scores times the sum of the weights, each over the runs that have the item."""
+    """Weighted CombMNZ: the sum of the scores times the sum of the weights, each over the runs that
+    have the item.
+    """
     found = votes.lists.found
-    return replace(votes, weights=np.ones(len(votes.weights))).sum(np.where(found, votes.values, 0.0)) * votes.sum(
-        found.astype(np.float64)
-    )
+    return replace(votes, weights=np.ones(len(votes.weights))).sum(
+        np.where(found, votes.values, 0.0)
+    ) * votes.sum(found.astype(np.float64))
 
 
 @fusion_method("mixed", reads="scores", source=_WU)
 def mixed(votes: Votes) -> Floats:
-    """The weighted sum of the scores over the runs that have the item, times the square root of the number of these runs."""
+    """The weighted sum of the scores over the runs that have the item, times the square root of the
+    number of these runs.
+    """
     return np.sqrt(votes.lists.counts) * votes.sum(np.where(votes.lists.found, votes.values, 0.0))
 
 
@@ -145,7 +195,9 @@ def combmax(votes: Votes) -> Floats:
 
 @fusion_method("combmed", reads="scores", weighted=False, source=_FOX)
 def combmed(votes: Votes) -> Floats:
-    """CombMED: the median of the scores over the runs that have the item; the mean of the two middle ones of an even number."""
+    """CombMED: the median of the scores over the runs that have the item; the mean of the two
+    middle ones of an even number.
+    """
     # Sorting puts what is absent, NaN, last.
     ordered, n = np.sort(votes.values, axis=0), votes.lists.counts
     every = np.arange(len(n))
@@ -160,9 +212,11 @@ def none(items: Segments) -> Floats:
 
 @normalisation("min-max")
 def min_max(items: Segments) -> Floats:
-    """(score - lowest) / (highest - lowest) of the list; 1 where all its scores are the same, as in a list of one item.
+    """(score - lowest) / (highest - lowest) of the list; 1 where all its scores are the same, as in
+    a list of one item.
 
-    Items that were found count more than items that were not. Source: Lee 1997, Analyses of multiple evidence combination.
+    Items that were found count more than items that were not. Source: Lee 1997, Analyses of
+    multiple evidence combination.
     """
     low, high = items.lowest(items.scores), items.highest(items.scores)
     return np.where(high > low, (items.scores - low) / (high - low), 1.0)
@@ -170,7 +224,9 @@ def min_max(items: Segments) -> Floats:
 
 @normalisation("min-max-inverted", lower=True)
 def min_max_inverted(items: Segments) -> Floats:
-    """(highest - score) / (highest - lowest) of the list, for distances; 1 where all its scores are the same."""
+    """(highest - score) / (highest - lowest) of the list, for distances; 1 where all its scores are
+    the same.
+    """
     low, high = items.lowest(items.scores), items.highest(items.scores)
     return np.where(high > low, (high - items.scores) / (high - low), 1.0)
 
@@ -187,7 +243,9 @@ def by_sum(items: Segments) -> Floats:
 
 @normalisation("max")
 def by_max(items: Segments) -> Floats:
-    """score / highest of the list, for scores from 0; a list whose highest score is not above 0 is refused."""
+    """score / highest of the list, for scores from 0; a list whose highest score is not above 0 is
+    refused.
+    """
     high = items.highest(items.scores)
     return np.where(high > 0, items.scores / high, np.nan)
 
@@ -196,7 +254,8 @@ def by_max(items: Segments) -> Floats:
 def z_score(items: Segments) -> Floats:
     """(score - mean) / sd of the list, by the population sd; 0 where all its scores are the same.
 
-    0 is the mean of a list, so what a run lacks counts as its lowest score and not as an average item.
+    0 is the mean of a list, so what a run lacks counts as its lowest score and not as an average
+    item.
     Source: Montague and Aslam 2001 (zero mean and unit variance).
     """
     # The unit interval first: neither very large nor very small scores are squared.
@@ -216,8 +275,10 @@ def by_rank(items: Segments) -> Floats:
 
 @normalisation("borda", absent="rest")
 def by_borda(items: Segments) -> Floats:
-    """1 - (rank - 1) / c with c items in all lists of the query; those that a list lacks share its remaining places evenly.
+    """1 - (rank - 1) / c with c items in all lists of the query; those that a list lacks share its
+    remaining places evenly.
 
-    Source: Aslam and Montague 2001, Models for metasearch. The sum is that of the method borda over c.
+    Source: Aslam and Montague 2001, Models for metasearch. The sum is that of the method borda over
+    c.
     """
     return 1.0 - (items.ranks - 1) / items.candidates[items.owner]

@@ -1,6 +1,8 @@
-"""Fusion methods that learn from judged queries how often each run is right at each place of its list.
+"""Fusion methods that learn from judged queries how often each run is right at each place of its
+list.
 
-Training queries are those that are judged and that any training run has. An unjudged item counts as not relevant.
+Training queries are those that are judged and that any training run has. An unjudged item counts as
+not relevant.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,9 +18,17 @@ Scoring = Callable[[Votes], Floats]
 
 _LEVELS = (0, 5, 10, 15, 20, 30, 100, 200, 500, 1000)
 _RARE = 0.001
-_LILLIS_2006 = "Lillis, Toolan, Collier and Dunnion 2006, ProbFuse: a probabilistic approach to data fusion"
-_LILLIS_2008 = "Lillis, Toolan, Collier and Dunnion 2008, Extending probabilistic data fusion using sliding windows"
-_LILLIS_2010 = "Lillis, Zhang, Toolan, Collier, Leonard and Dunnion 2010, Estimating probabilities for effective data fusion"
+_LILLIS_2006 = (
+    "Lillis, Toolan, Collier and Dunnion 2006, ProbFuse: a probabilistic approach to data fusion"
+)
+_LILLIS_2008 = (
+    "Lillis, Toolan, Collier and Dunnion 2008, Extending probabilistic data fusion using "
+    "sliding windows"
+)
+_LILLIS_2010 = (
+    "Lillis, Zhang, Toolan, Collier, Leonard and Dunnion 2010, Estimating probabilities for "
+    "effective data fusion"
+)
 _SHOKOUHI = "Shokouhi 2007, Segmentation of search engine results for effective data-fusion"
 
 
@@ -26,33 +36,47 @@ _SHOKOUHI = "Shokouhi 2007, Segmentation of search engine results for effective 
 def bayesfuse(training: Training, *, rel: float = 1) -> Scoring:
     """BayesFuse: the sum over runs of the log odds that an item at this level of ranks is relevant.
 
-    Levels end at ranks 5, 10, 15, 20, 30, 100, 200, 500 and 1000. The probability is the mean precision within the level; one of
-    0, and that of an item which the run lacks or ranks below 1000, counts as 0.001, and 1 minus one of 1 likewise.
+    Levels end at ranks 5, 10, 15, 20, 30, 100, 200, 500 and 1000. The probability is the mean
+    precision within the level; one of 0, and that of an item which the run lacks or ranks below
+    1000, counts as 0.001, and 1 minus one of 1 likewise.
     """
     share = _share_of_segments(training.relevant(rel), _LEVELS)
-    yes, no = np.where(share == 0, _RARE, share), np.where(share == 1, _RARE, 1 - np.where(share == 0, _RARE, share))
+    yes, no = (
+        np.where(share == 0, _RARE, share),
+        np.where(share == 1, _RARE, 1 - np.where(share == 0, _RARE, share)),
+    )
     odds = np.repeat(np.log(yes / no), np.diff(_LEVELS), axis=1)
-    return lambda votes: votes.sum(_at(odds, votes.lists.ranks, elsewhere=float(np.log(_RARE / (1 - _RARE)))))
+    return lambda votes: votes.sum(
+        _at(odds, votes.lists.ranks, elsewhere=float(np.log(_RARE / (1 - _RARE))))
+    )
 
 
 @trained_method("mapfuse", reads="ranks", source=_LILLIS_2010)
 def mapfuse(training: Training, *, rel: float = 1) -> Scoring:
-    """MAPFuse: the sum over runs of their mean average precision on the training queries, divided by the rank of the item."""
+    """MAPFuse: the sum over runs of their mean average precision on the training queries, divided
+    by the rank of the item.
+    """
     hits = training.relevant(rel)
-    relevant = np.bincount(training.judged_query[training.judged_grade >= rel], minlength=training.lengths.shape[1])
+    relevant = np.bincount(
+        training.judged_query[training.judged_grade >= rel], minlength=training.lengths.shape[1]
+    )
     lists = hits.run * training.lengths.shape[1] + hits.query
     starts = np.flatnonzero(np.concatenate([[True], lists[1:] != lists[:-1], [True]]))
     precision = (position_in_segment(starts) + 1) / hits.rank
     total = hits.count(np.zeros_like(hits.run), 1, precision / relevant[hits.query])
     average = total / np.count_nonzero(relevant)
-    return lambda votes: votes.sum(np.where(votes.lists.found, average / np.maximum(votes.lists.ranks, 1), 0.0))
+    return lambda votes: votes.sum(
+        np.where(votes.lists.found, average / np.maximum(votes.lists.ranks, 1), 0.0)
+    )
 
 
 @trained_method("posfuse", reads="ranks", source=_LILLIS_2010)
 def posfuse(training: Training, *, rel: float = 1) -> Scoring:
-    """PosFuse: the sum over runs of the share of training queries with a relevant item at this rank.
+    """PosFuse: the sum over runs of the share of training queries with a relevant item at this
+    rank.
 
-    Of the queries for which the run has an item at that rank; 0 at ranks that no training list reaches.
+    Of the queries for which the run has an item at that rank; 0 at ranks that no training list
+    reaches.
     """
     share = _share_of_ranks(training, rel)
     return lambda votes: votes.sum(_at(share, votes.lists.ranks))
@@ -60,12 +84,16 @@ def posfuse(training: Training, *, rel: float = 1) -> Scoring:
 
 @trained_method("slidefuse", reads="ranks", source=_LILLIS_2008)
 def slidefuse(training: Training, *, window: float = 5, rel: float = 1) -> Scoring:
-    """SlideFuse: the sum over runs of the mean of PosFuse's shares from `window` ranks above to `window` ranks below the item.
+    """SlideFuse: the sum over runs of the mean of PosFuse's shares from `window` ranks above to
+    `window` ranks below the item.
 
     The window ends at the first and at the last rank of the list that is fused.
     """
     if not 0 <= window <= 1000 or window % 1:
-        raise BadUsage(f"slidefuse(window={window!r}): expected an integer from 0 to 1000; 5 is usual, and 0 is posfuse.")
+        raise BadUsage(
+            f"slidefuse(window={window!r}): expected an integer from 0 to 1000; 5 is usual, "
+            "and 0 is posfuse."
+        )
     share, width = _share_of_ranks(training, rel), int(window)
 
     def _score(votes: Votes) -> Floats:
@@ -81,14 +109,21 @@ def slidefuse(training: Training, *, window: float = 5, rel: float = 1) -> Scori
 
 
 @trained_method("probfuse", reads="ranks", source=_LILLIS_2006)
-def probfuse(training: Training, *, segments: float, judged: bool = False, rel: float = 1) -> Scoring:
-    """ProbFuse: the sum over runs of the mean share of relevant items in segment k of a list, divided by k.
+def probfuse(
+    training: Training, *, segments: float, judged: bool = False, rel: float = 1
+) -> Scoring:
+    """ProbFuse: the sum over runs of the mean share of relevant items in segment k of a list,
+    divided by k.
 
-    A list of n items is cut into segments of n / segments items, rounded up. The mean is over all training queries. judged: the
-    share is that of judged items (probFuseJudged), else of all items (probFuseAll).
+    A list of n items is cut into segments of n / segments items, rounded up. The mean is over all
+    training queries. judged: the share is that of judged items (probFuseJudged), else of all items
+    (probFuseAll).
     """
     if not 1 <= segments <= 1_000_000 or segments % 1:
-        raise BadUsage(f"probfuse(segments={segments!r}): expected a positive integer; a list is cut into so many segments.")
+        raise BadUsage(
+            f"probfuse(segments={segments!r}): expected a positive integer; a list is cut "
+            "into so many segments."
+        )
     hits, queries, cuts = training.relevant(rel), training.lengths.shape[1], int(segments)
     sizes = _sizes(training.lengths, cuts)
     segment = (hits.rank - 1) // sizes[hits.run, hits.query]
@@ -112,27 +147,35 @@ def probfuse(training: Training, *, segments: float, judged: bool = False, rel: 
 
 @trained_method("segfuse", reads="scores", source=_SHOKOUHI)
 def segfuse(training: Training, *, ends: bool = False, rel: float = 1) -> Scoring:
-    """SegFuse: the sum over runs of the mean precision of the item's segment on the training queries, times (1 + score).
+    """SegFuse: the sum over runs of the mean precision of the item's segment on the training
+    queries, times (1 + score).
 
-    Segment k has 10 · 2^(k-1) - 5 ranks: 5, 15, 35 and so on. ends: these numbers are the ranks at which segments end, as in
-    ranx. Ranks that a list does not reach count as not relevant; segments that no training list reaches have precision 0.
+    Segment k has 10 · 2^(k-1) - 5 ranks: 5, 15, 35 and so on. ends: these numbers are the ranks at
+    which segments end, as in ranx. Ranks that a list does not reach count as not relevant; segments
+    that no training list reaches have precision 0.
     """
     deepest, bounds, power = int(training.lengths.max(initial=0)), [0], 10
     while bounds[-1] < deepest:
         bounds.append(power - 5 + (0 if ends else bounds[-1]))
         power *= 2
     share = np.repeat(_share_of_segments(training.relevant(rel), bounds), np.diff(bounds), axis=1)
-    return lambda votes: votes.sum(np.where(votes.lists.found, _at(share, votes.lists.ranks) * (votes.values + 1), 0.0))
+    return lambda votes: votes.sum(
+        np.where(votes.lists.found, _at(share, votes.lists.ranks) * (votes.values + 1), 0.0)
+    )
 
 
 def _at(values: Floats, places: Ints, *, elsewhere: float = 0.0) -> Floats:
-    """(runs, rows) the value of each run at places from 1; `elsewhere` at place 0 and beyond the last."""
+    """(runs, rows) the value of each run at places from 1; `elsewhere` at place 0 and beyond the
+    last.
+    """
     padded = np.pad(values, ((0, 0), (1, 1)), constant_values=elsewhere)
     return np.take_along_axis(padded, np.minimum(places, padded.shape[1] - 1), axis=1)
 
 
 def _share_of_ranks(training: Training, rel: float) -> Floats:
-    """(runs, ranks) the share of lists with a relevant item at each rank, of those that reach it."""
+    """(runs, ranks) the share of lists with a relevant item at each rank, of those that reach
+    it.
+    """
     deepest = int(training.lengths.max(initial=0))
     hits = training.relevant(rel)
     of_length = np.array([np.bincount(own, minlength=deepest + 1) for own in training.lengths])

@@ -16,10 +16,12 @@ _BLOCK = 16
 
 @dataclass(frozen=True, eq=False)
 class Training:
-    """Ranks and grades of the judged items in the lists of several runs, for the queries that a method learns from.
+    """Ranks and grades of the judged items in the lists of several runs, for the queries that a
+    method learns from.
 
     lengths: (runs, queries) number of items of each list, 0 where a run lacks the query.
-    run, query, rank, grade: (hits,) the judged items in these lists, by run, query and rank; ranks from 1.
+    run, query, rank, grade: (hits,) the judged items in these lists, by run, query and rank; ranks
+    from 1.
     judged_query, judged_grade: (rows,) all judgments of the queries.
     """
 
@@ -32,8 +34,12 @@ class Training:
     judged_grade: Floats
 
     @classmethod
-    def of(cls, rankings: Sequence[Ranking], truth: Judgments, *, depth: int | None = None) -> "Training":
-        """The judged lists of all queries of the judgments. depth: number of first items of each list that are read."""
+    def of(
+        cls, rankings: Sequence[Ranking], truth: Judgments, *, depth: int | None = None
+    ) -> "Training":
+        """The judged lists of all queries of the judgments. depth: number of first items of each
+        list that are read.
+        """
         lengths, columns = list[Ints](), list[tuple[Ints, Ints, Ints, Floats]]()
         for start in range(0, len(truth.queries), _BLOCK):
             queries = truth.queries[start : start + _BLOCK]
@@ -48,11 +54,24 @@ class Training:
                 grades += [graded[lists.items[row]] for row in found]
             places, values = np.array(rows, dtype=np.int64), np.array(grades, dtype=np.float64)
             run, hit = np.nonzero(lists.ranks[:, places])
-            columns.append((run, start + lists.query_of_row[places[hit]], lists.ranks[run, places[hit]], values[hit]))
+            columns.append(
+                (
+                    run,
+                    start + lists.query_of_row[places[hit]],
+                    lists.ranks[run, places[hit]],
+                    values[hit],
+                )
+            )
         run, query, rank, grade = (np.concatenate(each) for each in zip(*columns, strict=True))
         order = np.lexsort((rank, query, run))
         return cls(
-            np.concatenate(lengths, axis=1), run[order], query[order], rank[order], grade[order], truth.query_of_row, truth.grades
+            np.concatenate(lengths, axis=1),
+            run[order],
+            query[order],
+            rank[order],
+            grade[order],
+            truth.query_of_row,
+            truth.grades,
         )
 
     def only(self, kept: Bools) -> "Training":
@@ -71,16 +90,33 @@ class Training:
         )
 
     def relevant(self, rel: float) -> "Training":
-        """The same with the relevant hits alone. Raises NothingToEvaluate without one, BadUsage for a grade from 0 down."""
+        """The same with the relevant hits alone. Raises NothingToEvaluate without one, BadUsage for
+        a grade from 0 down.
+        """
         if not 0 < rel < float("inf"):
             raise BadUsage(f"rel={rel!r}: expected a grade above 0, from which items are relevant.")
         rows = self.grade >= rel
         if not rows.any():
-            what = f"no run has a relevant item (grade {rel:g} or more) for any of the {self.lengths.shape[1]} training queries"
+            what = (
+                f"no run has a relevant item (grade {rel:g} or more) for any of the "
+                f"{self.lengths.shape[1]} training queries"
+            )
             raise NothingToEvaluate(f"{what}; train on other queries, or on more of them.")
-        return replace(self, run=self.run[rows], query=self.query[rows], rank=self.rank[rows], grade=self.grade[rows])
+        return replace(
+            self,
+            run=self.run[rows],
+            query=self.query[rows],
+            rank=self.rank[rows],
+            grade=self.grade[rows],
+        )
 
     def count(self, cell: Ints, cells: int, weights: Floats | None = None) -> Floats:
-        """(runs, cells) the number of hits of each run in each cell, or the sum of their weights. cell: (hits,) from 0."""
+        """(runs, cells) the number of hits of each run in each cell, or the sum of their weights.
+        cell: (hits,) from 0.
+        """
         runs = len(self.lengths)
-        return np.bincount(self.run * cells + cell, weights, minlength=runs * cells).reshape(runs, cells).astype(np.float64)
+        return (
+            np.bincount(self.run * cells + cell, weights, minlength=runs * cells)
+            .reshape(runs, cells)
+            .astype(np.float64)
+        )

@@ -1,4 +1,6 @@
-"""Compare models' nearest neighbours with a reference model's: the share that they keep, with chance and interval."""
+"""Compare models' nearest neighbours with a reference model's: the share that they keep, with
+chance and interval.
+"""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -15,7 +17,14 @@ from rankwell.errors import BadUsage, Unfinished
 from rankwell.evaluation.results import Results
 from rankwell.parts.options import PartOptions, refusal
 from rankwell.report import PrintedFigure, Row, Terminal, visible
-from rankwell.report.present import FolderOption, FormatOption, InputPlace, Output, PerQueryOption, Progress
+from rankwell.report.present import (
+    FolderOption,
+    FormatOption,
+    InputPlace,
+    Output,
+    PerQueryOption,
+    Progress,
+)
 from rankwell.report.rules import rules_line
 from rankwell.tasks.agreement.evaluation import agreement_results
 from rankwell.tasks.agreement.inputs import cuts_gold
@@ -34,19 +43,22 @@ def agree(
     k_values: Annotated[list[str] | None, Option(many=True)] = None,
     per_query: PerQueryOption = False,
     every: Annotated[bool, Option(("--all",))] = False,
-    format: FormatOption = "table",  # noqa: A002
+    format: FormatOption = "table",
     output: FolderOption = None,
     progress: Progress = None,
 ) -> Output:
-    """Compare models' nearest neighbours with a reference model's: the share that they keep, with chance and interval.
+    """Compare models' nearest neighbours with a reference model's: the share that they keep, with
+    chance and interval.
 
-    The queries are a sample of the items; their neighbours are sought, exactly, among all items. Nothing is its own neighbour.
-    Two or more runs are compared likewise, without judgments: rankwell agree --reference A.run B.run.
+    The queries are a sample of the items; their neighbours are sought, exactly, among all items.
+    Nothing is its own neighbour. Two or more runs are compared likewise, without judgments:
+    rankwell agree --reference A.run B.run.
 
     Parameters
     ----------
     candidates
-        Embeddings of the same items by other models, or runs: files, or NAME=PATH; the others are compared with the first.
+        Embeddings of the same items by other models, or runs: files, or NAME=PATH; the others are
+        compared with the first.
     reference
         Embeddings by the model whose neighbours are the truth, or a run.
     k_values
@@ -54,9 +66,11 @@ def agree(
     per_query
         Also one row per query.
     every
-        Print every measure in the table, not the main ones alone; other formats and files always have all.
+        Print every measure in the table, not the main ones alone; other formats and files always
+        have all.
     output
-        Folder for summary.csv, summary.json, per_query.parquet, details.parquet, queries.parquet, manifest.json and charts.
+        Folder for summary.csv, summary.json, per_query.parquet, details.parquet, queries.parquet,
+        manifest.json and charts.
     """
     refused: tuple[str, ...] = ()
     if output is not None:
@@ -69,19 +83,35 @@ def agree(
     if not models:
         raise BadUsage("name at least one candidate: rankwell agree --reference REF CANDIDATE...")
     options = replace(options, k=",".join(cuts)) if k_values else options
-    outcome = agreement_results(reference, models, options, parts, details=output is not None, progress=progress)
+    outcome = agreement_results(
+        reference, models, options, parts, details=output is not None, progress=progress
+    )
     if outcome.result is None:
-        return Output(outcome.text, (*refused, *outcome.notes), 0 if outcome.missing is None else Unfinished.exit_code)
+        return Output(
+            outcome.text,
+            (*refused, *outcome.notes),
+            0 if outcome.missing is None else Unfinished.exit_code,
+        )
     result: Results = outcome.result
     rows = result.panel.rows
-    columns = [name for name in rows[0] if any(row[name] is not None for row in rows)] if rows else []
+    columns = (
+        [name for name in rows[0] if any(row[name] is not None for row in rows)] if rows else []
+    )
     vectors = [{name: row[name] for name in columns} for row in rows]
     table = (
-        report.render_rows(vectors, terminal=report.terminal_of(sys.stderr)._replace(colour=False)).rstrip("\n") if rows else ""
+        report.render_rows(
+            vectors, terminal=report.terminal_of(sys.stderr)._replace(colour=False)
+        ).rstrip("\n")
+        if rows
+        else ""
     )
     notes = [report.Aside(table)] if rows else []
     notes += [*result.notes, *result.interval_notes] if format != "json" else result.panel.warnings
-    main = bool(rows) and format == "table" and not (every or options.measures or cuts_gold(result.convention))
+    main = (
+        bool(rows)
+        and format == "table"
+        and not (every or options.measures or cuts_gold(result.convention))
+    )
     text = render(result, format, per_query=per_query, main=main)
     if main:
         notes.append(report.Aside(f"printed are {', '.join(_MAIN)}; the other measures with --all"))
@@ -91,29 +121,50 @@ def agree(
     return Output(text=text, notes=tuple(notes))
 
 
-def render(result: Results, format: report.Format, *, per_query: bool = False, main: bool = False) -> str:  # noqa: A002
-    """The result as text in one of the report's formats, the relative changes last. main: without lesser measures."""
+def render(
+    result: Results, format: report.Format, *, per_query: bool = False, main: bool = False
+) -> str:
+    """The result as text in one of the report's formats, the relative changes last. main: without
+    lesser measures.
+    """
     rows = list(result.per_query()) if per_query else None
     notes = [*result.notes, *result.interval_notes]
     terminal = report.terminal_of(sys.stdout)
     if format != "table":
-        return report.render([*result.summary, *result.changes], rows, result.describe(), notes, format, terminal=terminal)
+        return report.render(
+            [*result.summary, *result.changes],
+            rows,
+            result.describe(),
+            notes,
+            format,
+            terminal=terminal,
+        )
     if cuts_gold(result.convention) and not per_query:
         return _source_tables(result, terminal)
-    summary, changes = (list(filter(_is_main, rows)) if main else rows for rows in (result.summary, result.changes))
+    summary, changes = (
+        list(filter(_is_main, rows)) if main else rows for rows in (result.summary, result.changes)
+    )
     rows = list(filter(_is_main, rows)) if main and rows is not None else rows
     text = report.render(summary, rows, result.describe(), notes, terminal=terminal)
-    return text + ("\n" + report.render(changes, None, {}, (), terminal=terminal) if changes else "")
+    return text + (
+        "\n" + report.render(changes, None, {}, (), terminal=terminal) if changes else ""
+    )
 
 
 def _is_main(row: Row) -> bool:
     """Whether the row is of a main measure, of its change, or of a measure against labels."""
-    name = row["measure"].removeprefix("Change(").removesuffix(")" * row["measure"].startswith("Change("))
+    name = (
+        row["measure"]
+        .removeprefix("Change(")
+        .removesuffix(")" * row["measure"].startswith("Change("))
+    )
     return name.partition("@")[0] in _MAIN or "truth='labels'" in name
 
 
 def write(result: Results, folder: Path) -> None:
-    """Writes all that a comparison or a page needs later, and the files of the source; each whole or not at all."""
+    """Writes all that a comparison or a page needs later, and the files of the source; each whole
+    or not at all.
+    """
     from rankwell.report.charts import write_charts
     from rankwell.report.drafts import drafting
     from rankwell.report.folder import write_result
@@ -121,26 +172,42 @@ def write(result: Results, folder: Path) -> None:
     from rankwell.store import write_text
 
     files = [f"{run.replace('/', '_')}_results.csv" for run in result.candidates]
-    twice = next((name for name in files if [each.lower() for each in files].count(name.lower()) > 1), None)
+    twice = next(
+        (name for name in files if [each.lower() for each in files].count(name.lower()) > 1), None
+    )
     if twice is not None:
-        raise BadUsage(f"two candidates would be written to {twice}; give them names that differ in more than / and _ or case.")
+        raise BadUsage(
+            f"two candidates would be written to {twice}; give them names that differ in more "
+            "than / and _ or case."
+        )
     own = [row for row in result.summary if "truth='labels'" not in row["measure"]]
     cut = cuts_gold(result.convention)
     curves = [row for row in own if row["k"] is not None and row["run"] != result.reference]
     labels = [row["label"].partition("@")[0] for row in curves]
-    curves = [row for row, label in zip(curves, labels, strict=True) if cut or labels.count(label) > len(result.pairs)]
+    curves = [
+        row
+        for row, label in zip(curves, labels, strict=True)
+        if cut or labels.count(label) > len(result.pairs)
+    ]
     with drafting(folder, result.sources.values()) as draft:
         others = [draft / name for name in files if cut]
         for run, path in zip(result.candidates, others, strict=bool(others)):
             write_text(path, _k_columns(own, run))
         if curves:
             title = f"Agreement with {result.reference}"
-            others += write_charts(draft, {"metrics_vs_k": k_curves(curves, bands="sd" if cut else "interval", title=title)})
-        write_result(result, folder, summary=[*result.summary, *result.changes], charts=False, others=others)
+            others += write_charts(
+                draft,
+                {"metrics_vs_k": k_curves(curves, bands="sd" if cut else "interval", title=title)},
+            )
+        write_result(
+            result, folder, summary=[*result.summary, *result.changes], charts=False, others=others
+        )
 
 
 def _source_tables(result: Results, terminal: Terminal) -> str:
-    """The tables that the convention's source prints, mean±sd by k and measure, then the rules and the candidates' changes."""
+    """The tables that the convention's source prints, mean±sd by k and measure, then the rules and
+    the candidates' changes.
+    """
     parts = [f"EVALUATION RESULTS (vs {visible(result.reference)} as Ground Truth)\n{'=' * _RULE}"]
     for run in dict.fromkeys(row["run"] for row in result.summary):
         cells = {key: _cell(row) for key, row in _by_place(result.summary, run).items()}
@@ -152,25 +219,38 @@ def _source_tables(result: Results, terminal: Terminal) -> str:
 
 
 def _change_table(rows: Sequence[Row], terminal: Terminal) -> str:
-    """For each run a table of its relative changes, in per cent, with their intervals where there are any; empty without rows."""
+    """For each run a table of its relative changes, in per cent, with their intervals where there
+    are any; empty without rows.
+    """
     parts: list[str] = []
     for run in dict.fromkeys(row["run"] for row in rows):
         mine = _by_place(rows, run)
         level = "" if all(row["ci_low"] is None for row in mine.values()) else " [95 % interval]"
-        heading = f"Relative change of {visible(run)} against {visible(next(iter(mine.values()))['against'])}{level}:"
-        parts.append(f"{heading}\n{_grid({key: _change(row) for key, row in mine.items()}, terminal, gap=5)}")
+        heading = (
+            f"Relative change of {visible(run)} against "
+            f"{visible(next(iter(mine.values()))['against'])}{level}:"
+        )
+        parts.append(
+            f"{heading}\n{_grid({key: _change(row) for key, row in mine.items()}, terminal, gap=5)}"
+        )
     return "\n\n".join(parts) + "\n" if parts else ""
 
 
 def _k_columns(rows: Sequence[Row], run: str) -> str:
-    """A run's summary as CSV: `k`, then `word_mean` and `word_std` for every measure, in full precision."""
+    """A run's summary as CSV: `k`, then `word_mean` and `word_std` for every measure, in full
+    precision.
+    """
     cells = _by_place(rows, run)
     words = list(dict.fromkeys(word for _, word in cells))
-    lines = [",".join(["k", *(f"{word.lower()}_{what}" for word in words for what in ("mean", "std"))])]
+    lines = [
+        ",".join(["k", *(f"{word.lower()}_{what}" for word in words for what in ("mean", "std"))])
+    ]
     for k in sorted({k for k, _ in cells}):
         found = [cells.get((k, word), {}) for word in words]
         numbers = [each.get(what) for each in found for what in ("mean", "sd")]
-        lines.append(",".join([str(k), *("" if number is None else repr(number) for number in numbers)]))
+        lines.append(
+            ",".join([str(k), *("" if number is None else repr(number) for number in numbers)])
+        )
     return "\n".join(lines) + "\n"
 
 
@@ -181,25 +261,39 @@ def _by_place(rows: Sequence[Row], run: str) -> dict[tuple[int, str], Row]:
         if row["run"] == run and row["k"] is not None:
             word = row["label"].replace(f"@{row['k']}", "", 1)
             is_change = row["measure"].startswith("Change(")
-            found[row["k"], word.removeprefix("Change(").removesuffix(")") if is_change else word] = row
+            found[
+                row["k"], word.removeprefix("Change(").removesuffix(")") if is_change else word
+            ] = row
     return found
 
 
 def _grid(cells: Mapping[tuple[int, str], str], terminal: Terminal, *, gap: int = 4) -> str:
-    """A table as the source prints it: its figures are a blank nearer to each other than their headings, `gap` 5 aligns them.
+    """A table as the source prints it: its figures are a blank nearer to each other than their
+    headings, `gap` 5 aligns them.
 
     One that is wider than the terminal is printed as tables of other results are.
     """
     words = list(dict.fromkeys(word for _, word in cells))
     width = max(_COLUMN, *map(len, words), *(len(text) + 4 for text in cells.values()))
-    lines = [[f"{'k':<6}", *(word.ljust(width) for word in words)], ["-" * 6, *["-" * width] * len(words)]]
+    lines = [
+        [f"{'k':<6}", *(word.ljust(width) for word in words)],
+        ["-" * 6, *["-" * width] * len(words)],
+    ]
     lines += [
-        [f"{k:<6}", (" " * gap).join(cells.get((k, word), MISSING).ljust(width - 4) for word in words).rstrip()]
+        [
+            f"{k:<6}",
+            (" " * gap)
+            .join(cells.get((k, word), MISSING).ljust(width - 4) for word in words)
+            .rstrip(),
+        ]
         for k in sorted({k for k, _ in cells})
     ]
     if terminal.width is not None and 9 + len(words) * (width + 1) > terminal.width:
         rows = [
-            {"k": k, **{Heading(word): PrintedFigure(cells.get((k, word), MISSING)) for word in words}}
+            {
+                "k": k,
+                **{Heading(word): PrintedFigure(cells.get((k, word), MISSING)) for word in words},
+            }
             for k in sorted({k for k, _ in cells})
         ]
         return report.render_rows(rows, terminal=terminal).rstrip("\n")
@@ -215,4 +309,6 @@ def _change(row: Row) -> str:
         MISSING if row[name] is None else figure(100 * row[name], "percent", signed=True)
         for name in ("mean", "ci_low", "ci_high")
     )
-    return mean if mean == MISSING else f"{mean} %" if low == MISSING else f"{mean} % [{low}, {high}]"
+    return (
+        mean if mean == MISSING else f"{mean} %" if low == MISSING else f"{mean} % [{low}, {high}]"
+    )

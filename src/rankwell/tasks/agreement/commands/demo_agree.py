@@ -1,4 +1,6 @@
-"""Compare two small models with a larger one, all made on the spot: the share of its neighbours that they keep."""
+"""Compare two small models with a larger one, all made on the spot: the share of its neighbours
+that they keep.
+"""
 
 from dataclasses import replace
 from pathlib import Path
@@ -25,9 +27,14 @@ _TITLE = "How much of a neighbourhood survives fewer axes"
 
 
 def agree(
-    *, output: FolderPath = Path("rankwell-demo-agree"), samples: int = 500, seed: int = 42, progress: Progress = None
+    *,
+    output: FolderPath = Path("rankwell-demo-agree"),
+    samples: int = 500,
+    seed: int = 42,
+    progress: Progress = None,
 ) -> Output:
-    """Compare two small models with a larger one, all made on the spot: the share of its neighbours that they keep.
+    """Compare two small models with a larger one, all made on the spot: the share of its neighbours
+    that they keep.
 
     Parameters
     ----------
@@ -56,19 +63,25 @@ def agree(
         )
         write_report([results], results / NAME, title=_TITLE, seed=seed)
     begin = (
-        f"The documentation of {len(entries):,} functions of the standard library by its words' {REFERENCE} strongest axes\n"
-        f"({reference.stem}): how many of its nearest neighbours remain with {SMALL[0]} axes, and how many with {SMALL[1]}?\n"
+        f"The documentation of {len(entries):,} functions of the standard library by its "
+        f"words' {REFERENCE} strongest axes\n"
+        f"({reference.stem}): how many of its nearest neighbours remain with {SMALL[0]} axes, "
+        f"and how many with {SMALL[1]}?\n"
     )
     end = (
         f"The chart is {results / 'metrics_vs_k.png'}. The same from the files:\n\n"
         f"  rankwell agree {typed('--reference', reference, *small)} --convention scholar-stream\n"
     )
-    return Output(text="\n".join([prose(begin), done.text, prose(end), page_lines(results)]), notes=done.notes)
+    return Output(
+        text="\n".join([prose(begin), done.text, prose(end), page_lines(results)]), notes=done.notes
+    )
 
 
 @keeping()
 def make_models(entries: list[python_docs.Entry], folder: Path) -> list[Path]:
-    """Writes the embeddings of all entries by every model, the reference's first, each with its ids beside it."""
+    """Writes the embeddings of all entries by every model, the reference's first, each with its ids
+    beside it.
+    """
     texts = [f"{entry.title}\n\n{entry.text}" for entry in entries]
     largest = TfidfSvd(REFERENCE).fit(texts)
     folder.mkdir(parents=True, exist_ok=True)
@@ -78,6 +91,10 @@ def make_models(entries: list[python_docs.Entry], folder: Path) -> list[Path]:
         axes = None if largest.axes is None else largest.axes[:, :dimensions]
         paths.append(folder / f"svd_{dimensions}.npy")
         with replacing(paths[-1]) as draft, draft.open("wb") as stream:
-            np.save(stream, replace(largest, dimensions=dimensions, axes=axes).encode(texts), allow_pickle=False)
+            np.save(
+                stream,
+                replace(largest, dimensions=dimensions, axes=axes).encode(texts),
+                allow_pickle=False,
+            )
         write_ids(paths[-1], [entry.id for entry in entries])
     return paths

@@ -1,4 +1,6 @@
-"""Agreement of two lists by what their first places have in common: overlap, Jaccard, average overlap and rank-biased overlap."""
+"""Agreement of two lists by what their first places have in common: overlap, Jaccard, average
+overlap and rank-biased overlap.
+"""
 
 import math
 from typing import Literal
@@ -26,18 +28,27 @@ def _where_any(values: Floats, lengths: Ints) -> Floats:
 
 
 def _chance_overlap(pairs: RankingPairs, *, k: int) -> Floats:
-    """k / n: the chance of each of the reference's items to be among the candidate's first k of n."""
+    """k / n: the chance of each of the reference's items to be among the candidate's first k of
+    n.
+    """
     first, second = _both_lengths(pairs, k)
     longer = np.maximum(first, second)
     return _where_any(ratio(first * second / np.maximum(pairs.n_candidates, 1), longer), longer)
 
 
-@measure("Overlap", source=_FAGIN, aliases="top_k_overlap overlap_at", exempt=_LONGER, chance=_chance_overlap)
+@measure(
+    "Overlap",
+    source=_FAGIN,
+    aliases="top_k_overlap overlap_at",
+    exempt=_LONGER,
+    chance=_chance_overlap,
+)
 def overlap(pairs: RankingPairs, *, k: int) -> Floats:
-    """The share of the first `k` places of the reference and of the candidate that hold the same items, in whatever order.
+    """The share of the first `k` places of the reference and of the candidate that hold the same
+    items, in whatever order.
 
-    Where both lists are shorter than `k`, the longer one's length takes its place, so that equal lists reach 1; not counted where
-    both are empty. By chance: k / n for n candidates.
+    Where both lists are shorter than `k`, the longer one's length takes its place, so that equal
+    lists reach 1; not counted where both are empty. By chance: k / n for n candidates.
 
     >>> from rankwell import ranking_pairs
     >>> overlap(ranking_pairs([7, 23, 156, 89, 42], [7, 89, 12, 23, 99]), k=5).tolist()
@@ -54,13 +65,16 @@ def _jaccard(shared: Ints, first: int | Ints, second: int | Ints) -> Floats:
 
 @measure(
     "Jaccard",
-    source="Jaccard 1901, Étude comparative de la distribution florale dans une portion des Alpes et des Jura",
+    source="Jaccard 1901, Étude comparative de la distribution florale dans une portion des "
+    "Alpes et "
+    "des Jura",
     aliases="jaccard_similarity",
     exempt=_LONGER,
     chance=lambda pairs, *, k: pairs.mean_by_chance(_jaccard, k),
 )
 def jaccard(pairs: RankingPairs, *, k: int) -> Floats:
-    """The number of items that the first `k` places of both lists share, over that of either; not counted where both are empty.
+    """The number of items that the first `k` places of both lists share, over that of either; not
+    counted where both are empty.
 
     >>> from rankwell import ranking_pairs
     >>> jaccard(ranking_pairs(["a", "b", "c"], ["c", "a", "x"]), k=3).tolist()
@@ -70,7 +84,9 @@ def jaccard(pairs: RankingPairs, *, k: int) -> Floats:
 
 
 def _shared_by_chance(pairs: RankingPairs, prefixes: Prefixes, k: int | None) -> Floats:
-    """(rows,) the mean number of items that two prefixes share when the candidate's list is in random order."""
+    """(rows,) the mean number of items that two prefixes share when the candidate's list is in
+    random order.
+    """
     first, second = (length[prefixes.query] for length in _both_lengths(pairs, k))
     here = np.minimum(prefixes.depth, first) * np.minimum(prefixes.depth, second)
     return here / np.maximum(pairs.n_candidates[prefixes.query], 1)
@@ -87,9 +103,12 @@ def _chance_average_overlap(pairs: RankingPairs, *, k: int | None = None) -> Flo
     return _average(prefixes, _shared_by_chance(pairs, prefixes, k))
 
 
-@measure("AO", source=_FAGIN, aliases="average_overlap", exempt=_LONGER, chance=_chance_average_overlap)
+@measure(
+    "AO", source=_FAGIN, aliases="average_overlap", exempt=_LONGER, chance=_chance_average_overlap
+)
 def average_overlap(pairs: RankingPairs, *, k: int | None = None) -> Floats:
-    """The mean over the depths 1 to `k` of the share of items that the lists have in common down to that depth.
+    """The mean over the depths 1 to `k` of the share of items that the lists have in common down to
+    that depth.
 
     It goes as deep as the longer list where both are shorter; not counted where both are empty.
 
@@ -101,8 +120,17 @@ def average_overlap(pairs: RankingPairs, *, k: int | None = None) -> Floats:
     return _average(prefixes, prefixes.shared)
 
 
-def _chance_rbo(pairs: RankingPairs, *, p: float = 0.9, kind: Kind = "ext", ties: Ties = "order", k: int | None = None) -> Floats:
-    """The overlap is linear in what the prefixes share, all but its residual: that has no chance level, and neither have ties."""
+def _chance_rbo(
+    pairs: RankingPairs,
+    *,
+    p: float = 0.9,
+    kind: Kind = "ext",
+    ties: Ties = "order",
+    k: int | None = None,
+) -> Floats:
+    """The overlap is linear in what the prefixes share, all but its residual: that has no chance
+    level, and neither have ties.
+    """
     _check_persistence(p)
     if kind == "res" or ties == "shared":
         return np.full(len(pairs.queries), np.nan)
@@ -112,20 +140,33 @@ def _chance_rbo(pairs: RankingPairs, *, p: float = 0.9, kind: Kind = "ext", ties
 
 @measure(
     "RBO",
-    source="Webber, Moffat and Zobel 2010, A similarity measure for indefinite rankings; ties='shared': Corsi and Urbano 2024, "
-    "The treatment of ties in rank-biased overlap; kind='truncated': OpenSearch 2025, search relevance workbench",
-    aliases="rank_biased_overlap rbo_ext rbo_min(kind='min') rbo_res(kind='res') rbo50(p=0.5,kind='truncated') "
+    source="Webber, Moffat and Zobel 2010, A similarity measure for indefinite rankings; "
+    "ties='shared': Corsi and Urbano 2024, "
+    "The treatment of ties in rank-biased overlap; kind='truncated': OpenSearch 2025, search "
+    "relevance workbench",
+    aliases="rank_biased_overlap rbo_ext rbo_min(kind='min') rbo_res(kind='res') "
+    "rbo50(p=0.5,kind='truncated') "
     "rbo90(kind='truncated',p=0.9)",
     exempt=_LONGER,
     chance=_chance_rbo,
 )
-def rbo(pairs: RankingPairs, *, p: float = 0.9, kind: Kind = "ext", ties: Ties = "order", k: int | None = None) -> Floats:
-    """The share of common items at each depth, averaged with weights that fall by `p` per place; not counted for two empty lists.
+def rbo(
+    pairs: RankingPairs,
+    *,
+    p: float = 0.9,
+    kind: Kind = "ext",
+    ties: Ties = "order",
+    k: int | None = None,
+) -> Floats:
+    """The share of common items at each depth, averaged with weights that fall by `p` per place;
+    not counted for two empty lists.
 
-    p: above 0 and below 1; at 0.9 the first 10 places have 86 % of the weight, at 0.98 the first 50.
-    kind: `ext` carries the agreement seen so far on beyond the lists; `min` is the least that it can come to, with nothing more
-    in common, and `res` what it can grow by; `truncated` stops at the end of the longer list and divides by the weights so far.
-    ties: items of equal similarity keep the order of the list, or have the first of their ranks in common (`shared`).
+    p: above 0 and below 1; at 0.9 the first 10 places have 86 % of the weight, at 0.98 the first
+    50.
+    kind: `ext` carries the agreement seen so far on beyond the lists; `min` is the least that it
+    can come to, with nothing more in common, and `res` what it can grow by; `truncated` stops at
+    the end of the longer list and divides by the weights so far. ties: items of equal similarity
+    keep the order of the list, or have the first of their ranks in common (`shared`).
     k: only the first `k` places of either list are looked at. Raises BadUsage for another `p`.
 
     >>> from rankwell import ranking_pairs
@@ -142,20 +183,29 @@ def rbo(pairs: RankingPairs, *, p: float = 0.9, kind: Kind = "ext", ties: Ties =
 
 def _check_persistence(p: float) -> None:
     if not 0 < p < 1:
-        raise BadUsage(f"p={p!r}: the persistence of rank-biased overlap is a number between 0 and 1, such as 0.9.")
+        raise BadUsage(
+            f"p={p!r}: the persistence of rank-biased overlap is a number between 0 and 1, "
+            "such as 0.9."
+        )
 
 
-def _overlap(pairs: RankingPairs, prefixes: Prefixes, shared: Floats, p: float, kind: Kind, k: int | None) -> Floats:
+def _overlap(
+    pairs: RankingPairs, prefixes: Prefixes, shared: Floats, p: float, kind: Kind, k: int | None
+) -> Floats:
     """Rank-biased overlap from the number of shared items at every depth of the longer list."""
     lengths = np.stack(_both_lengths(pairs, k))
     shorter, longer = lengths.min(axis=0), lengths.max(axis=0)
     if kind == "res":
         most, least = (
-            _mean_agreement(prefixes, shared, p, longer, shorter, each(len(longer)))[0] for each in (np.ones, np.zeros)
+            _mean_agreement(prefixes, shared, p, longer, shorter, each(len(longer)))[0]
+            for each in (np.ones, np.zeros)
         )
-        tails = _greatest_tail(prefixes, shared, p, longer, shorter) - _least_tail(prefixes, shared, p, longer)
+        tails = _greatest_tail(prefixes, shared, p, longer, shorter) - _least_tail(
+            prefixes, shared, p, longer
+        )
         return _where_any(most - least + tails, longer)
-    # Of the items that the shorter list lacks down to a depth, the extrapolation holds the share seen at its end to be common.
+    # Of the items that the shorter list lacks down to a depth, the extrapolation holds the share
+    # seen at its end to be common.
     at_end = np.zeros(len(longer))
     if kind == "ext":
         reached = np.flatnonzero(shorter > 0)
@@ -164,22 +214,33 @@ def _overlap(pairs: RankingPairs, prefixes: Prefixes, shared: Floats, p: float, 
     head, last = _mean_agreement(prefixes, shared, p, longer, shorter, at_end)
     if kind == "truncated":
         return _where_any(ratio(head, -np.expm1(longer * math.log(p))), longer)
-    return _where_any(head + (last * p**longer if kind == "ext" else _least_tail(prefixes, shared, p, longer)), longer)
+    return _where_any(
+        head + (last * p**longer if kind == "ext" else _least_tail(prefixes, shared, p, longer)),
+        longer,
+    )
 
 
 def _size(prefixes: Prefixes) -> Ints:
-    """(rows,) items in both prefixes together; a list that has ended goes on with items that nothing is known of."""
-    return np.maximum(prefixes.reference, prefixes.depth) + np.maximum(prefixes.candidate, prefixes.depth)
+    """(rows,) items in both prefixes together; a list that has ended goes on with items that
+    nothing is known of.
+    """
+    return np.maximum(prefixes.reference, prefixes.depth) + np.maximum(
+        prefixes.candidate, prefixes.depth
+    )
 
 
 def _mean_agreement(
     prefixes: Prefixes, shared: Floats, p: float, longer: Ints, shorter: Ints, beyond: Floats
 ) -> tuple[Floats, Floats]:
-    """(queries,) the weighted agreement down to the end of the longer list, and there; `beyond`: a share held to be common."""
+    """(queries,) the weighted agreement down to the end of the longer list, and there; `beyond`: a
+    share held to be common.
+    """
     added = np.maximum(prefixes.depth - shorter[prefixes.query], 0) * beyond[prefixes.query]
     agreement = 2 * (shared + added) / _size(prefixes)
     weights = (1 - p) * p ** (prefixes.depth - 1.0)
-    head = np.bincount(prefixes.query, weights=agreement * weights, minlength=len(longer)).astype(np.float64, copy=False)
+    head = np.bincount(prefixes.query, weights=agreement * weights, minlength=len(longer)).astype(
+        np.float64, copy=False
+    )
     return head, _at_end(prefixes, agreement, longer)
 
 
@@ -197,13 +258,19 @@ def _harmonic(p: float, depth: int) -> Floats:
 
 
 def _least_tail(prefixes: Prefixes, shared: Floats, p: float, longer: Ints) -> Floats:
-    """(queries,) what the depths beyond both lists add when nothing more is common (Webber and others 2010, equation 11)."""
+    """(queries,) what the depths beyond both lists add when nothing more is common (Webber and
+    others 2010, equation 11).
+    """
     rest = -math.log1p(-p) - _harmonic(p, int(longer.max(initial=0)))[longer]
     return _at_end(prefixes, shared, longer) * rest * (1 - p) / p
 
 
-def _greatest_tail(prefixes: Prefixes, shared: Floats, p: float, longer: Ints, shorter: Ints) -> Floats:
-    """(queries,) what the depths beyond both lists add when every new item is common, until the agreement is whole at depth f."""
+def _greatest_tail(
+    prefixes: Prefixes, shared: Floats, p: float, longer: Ints, shorter: Ints
+) -> Floats:
+    """(queries,) what the depths beyond both lists add when every new item is common, until the
+    agreement is whole at depth f.
+    """
     missing = longer + shorter - _at_end(prefixes, shared, longer).astype(np.int64)
     sums = _harmonic(p, int(missing.max(initial=0)))
     return 2 * p**longer - p**missing - missing * (sums[missing] - sums[longer]) * (1 - p) / p

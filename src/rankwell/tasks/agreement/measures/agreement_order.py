@@ -1,4 +1,6 @@
-"""Agreement of two lists in their order: rank correlations, and the rank of the reference's first item."""
+"""Agreement of two lists in their order: rank correlations, and the rank of the reference's first
+item.
+"""
 
 from typing import Literal
 
@@ -18,14 +20,20 @@ def _rank_within(owner: Ints, values: Ints, queries: int) -> Ints:
     """(rows,) the rank of each value, from 1, among those of the same query."""
     order = np.lexsort((values, owner))
     ranks = np.empty_like(values)
-    ranks[order] = position_in_segment(offsets_of(np.bincount(owner, minlength=queries).astype(np.int64))) + 1
+    ranks[order] = (
+        position_in_segment(offsets_of(np.bincount(owner, minlength=queries).astype(np.int64))) + 1
+    )
     return ranks
 
 
 def _correlation(owner: Ints, first: Ints, second: Ints, queries: int) -> Floats:
-    """1 - 6 D / (m (m² - 1)) of m items whose squared differences of ranks sum to D; NaN below 2 items."""
+    """1 - 6 D / (m (m² - 1)) of m items whose squared differences of ranks sum to D; NaN below 2
+    items.
+    """
     apart = _rank_within(owner, first, queries) - _rank_within(owner, second, queries)
-    squares = np.bincount(owner, weights=apart * apart, minlength=queries).astype(np.float64, copy=False)
+    squares = np.bincount(owner, weights=apart * apart, minlength=queries).astype(
+        np.float64, copy=False
+    )
     items = np.bincount(owner, minlength=queries)
     m = np.where(items >= 2, items, np.nan)
     return 1.0 - 6.0 * squares / (m * (m * m - 1.0))
@@ -38,39 +46,57 @@ def _chance_correlation(pairs: RankingPairs, *, k: int | None = None) -> Floats:
 
 @measure("Spearman", source=_SPEARMAN, scale=_CORRELATION, chance=_chance_correlation)
 def spearman(pairs: RankingPairs, *, k: int | None = None) -> Floats:
-    """Spearman's rank correlation of the items in the first `k` places of both lists; not counted below 2 of them.
+    """Spearman's rank correlation of the items in the first `k` places of both lists; not counted
+    below 2 of them.
 
-    The items are ranked anew among themselves. How many they are does not show: read it beside Overlap.
+    The items are ranked anew among themselves. How many they are does not show: read it beside
+    Overlap.
 
     >>> from rankwell import ranking_pairs
     >>> spearman(ranking_pairs(["a", "b", "c", "x"], ["b", "y", "a", "c"])).tolist()
     [0.5]
     """
     side, rows = pairs.reference, pairs.shared(k)
-    return _correlation(side.query_of_row[rows], side.ranks[rows], side.other_ranks[rows], len(pairs.queries))
+    return _correlation(
+        side.query_of_row[rows], side.ranks[rows], side.other_ranks[rows], len(pairs.queries)
+    )
 
 
 def _union_worth(shared: Ints, first: int, second: int) -> Floats:
-    """The mean correlation of a union, given how many items the lists share: whoever lacks an item ranks it after its own."""
+    """The mean correlation of a union, given how many items the lists share: whoever lacks an item
+    ranks it after its own.
+    """
     union = first + second - shared
-    middle, rest = (np.array([first, second]) + 1) / 2, [(length + 1 + union) / 2 for length in (first, second)]
-    products = shared * middle[0] * middle[1] + (first - shared) * middle[0] * rest[1] + (second - shared) * rest[0] * middle[1]
+    middle, rest = (
+        (np.array([first, second]) + 1) / 2,
+        [(length + 1 + union) / 2 for length in (first, second)],
+    )
+    products = (
+        shared * middle[0] * middle[1]
+        + (first - shared) * middle[0] * rest[1]
+        + (second - shared) * rest[0] * middle[1]
+    )
     m = np.where(union >= 2, union, np.nan)
     return (products - m * ((m + 1) / 2) ** 2) / ((m**3 - m) / 12)
 
 
 @measure(
     "SpearmanUnion",
-    source=_SPEARMAN + "; over the union of two lists: Fagin, Kumar and Sivakumar 2003, Comparing top k lists",
+    source=_SPEARMAN
+    + "; over the union of two lists: Fagin, Kumar and Sivakumar 2003, Comparing top k lists",
     scale=_CORRELATION,
-    exempt={"unjudged tail": "items of unknown rank that enter the first places leave the value unknown"},
+    exempt={
+        "unjudged tail": "items of unknown rank that enter the first places leave the value unknown"
+    },
     chance=lambda pairs, *, k=None: pairs.mean_by_chance(_union_worth, k),
 )
 def spearman_union(pairs: RankingPairs, *, k: int | None = None) -> Floats:
-    """Spearman's rank correlation of the items in the first `k` places of either list, by their ranks in both models.
+    """Spearman's rank correlation of the items in the first `k` places of either list, by their
+    ranks in both models.
 
-    The items are ranked anew among themselves. Not counted below 2 of them, and where an item's rank in the other model is
-    unknown. By chance it is below 0: an item that only one list holds is far down in the other.
+    The items are ranked anew among themselves. Not counted below 2 of them, and where an item's
+    rank in the other model is unknown. By chance it is below 0: an item that only one list holds is
+    far down in the other.
 
     >>> from rankwell import ranking_pairs
     >>> spearman_union(ranking_pairs(["a", "b", "c", "d"], ["b", "a", "d", "c"], depth=2)).tolist()
@@ -90,15 +116,22 @@ def spearman_union(pairs: RankingPairs, *, k: int | None = None) -> Floats:
 
 
 def _earlier_and_smaller(values: Ints, offsets: Ints) -> Ints:
-    """(rows,) how many rows before each one in its segment have a smaller value; all blocks are merged at once."""
-    place, segment = position_in_segment(offsets), np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    """(rows,) how many rows before each one in its segment have a smaller value; all blocks are
+    merged at once.
+    """
+    place, segment = (
+        position_in_segment(offsets),
+        np.repeat(np.arange(len(offsets) - 1), np.diff(offsets)),
+    )
     found = np.zeros(len(values), dtype=np.int64)
     width, longest = 1, int(np.diff(offsets).max(initial=0))
     while width < longest:
         block = place // (2 * width)
         order = np.lexsort((values, block, segment))
         left = (place // width % 2 == 0)[order]
-        new = np.flatnonzero((np.diff(segment[order], prepend=-1) != 0) | (np.diff(block[order], prepend=-1) != 0))
+        new = np.flatnonzero(
+            (np.diff(segment[order], prepend=-1) != 0) | (np.diff(block[order], prepend=-1) != 0)
+        )
         so_far = np.cumsum(left)
         before = np.concatenate([[0], so_far])[new]
         so_far -= np.repeat(before, np.diff(new, append=len(order)))
@@ -109,16 +142,19 @@ def _earlier_and_smaller(values: Ints, offsets: Ints) -> Ints:
 
 @measure(
     "TauAP",
-    source="Yilmaz, Aslam and Robertson 2008, A new rank correlation coefficient for information retrieval",
+    source="Yilmaz, Aslam and Robertson 2008, A new rank correlation coefficient for information "
+    "retrieval",
     scale=_CORRELATION,
     aliases="tau_ap tau-AP ap_correlation",
     chance=_chance_correlation,
 )
 def tau_ap(pairs: RankingPairs, *, k: int | None = None) -> Floats:
-    """The rank correlation of the items in the first `k` places of both lists that weighs their upper places most.
+    """The rank correlation of the items in the first `k` places of both lists that weighs their
+    upper places most.
 
-    The mean over the candidate's items but the first, of the share of items above it that are above it in the reference too;
-    doubled, less 1. Not counted below 2 items. It is not symmetric: the reference is the truth.
+    The mean over the candidate's items but the first, of the share of items above it that are above
+    it in the reference too; doubled, less 1. Not counted below 2 items. It is not symmetric: the
+    reference is the truth.
 
     >>> from rankwell import ranking_pairs
     >>> tau_ap(ranking_pairs(["a", "b", "c"], ["b", "a", "c"])).tolist()
@@ -133,7 +169,9 @@ def tau_ap(pairs: RankingPairs, *, k: int | None = None) -> Floats:
     offsets = offsets_of(counts)
     place = position_in_segment(offsets)
     right = _earlier_and_smaller(side.ranks[rows][order], offsets) / np.maximum(place, 1)
-    sums = np.bincount(owner[order], weights=right, minlength=len(counts)).astype(np.float64, copy=False)
+    sums = np.bincount(owner[order], weights=right, minlength=len(counts)).astype(
+        np.float64, copy=False
+    )
     return 2.0 * sums / np.where(counts >= 2, counts - 1.0, np.nan) - 1.0
 
 
@@ -141,26 +179,41 @@ def _first_rank(pairs: RankingPairs, missing: Literal["last", "skip"]) -> Floats
     side, ranks = pairs.reference, np.full(len(pairs.queries), np.nan)
     there = np.flatnonzero(side.lengths > 0)
     found = side.other_ranks[side.offsets[there]]
-    ranks[there] = np.where(found > 0, found, pairs.n_candidates[there] + 1.0 if missing == "last" else np.nan)
+    ranks[there] = np.where(
+        found > 0, found, pairs.n_candidates[there] + 1.0 if missing == "last" else np.nan
+    )
     return ranks
 
 
 def _chance_first(pairs: RankingPairs, *, missing: Literal["last", "skip"] = "last") -> Floats:
     """The middle of all ranks, once every rank is known."""
     if missing not in ("last", "skip"):
-        raise BadUsage(f"missing={missing!r}: an item that is not found ranks `last` or is skipped.")
+        raise BadUsage(
+            f"missing={missing!r}: an item that is not found ranks `last` or is skipped."
+        )
     return np.where(pairs.reference.lengths > 0, (pairs.n_candidates + 1) / 2, np.nan)
 
 
 _FIRST = {"empty": "the item ranks after all candidates where the list lacks it"}
 
 
-@measure("MedR_first", source=_HODOSH, scale=RANK, at=None, summary="median", exempt=_FIRST, chance=_chance_first)
-def median_rank_of_first(pairs: RankingPairs, *, missing: Literal["last", "skip"] = "last") -> Floats:
+@measure(
+    "MedR_first",
+    source=_HODOSH,
+    scale=RANK,
+    at=None,
+    summary="median",
+    exempt=_FIRST,
+    chance=_chance_first,
+)
+def median_rank_of_first(
+    pairs: RankingPairs, *, missing: Literal["last", "skip"] = "last"
+) -> Floats:
     """The candidate's rank of the reference's first item, from 1; its median over the queries.
 
-    missing: where the candidate's list lacks the item and its exact rank is not known, it counts as ranked after all candidates
-    (`last`), which leaves a median within the lists right, or the query is not counted (`skip`).
+    missing: where the candidate's list lacks the item and its exact rank is not known, it counts as
+    ranked after all candidates (`last`), which leaves a median within the lists right, or the query
+    is not counted (`skip`).
 
     >>> from rankwell import ranking_pairs
     >>> median_rank_of_first(ranking_pairs(["a", "b"], ["c", "b", "a"])).tolist()
@@ -173,7 +226,8 @@ def median_rank_of_first(pairs: RankingPairs, *, missing: Literal["last", "skip"
 def mean_rank_of_first(pairs: RankingPairs, *, missing: Literal["last", "skip"] = "last") -> Floats:
     """The candidate's rank of the reference's first item, from 1; its mean over the queries.
 
-    missing: as for `MedR_first`; a mean needs exact ranks, since a single item ranked `last` weighs much.
+    missing: as for `MedR_first`; a mean needs exact ranks, since a single item ranked `last` weighs
+    much.
 
     >>> from rankwell import ranking_pairs
     >>> mean_rank_of_first(ranking_pairs(["a", "b"], ["c", "b"], n_candidates=9)).tolist()

@@ -1,4 +1,6 @@
-"""Agreement of two spaces around a query: recall within a tolerance, new and lost neighbours, and the reference's margin."""
+"""Agreement of two spaces around a query: recall within a tolerance, new and lost neighbours, and
+the reference's margin.
+"""
 
 import numpy as np
 
@@ -16,7 +18,9 @@ def _check_tolerance(eps: float) -> None:
 
 
 def _chance_eps_recall(pairs: RankingPairs, *, k: int, eps: float = 0.0) -> Floats:
-    """m / n for m of n candidates within the tolerance; NaN where the reference's list ends before they do."""
+    """m / n for m of n candidates within the tolerance; NaN where the reference's list ends before
+    they do.
+    """
     _check_tolerance(eps)
     side = pairs.reference
     depth = side.n_shown(k)
@@ -24,22 +28,32 @@ def _chance_eps_recall(pairs: RankingPairs, *, k: int, eps: float = 0.0) -> Floa
     inside = np.maximum(side.sum_rows(side.scores >= lowest[side.query_of_row]), depth)
     whole = (inside < side.lengths) | (side.lengths == pairs.n_candidates)
     shown = np.minimum(pairs.candidate.lengths, depth)
-    return np.where(whole & ~np.isnan(lowest), ratio(inside * shown / np.maximum(pairs.n_candidates, 1), depth), np.nan)
+    return np.where(
+        whole & ~np.isnan(lowest),
+        ratio(inside * shown / np.maximum(pairs.n_candidates, 1), depth),
+        np.nan,
+    )
 
 
 @measure(
     "EpsRecall",
-    source="Aumüller, Bernhardsson and Faithfull 2020, ANN-Benchmarks: a benchmarking tool for approximate nearest neighbor "
+    source="Aumüller, Bernhardsson and Faithfull 2020, ANN-Benchmarks: a benchmarking tool for "
+    "approximate nearest neighbor "
     "algorithms",
     aliases="epsilon_recall eps_recall recall_eps",
-    exempt={"unjudged tail": "items of unknown similarity that enter the first places leave the value unknown"},
+    exempt={
+        "unjudged tail": "items of unknown similarity that enter the first places leave the "
+        "value unknown"
+    },
     chance=_chance_eps_recall,
 )
 def eps_recall(pairs: RankingPairs, *, k: int, eps: float = 0.0) -> Floats:
-    """The share of the candidate's first `k` items that are, under the reference, as similar as its own k-th item, or `eps` less.
+    """The share of the candidate's first `k` items that are, under the reference, as similar as its
+    own k-th item, or `eps` less.
 
-    Where the reference's list is shorter than `k`, its length takes the place of `k`. Not counted where the reference's
-    similarities are unknown, or that of an item which its first `k` do not hold. Raises BadUsage for an `eps` below 0.
+    Where the reference's list is shorter than `k`, its length takes the place of `k`. Not counted
+    where the reference's similarities are unknown, or that of an item which its first `k` do not
+    hold. Raises BadUsage for an `eps` below 0.
 
     >>> from rankwell import ranking_pairs
     >>> view = ranking_pairs({"a": 0.9, "b": 0.8, "c": 0.79, "d": 0.1}, ["c", "a", "d"], depth=2)
@@ -52,7 +66,9 @@ def eps_recall(pairs: RankingPairs, *, k: int, eps: float = 0.0) -> Floats:
     lowest = pairs.reference.score_at(depth) - eps
     shown = side.within(depth)
     own = (side.other_ranks > 0) & (side.other_ranks <= depth[side.query_of_row])
-    found = ratio(side.sum_rows(shown & (own | (side.other_scores >= lowest[side.query_of_row]))), depth)
+    found = ratio(
+        side.sum_rows(shown & (own | (side.other_scores >= lowest[side.query_of_row]))), depth
+    )
     unknown = side.sum_rows(shown & ~own & np.isnan(side.other_scores)) > 0
     return np.where(unknown | np.isnan(lowest), np.nan, found)
 
@@ -65,11 +81,14 @@ def eps_recall(pairs: RankingPairs, *, k: int, eps: float = 0.0) -> Floats:
     exempt={"empty": "it looks at the reference alone, whatever the candidate lists"},
 )
 def margin(pairs: RankingPairs, *, k: int, eps: float = 0.005) -> Floats:
-    """The number of other items of the reference within `eps` of the similarity of its k-th; the median over the queries.
+    """The number of other items of the reference within `eps` of the similarity of its k-th; the
+    median over the queries.
 
-    Where many do, chance decides which of them are its first `k`, and no candidate can be blamed for others. A list that ends
-    within `eps` gives the least that it can be, which leaves a median right that is smaller than the lists are deep.
-    Not counted where the list is shorter than `k` or the similarities are unknown. Raises BadUsage for an `eps` below 0.
+    Where many do, chance decides which of them are its first `k`, and no candidate can be blamed
+    for others. A list that ends within `eps` gives the least that it can be, which leaves a median
+    right that is smaller than the lists are deep.
+    Not counted where the list is shorter than `k` or the similarities are unknown. Raises BadUsage
+    for an `eps` below 0.
 
     >>> from rankwell import ranking_pairs
     >>> margin(ranking_pairs({"a": 0.9, "b": 0.8, "c": 0.799, "d": 0.1}, []), k=2).tolist()
@@ -78,11 +97,17 @@ def margin(pairs: RankingPairs, *, k: int, eps: float = 0.005) -> Floats:
     _check_tolerance(eps)
     side = pairs.reference
     last = side.score_at(np.full(len(pairs.queries), k, dtype=np.int64))
-    return np.where(np.isnan(last), np.nan, side.sum_rows(np.abs(side.scores - last[side.query_of_row]) <= eps) - 1.0)
+    return np.where(
+        np.isnan(last),
+        np.nan,
+        side.sum_rows(np.abs(side.scores - last[side.query_of_row]) <= eps) - 1.0,
+    )
 
 
 def _usable(pairs: RankingPairs, k: int) -> Bools:
-    """(queries,) whether both lists reach `k` and `k` is below half of the points, of which the query is one."""
+    """(queries,) whether both lists reach `k` and `k` is below half of the points, of which the
+    query is one.
+    """
     full = (pairs.reference.lengths >= k) & (pairs.candidate.lengths >= k)
     return full & (2 * k < pairs.n_candidates + 1)
 
@@ -94,7 +119,9 @@ def _largest(pairs: RankingPairs, k: int) -> Ints:
 
 
 def _kept(pairs: RankingPairs, side: ListSide, k: int) -> Floats:
-    """1 less the excess ranks, under the other model, of one side's first `k` items, over the greatest sum of them."""
+    """1 less the excess ranks, under the other model, of one side's first `k` items, over the
+    greatest sum of them.
+    """
     shown = side.within(k)
     excess = side.sum_rows(np.where(shown, np.maximum(side.other_ranks - k, 0), 0))
     unknown = side.sum_rows(shown & (side.other_ranks == 0)) > 0
@@ -102,17 +129,29 @@ def _kept(pairs: RankingPairs, side: ListSide, k: int) -> Floats:
 
 
 def _chance_kept(pairs: RankingPairs, *, k: int) -> Floats:
-    """Each of the k items has any of n ranks, whose excess is (n - k)(n - k + 1) / 2n in the mean."""
+    """Each of the k items has any of n ranks, whose excess is (n - k)(n - k + 1) / 2n in the
+    mean.
+    """
     beyond, n = pairs.n_candidates - k, np.maximum(pairs.n_candidates, 1)
-    return np.where(_usable(pairs, k), 1.0 - k * beyond * (beyond + 1) / (2 * n * _largest(pairs, k)), np.nan)
+    return np.where(
+        _usable(pairs, k), 1.0 - k * beyond * (beyond + 1) / (2 * n * _largest(pairs, k)), np.nan
+    )
 
 
-@measure("Trustworthiness", source=_VENNA, scale=Scale(empty=float("nan")), aliases="trust", chance=_chance_kept)
+@measure(
+    "Trustworthiness",
+    source=_VENNA,
+    scale=Scale(empty=float("nan")),
+    aliases="trust",
+    chance=_chance_kept,
+)
 def trustworthiness(pairs: RankingPairs, *, k: int) -> Floats:
-    """The nearness of the candidate's first `k` items to the reference's first `k`: 1 if they are the same, 0 at the farthest.
+    """The nearness of the candidate's first `k` items to the reference's first `k`: 1 if they are
+    the same, 0 at the farthest.
 
-    Each item that the reference does not hold among its first `k` costs its rank there less `k`. Not counted where a list is
-    shorter than `k`, where a rank is unknown, and unless `k` is below half of the points. By chance it is near 1/2 for small `k`.
+    Each item that the reference does not hold among its first `k` costs its rank there less `k`.
+    Not counted where a list is shorter than `k`, where a rank is unknown, and unless `k` is below
+    half of the points. By chance it is near 1/2 for small `k`.
 
     >>> from rankwell import ranking_pairs
     >>> view = ranking_pairs(["a", "b", "c", "d", "e"], ["c", "a", "b", "e", "d"], depth=2)
@@ -122,12 +161,19 @@ def trustworthiness(pairs: RankingPairs, *, k: int) -> Floats:
     return _kept(pairs, pairs.candidate, k)
 
 
-@measure("Continuity", source=_VENNA, scale=Scale(empty=float("nan")), aliases="continuity_at", chance=_chance_kept)
+@measure(
+    "Continuity",
+    source=_VENNA,
+    scale=Scale(empty=float("nan")),
+    aliases="continuity_at",
+    chance=_chance_kept,
+)
 def continuity(pairs: RankingPairs, *, k: int) -> Floats:
-    """The nearness of the reference's first `k` items to the candidate's first `k`: 1 if they are the same, 0 at the farthest.
+    """The nearness of the reference's first `k` items to the candidate's first `k`: 1 if they are
+    the same, 0 at the farthest.
 
-    Each item that the candidate does not hold among its first `k` costs its rank there less `k`. Not counted where
-    `Trustworthiness` is not; here the ranks under the candidate must be known.
+    Each item that the candidate does not hold among its first `k` costs its rank there less `k`.
+    Not counted where `Trustworthiness` is not; here the ranks under the candidate must be known.
 
     >>> from rankwell import ranking_pairs
     >>> view = ranking_pairs(["a", "b", "c", "d", "e"], ["c", "a", "b", "e", "d"], depth=2)

@@ -1,4 +1,6 @@
-"""Figures of whole collections of vectors and their lists; `vectors.py` of the task computes them."""
+"""Figures of whole collections of vectors and their lists; `vectors.py` of the task computes
+them.
+"""
 
 from rankwell.core.figures import add_figure
 
@@ -6,7 +8,8 @@ _RADOVANOVIC = "Radovanović, Nanopoulos and Ivanović 2010, Hubs in space"
 _CKA = """
 >>> import numpy as np
 >>> from rankwell.tasks.agreement.vectors import Representation, linear_cka
->>> first, second = np.array([[0, 1], [1, 0], [1, 1], [2, 1], [0, 0]]), np.array([[0.0], [1.0], [1.0], [2.0], [1.0]])
+>>> first = np.array([[0, 1], [1, 0], [1, 1], [2, 1], [0, 0]])
+>>> second = np.array([[0.0], [1.0], [1.0], [2.0], [1.0]])
 >>> round(linear_cka(Representation(first), Representation(second)).{name}, 4)
 {value}
 """
@@ -57,7 +60,8 @@ add_figure(
 )
 add_figure(
     "Change",
-    "relative change of the mean of a measure against that of the first candidate, over queries that count in both",
+    "relative change of the mean of a measure against that of the first candidate, over "
+    "queries that count in both",
     better="neither",
     printed_by=("agree",),
     example="""

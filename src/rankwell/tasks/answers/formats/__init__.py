@@ -1,4 +1,6 @@
-"""Questions with right answers, predicted answers, no-answer probabilities and retrieved documents, in any format."""
+"""Questions with right answers, predicted answers, no-answer probabilities and retrieved documents,
+in any format.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -35,8 +37,9 @@ _RANKINGS = {"run": "a run", "judgments": "judgments"}
 class AnswerFormat:
     """One way to hold questions, predictions, no-answer probabilities or what was retrieved.
 
-    fits: confidence that a document has this form; from 0.5 on it is read as that. read: (document, rows) fills the rows.
-    suffixes: file names that ask for it. parts: words that may follow a colon in the format's name.
+    fits: confidence that a document has this form; from 0.5 on it is read as that. read: (document,
+    rows) fills the rows. suffixes: file names that ask for it. parts: words that may follow a colon
+    in the format's name.
     """
 
     name: str
@@ -52,19 +55,25 @@ ANSWER_FORMATS: Catalogue[AnswerFormat] = Catalogue("tasks.answers.formats", "fo
 
 
 def answer_format(name: str, holds: AnswerHolds, **further: Any) -> Callable[[Read], Read]:
-    """Registers the function that reads a format and returns it unchanged; see `AnswerFormat` for the further parts."""
-    return ANSWER_FORMATS.register(f"{name} {holds}", lambda read: AnswerFormat(name, holds, read, **further))
+    """Registers the function that reads a format and returns it unchanged; see `AnswerFormat` for
+    the further parts.
+    """
+    return ANSWER_FORMATS.register(
+        f"{name} {holds}", lambda read: AnswerFormat(name, holds, read, **further)
+    )
 
 
 class FoundTable(NamedTuple, Generic[Table]):
     """A table as it was read, the format that it had, and what its reader noted.
 
-    counts: of questions, how often something was odd: `without_id`, `empty` (left out), `duplicate_texts` (questions that share
-    theirs), `unmarked`, `answered_impossible`, `blank_answers`, `misaligned`, `no_start` (right answers), `no_list`,
-    `same_title`, `negative`; what is not there is 0.
-    contexts: of retrieved documents, their texts as far as the file has them. ordered: whether the file is one of lists in a
-    definite order, so that equal scores are not ties (tie rule `input`). claims: (question, document) -> whether the document
-    holds an answer, as far as the file itself says so.
+    counts: of questions, how often something was odd: `without_id`, `empty` (left out),
+    `duplicate_texts` (questions that share theirs), `unmarked`, `answered_impossible`,
+    `blank_answers`, `misaligned`, `no_start` (right answers), `no_list`, `same_title`, `negative`;
+    what is not there is 0.
+    contexts: of retrieved documents, their texts as far as the file has them. ordered: whether the
+    file is one of lists in a definite order, so that equal scores are not ties (tie rule `input`).
+    claims: (question, document) -> whether the document holds an answer, as far as the file itself
+    says so.
     """
 
     table: Table
@@ -77,24 +86,26 @@ class FoundTable(NamedTuple, Generic[Table]):
 
 
 def answer_formats(holds: AnswerHolds) -> list[AnswerFormat]:
-    """Every format of questions, predictions, no-answer probabilities or retrieved documents, by name."""
-    return [entry for entry in map(ANSWER_FORMATS.__getitem__, ANSWER_FORMATS) if entry.holds == holds]
+    """Every format of questions, predictions, no-answer probabilities or retrieved documents, by
+    name.
+    """
+    return [
+        entry for entry in map(ANSWER_FORMATS.__getitem__, ANSWER_FORMATS) if entry.holds == holds
+    ]
 
 
 @own_arithmetic
 def read_questions(
-    place: Any,
-    *,
-    format: str | None = None,  # noqa: A002 - the word that users know
-    empty: Literal["drop", "keep"] = "drop",
+    place: Any, *, format: str | None = None, empty: Literal["drop", "keep"] = "drop"
 ) -> FoundTable[Questions]:
     """Questions with their right answers, by id.
 
-    place: a path, `-`, what a JSON file would hold, any data frame, Questions, or what this function returned. format: a name
-    from `answer_formats('questions')`; by default its content decides. empty: whether questions with an empty text, which some
-    files use as filler, are left out.
-    Raises BadInput that names the path inside the file, DuplicateItem for an id that appears twice, with both places, and
-    NothingToEvaluate where there is no question.
+    place: a path, `-`, what a JSON file would hold, any data frame, Questions, or what this
+    function returned. format: a name from `answer_formats('questions')`; by default its content
+    decides. empty: whether questions with an empty text, which some files use as filler, are left
+    out.
+    Raises BadInput that names the path inside the file, DuplicateItem for an id that appears twice,
+    with both places, and NothingToEvaluate where there is no question.
     """
     if isinstance(place, FoundTable) and isinstance(place.table, Questions):
         return place
@@ -103,22 +114,24 @@ def read_questions(
     rows, entry = _read(QuestionRows, place, "questions", format, keep_empty=empty == "keep")
     table, notes = rows.table(), rows.notes()
     if not table.ids:
-        left_out = f" beside {rows.counts['empty']} with an empty text" if rows.counts["empty"] else ""
-        raise NothingToEvaluate(f"{rows.content.name}: there is no question in it{left_out}; expected at least one.")
+        left_out = (
+            f" beside {rows.counts['empty']} with an empty text" if rows.counts["empty"] else ""
+        )
+        raise NothingToEvaluate(
+            f"{rows.content.name}: there is no question in it{left_out}; expected at least one."
+        )
     return FoundTable(table, entry, tuple(notes), dict(rows.counts))
 
 
 @own_arithmetic
 def read_predictions(
-    place: Any,
-    *,
-    format: str | None = None,  # noqa: A002
-    questions: Questions | None = None,
+    place: Any, *, format: str | None = None, questions: Questions | None = None
 ) -> FoundTable[Predictions]:
     """Ranked answers of one system, by question id.
 
-    place: as for `read_questions`, or Predictions. questions: their texts identify the questions of a file without ids, and of
-    Haystack's, which has ids of its own. Raises BadInput, DuplicateItem and NothingToEvaluate as `read_questions` does.
+    place: as for `read_questions`, or Predictions. questions: their texts identify the questions of
+    a file without ids, and of Haystack's, which has ids of its own. Raises BadInput, DuplicateItem
+    and NothingToEvaluate as `read_questions` does.
     """
     if isinstance(place, FoundTable) and isinstance(place.table, Predictions):
         return place
@@ -127,11 +140,15 @@ def read_predictions(
     rows, entry = _read(AnswerRows, place, "predictions", format)
     table = rows.table(questions)
     if not table.ids:
-        raise NothingToEvaluate(f"{rows.content.name}: there is no prediction in it; expected at least one.")
+        raise NothingToEvaluate(
+            f"{rows.content.name}: there is no prediction in it; expected at least one."
+        )
     return FoundTable(table, entry, tuple(rows.said))
 
 
-def _read(kind: Callable[..., AnyRows], place: Any, holds: AnswerHolds, name: str | None, **own: Any) -> tuple[AnyRows, str]:
+def _read(
+    kind: Callable[..., AnyRows], place: Any, holds: AnswerHolds, name: str | None, **own: Any
+) -> tuple[AnyRows, str]:
     """The rows of a document, and its format's name."""
     content, entry, part = _identified(place, holds, name)
     rows = kind(content, part, **own)
@@ -139,72 +156,114 @@ def _read(kind: Callable[..., AnyRows], place: Any, holds: AnswerHolds, name: st
     return rows, entry.name
 
 
-def read_na_probs(place: Any, *, format: str | None = None) -> FoundTable[Mapping[str, float]]:  # noqa: A002
-    """Probabilities of there being no answer, or scores of it (null odds), by question id. Raises BadInput for other values."""
+def read_na_probs(place: Any, *, format: str | None = None) -> FoundTable[Mapping[str, float]]:
+    """Probabilities of there being no answer, or scores of it (null odds), by question id. Raises
+    BadInput for other values.
+    """
     content, entry, _ = _identified(place, "na-probs", format)
     rows = EntryRows(content)
     table: dict[str, float] = entry.read(content, rows)
     beyond, notes = sum(not 0 <= value <= 1 for value in table.values()), rows.said
     if beyond:
-        notes.append(f"{content.name}: {beyond} of {len(table)} values are not between 0 and 1: scores, not probabilities")
+        notes.append(
+            f"{content.name}: {beyond} of {len(table)} values are not between 0 and 1: "
+            "scores, not probabilities"
+        )
     if len(table) > 1 and len(set(table.values())) == 1:
         value = next(iter(table.values()))
-        notes.append(f"{content.name}: all {len(table)} values are {value:g}, so that they distinguish nothing")
+        notes.append(
+            f"{content.name}: all {len(table)} values are {value:g}, so that they distinguish "
+            "nothing"
+        )
     return FoundTable(table, entry.name, tuple(notes))
 
 
 def read_retrieved(
     place: Any,
     *,
-    format: str | None = None,  # noqa: A002
+    format: str | None = None,
     questions: Questions | None = None,
     duplicates: Repeats = "error",
     columns: ColumnChoice | None = None,
 ) -> FoundTable[Ranking]:
-    """Documents by question: any run file, or retrieval results; `keep` leaves repeated ones at all their places."""
+    """Documents by question: any run file, or retrieval results; `keep` leaves repeated ones at all
+    their places.
+    """
     if isinstance(place, Ranking):
         return FoundTable(place, "table")
     found = _retrieved(place, format)
     if found is None:
         reading: dict[str, Any] = {"format": format, "columns": columns}
-        checked = io.check_ranking(place, repeats="keep" if duplicates == "keep" else "first", **reading)
+        checked = io.check_ranking(
+            place, repeats="keep" if duplicates == "keep" else "first", **reading
+        )
         if checked.duplicated and duplicates == "error":
             io.read_ranking(place, **reading)
-        table = checked.table if duplicates != "best" else io.read_ranking(place, duplicates="best", **reading)
-        odd = f"{place}: {len(checked.contradicting)} questions have ranks that do not follow their scores, which decide"
-        return FoundTable(table, checked.format, (*checked.notes, *([odd] if checked.contradicting else [])))
+        table = (
+            checked.table
+            if duplicates != "best"
+            else io.read_ranking(place, duplicates="best", **reading)
+        )
+        odd = (
+            f"{place}: {len(checked.contradicting)} questions have ranks that do not follow their "
+            "scores, which decide"
+        )
+        return FoundTable(
+            table, checked.format, (*checked.notes, *([odd] if checked.contradicting else []))
+        )
     content, entry, part = found
     rows = RetrievedRows(content, part)
     entry.read(content, rows)
     table = rows.table(questions, duplicates)
-    return FoundTable(table, entry.name, tuple(rows.said), contexts=rows.contexts, ordered=True, claims=rows.claims)
+    return FoundTable(
+        table,
+        entry.name,
+        tuple(rows.said),
+        contexts=rows.contexts,
+        ordered=True,
+        claims=rows.claims,
+    )
 
 
-def write_predictions(predictions: Predictions, path: str | Path, *, format: str | None = None) -> str:  # noqa: A002
-    """Writes predictions whole or not at all; returns the name of the format, which the suffix decides (`.gz` compresses)."""
+def write_predictions(
+    predictions: Predictions, path: str | Path, *, format: str | None = None
+) -> str:
+    """Writes predictions whole or not at all; returns the name of the format, which the suffix
+    decides (`.gz` compresses).
+    """
     target = Path(path)
     plain = target.name.removesuffix(".gz").removesuffix(".zst").lower()
     able = [entry for entry in answer_formats("predictions") if entry.write is not None]
     for entry in able:
-        if entry.write is not None and (plain.endswith(entry.suffixes) if format is None else entry.name == format):
+        if entry.write is not None and (
+            plain.endswith(entry.suffixes) if format is None else entry.name == format
+        ):
             with packing(target) as draft:
                 entry.write(predictions, draft)
             return entry.name
     known = "; ".join(f"{entry.name} ({', '.join(entry.suffixes)})" for entry in able)
     refuse_blocked(target)
-    raise UnknownName(f"{target.name if format is None else format!r} names no format that can be written; known are {known}.")
+    raise UnknownName(
+        f"{target.name if format is None else format!r} names no format that can be written; "
+        f"known are {known}."
+    )
 
 
 def _retrieved(place: Any, name: str | None) -> tuple[Content, AnswerFormat, str] | None:
-    """The document and format of retrieval results; None where the place is a run, which its own readers know."""
+    """The document and format of retrieval results; None where the place is a run, which its own
+    readers know.
+    """
     named = {entry.name for entry in answer_formats("retrieved")}
     if name is not None:
         return _identified(place, "retrieved", name) if name.partition(":")[0] in named else None
     if isinstance(place, (str, Path, Source)):
         head = Head.of(place if isinstance(place, Source) else Source(place))
         head.refuse_foreign()
-        # Runs may be large, and all but JSON show at their beginning that they are none of these documents.
-        if head.text[:1] not in ("{", "[") and not (head.lines and b"query" in head.lines[0] and b"node" in head.lines[0]):
+        # Runs may be large, and all but JSON show at their beginning that they are none of these
+        # documents.
+        if head.text[:1] not in ("{", "[") and not (
+            head.lines and b"query" in head.lines[0] and b"node" in head.lines[0]
+        ):
             return None
     content = load(place)
     chosen = _surest(content, "retrieved")
@@ -217,8 +276,12 @@ def _surest(content: Content, holds: AnswerHolds) -> AnswerFormat | None:
     return chosen if sure >= 0.5 else None
 
 
-def _identified(place: Any, holds: AnswerHolds, name: str | None) -> tuple[Content, AnswerFormat, str]:
-    """The document, its format, and the part that the format's name may carry: `haystack:isolated`."""
+def _identified(
+    place: Any, holds: AnswerHolds, name: str | None
+) -> tuple[Content, AnswerFormat, str]:
+    """The document, its format, and the part that the format's name may carry:
+    `haystack:isolated`.
+    """
     bare, _, part = (name or "").partition(":")
     known = {entry.name: entry for entry in answer_formats(holds)}
     if name is not None and bare not in known:
@@ -228,7 +291,11 @@ def _identified(place: Any, holds: AnswerHolds, name: str | None) -> tuple[Conte
     if entry is None:
         raise _unknown(place, content, holds)
     if part and part not in entry.parts:
-        advice = f"its parts are {', '.join(entry.parts)}" if entry.parts else f"it has no parts; write {bare!r}"
+        advice = (
+            f"its parts are {', '.join(entry.parts)}"
+            if entry.parts
+            else f"it has no parts; write {bare!r}"
+        )
         raise UnknownName(f"the format {bare!r} has no part {part!r}; {advice}.")
     if content.problem:
         raise BadInput(content.problem)
@@ -240,19 +307,38 @@ def _unknown(place: Any, content: Content, holds: AnswerHolds) -> BadInput:
     for other in get_args(AnswerHolds):
         found = None if other == holds else _surest(content, other)
         if found is not None:
-            what = f"{content.name}: this looks like {_MEANT[other]} ({found.name}); expected {_MEANT[holds]}"
+            what = (
+                f"{content.name}: this looks like {_MEANT[other]} ({found.name}); expected "
+                f"{_MEANT[holds]}"
+            )
             return BadInput(f"{what}; exchange the two files, or name the format of this one.")
     if isinstance(place, (str, Path)):
         head = Head.of(Source(place))
-        likely = [(entry.confidence(head), entry) for entry in map(FORMATS.__getitem__, FORMATS) if entry.holds in _RANKINGS]
+        likely = [
+            (entry.confidence(head), entry)
+            for entry in map(FORMATS.__getitem__, FORMATS)
+            if entry.holds in _RANKINGS
+        ]
         most = max(confidence for confidence, _ in likely)
         if most >= 0.5:
             best = [entry for confidence, entry in likely if confidence == most]
             # Both may have the same form, as in JSON.
-            kinds = " or ".join(words for kind, words in _RANKINGS.items() if any(entry.holds == kind for entry in best))
-            return BadInput(f"{content.name}: this looks like {kinds} ({best[0].name}); expected {_MEANT[holds]}.")
+            kinds = " or ".join(
+                words
+                for kind, words in _RANKINGS.items()
+                if any(entry.holds == kind for entry in best)
+            )
+            return BadInput(
+                f"{content.name}: this looks like {kinds} ({best[0].name}); expected "
+                f"{_MEANT[holds]}."
+            )
     names = ", ".join(entry.name for entry in answer_formats(holds))
     keys = ", ".join(map(repr, content.header or sorted(content.keys)))[:80]
-    seen = f"the columns are {keys}" if content.form == "table" else f"the first objects have {keys}"
+    seen = (
+        f"the columns are {keys}" if content.form == "table" else f"the first objects have {keys}"
+    )
     seen = seen if keys else f"the document {shown(content.value)}"
-    return BadInput(f"{content.name}: {seen}; known forms of {_MEANT[holds]} are {names}; convert it, or name the format.")
+    return BadInput(
+        f"{content.name}: {seen}; known forms of {_MEANT[holds]} are {names}; convert it, or "
+        "name the format."
+    )

@@ -1,4 +1,6 @@
-"""The content of a file of questions or answers, be it JSON, JSON lines, CSV, TSV or Parquet, with the place of each value."""
+"""The content of a file of questions or answers, be it JSON, JSON lines, CSV, TSV or Parquet, with
+the place of each value.
+"""
 
 import json
 import math
@@ -18,7 +20,9 @@ from rankwell.io.formats import FORMATS, Request
 from rankwell.store import Head, Source, decode_id, naming
 
 Where = tuple[int | str, ...]
-"""The keys and positions that lead to a value: `("data", 0, "title")`. In lines and tables the first is the record."""
+"""The keys and positions that lead to a value: `("data", 0, "title")`. In lines and tables the
+first is the record.
+"""
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]', re.DOTALL)
 _PLAIN = re.compile(r"[A-Za-z_]\w*")
@@ -36,9 +40,11 @@ MOST_START = 1 << 62
 
 @dataclass(frozen=True)
 class Content:
-    """A document in memory. value: any JSON value; for lines and tables a list of objects. numbers: of the lines, from 1.
+    """A document in memory. value: any JSON value; for lines and tables a list of objects. numbers:
+    of the lines, from 1.
 
-    problem: the message on a wrong row or header; no error yet, because the file may be no table at all.
+    problem: the message on a wrong row or header; no error yet, because the file may be no table at
+    all.
     """
 
     name: str
@@ -51,7 +57,9 @@ class Content:
 
     @cached_property
     def prefix(self) -> Where:
-        """The place of the records: in `data` where the document is an object with such a list, else at the top."""
+        """The place of the records: in `data` where the document is an object with such a list,
+        else at the top.
+        """
         value = self.value
         return ("data",) if isinstance(value, dict) and isinstance(value.get("data"), list) else ()
 
@@ -64,14 +72,20 @@ class Content:
     @cached_property
     def keys(self) -> frozenset[str]:
         """The keys of the first fifty records."""
-        return frozenset(key for record in self.records[:50] if isinstance(record, dict) for key in record)
+        return frozenset(
+            key for record in self.records[:50] if isinstance(record, dict) for key in record
+        )
 
     def each(self) -> Iterator["Record"]:
         """Every record. Raises BadInput for one that is not an object."""
         prefix, listed = self.prefix, isinstance(self.value, list) or bool(self.prefix)
         for row, record in enumerate(self.records):
             where: Where = (*prefix, row) if listed else ()
-            yield Record(self, record, where) if type(record) is dict else self.record(record, where, "an object")
+            yield (
+                Record(self, record, where)
+                if type(record) is dict
+                else self.record(record, where, "an object")
+            )
 
     def record(self, value: Any, where: Where, expected: str) -> "Record":
         """The object at a place. Raises BadInput for anything else."""
@@ -86,18 +100,34 @@ class Content:
         value = self.value
         first: dict[str, Any] = {}
         for record in self.records[:50]:
-            first |= {key: each for key, each in record.items() if first.get(key) is None} if isinstance(record, dict) else {}
+            first |= (
+                {key: each for key, each in record.items() if first.get(key) is None}
+                if isinstance(record, dict)
+                else {}
+            )
         inner = list(value.values())[:20] if isinstance(value, dict) else []
         found = {*first, *(f"{key}[]" for key, each in first.items() if isinstance(each, list))}
         found |= {f"*.{key}" for each in inner if isinstance(each, Mapping) for key in each}
-        found |= {f"form={self.form}", "[]" if isinstance(value, list) else "{}" if isinstance(value, dict) else ""}
-        return frozenset(found | ({"no-header"} if len(self.header) == 2 and self.header[1][:1] == "[" else set()))
+        found |= {
+            f"form={self.form}",
+            "[]" if isinstance(value, list) else "{}" if isinstance(value, dict) else "",
+        }
+        return frozenset(
+            found
+            | ({"no-header"} if len(self.header) == 2 and self.header[1][:1] == "[" else set())
+        )
 
     def place(self, where: Where) -> str:
-        """The file and the path inside it, for messages: `gold.json: data[0].title`, `gold.jsonl:3: title`."""
+        """The file and the path inside it, for messages: `gold.json: data[0].title`, `gold.jsonl:3:
+        title`.
+        """
         if self.form in ("lines", "table") and where:
             row, rest = int(where[0]), path(where[1:])
-            begin = f"{self.name}:{self.numbers[row]}" if self.form == "lines" else f"{self.name}: row {row + 1}"
+            begin = (
+                f"{self.name}:{self.numbers[row]}"
+                if self.form == "lines"
+                else f"{self.name}: row {row + 1}"
+            )
             if self.form == "table" and len(where) > 1:
                 return f"{begin}, column {where[1]!r}{path(where[2:])}"
             return f"{begin}: {rest}" if rest else begin
@@ -115,13 +145,19 @@ class Content:
             return -1
         if isinstance(value, float) and value.is_integer() and abs(value) < MOST_START:
             return int(value)
-        if self.form == "table" and isinstance(value, str) and re.fullmatch(r"-?\d{1,18}(\.0*)?|", value):
+        if (
+            self.form == "table"
+            and isinstance(value, str)
+            and re.fullmatch(r"-?\d{1,18}(\.0*)?|", value)
+        ):
             return int(value.partition(".")[0]) if value else -1
         raise self.wrong(where, value, expected)
 
 
 class Record(NamedTuple):
-    """An object inside a document. Its values are checked as they are read, and errors name their place."""
+    """An object inside a document. Its values are checked as they are read, and errors name their
+    place.
+    """
 
     content: Content
     value: Mapping[str, Any]
@@ -151,7 +187,9 @@ class Record(NamedTuple):
         raise self.wrong("a string", key)
 
     def text_or_null(self, key: str, expected: str = "a string or null") -> str | None:
-        """A text below a key, or the null that stands for none; a key that is not there is an error, as it may be misspelt."""
+        """A text below a key, or the null that stands for none; a key that is not there is an
+        error, as it may be misspelt.
+        """
         value = self.value.get(key, MISSING)
         if value is None or isinstance(value, str):
             return value
@@ -176,14 +214,20 @@ class Record(NamedTuple):
         return self.content.whole(self.value.get(key), (*self.where, key), expected)
 
     def number(self, key: str) -> float:
-        """A finite number below a key, also written as a text, as DPR writes its scores; NaN where there is none."""
+        """A finite number below a key, also written as a text, as DPR writes its scores; NaN where
+        there is none.
+        """
         value = self.value.get(key)
         if type(value) is float and math.isfinite(value):
             return value
         if value is None or value == "":
             return math.nan
         try:
-            found = float(value) if isinstance(value, (int, float, str)) and not isinstance(value, bool) else math.nan
+            found = (
+                float(value)
+                if isinstance(value, (int, float, str)) and not isinstance(value, bool)
+                else math.nan
+            )
         except (ValueError, OverflowError):
             found = math.nan
         if math.isfinite(found) and "_" not in str(value):
@@ -205,15 +249,21 @@ class Record(NamedTuple):
 def has(*patterns: str, sure: float = 0.95) -> Callable[[Content], float]:
     """The confidence `sure` for a document with the features of any pattern, else 0.
 
-    A pattern is a list of features: `key` (of the first records), `key[]` (its first value is a list), `*.key` (of the values
-    of an object), `a|b` (either), `!a` (absent), `form=table`, `[]` and `{}` (a list, an object), `no-header`.
+    A pattern is a list of features: `key` (of the first records), `key[]` (its first value is a
+    list), `*.key` (of the values
+    of an object), `a|b` (either), `!a` (absent), `form=table`, `[]` and `{}` (a list, an object),
+    `no-header`.
     """
     every = [[word.split("|") for word in pattern.split()] for pattern in patterns]
 
     def _fits(content: Content) -> float:
         known = content.features
         met = [
-            all(any((word[0] == "!") != (word.lstrip("!") in known) for word in words) for words in pattern) for pattern in every
+            all(
+                any((word[0] == "!") != (word.lstrip("!") in known) for word in words)
+                for words in pattern
+            )
+            for pattern in every
         ]
         return sure if any(met) else 0.0
 
@@ -223,7 +273,11 @@ def has(*patterns: str, sure: float = 0.95) -> Callable[[Content], float]:
 def path(where: Where) -> str:
     """The text of a path: `data[0].paragraphs[3].title`."""
     parts = [
-        f"[{key}]" if isinstance(key, int) else f".{key}" if _PLAIN.fullmatch(key) else f"[{json.dumps(key, ensure_ascii=False)}]"
+        f"[{key}]"
+        if isinstance(key, int)
+        else f".{key}"
+        if _PLAIN.fullmatch(key)
+        else f"[{json.dumps(key, ensure_ascii=False)}]"
         for key in where
     ]
     return "".join(parts).removeprefix(".")
@@ -243,7 +297,9 @@ def shown(value: Any) -> str:
 
 
 def load(place: Any) -> Content:
-    """The document in a path, `-`, a mapping, a list of records or any data frame. Raises BadInput for anything else."""
+    """The document in a path, `-`, a mapping, a list of records or any data frame. Raises BadInput
+    for anything else.
+    """
     if not isinstance(place, (str, Path, Source)):
         return _of_python(place)
     source = place if isinstance(place, Source) else Source(place)
@@ -256,7 +312,12 @@ def load(place: Any) -> Content:
     if text.lstrip()[:1] not in ("{", "["):
         return _table(source, text)
     try:
-        return Content(source.name, "json", parse_json(text, source.name, pairs=unique_keys), marked=source.marked)
+        return Content(
+            source.name,
+            "json",
+            parse_json(text, source.name, pairs=unique_keys),
+            marked=source.marked,
+        )
     except DuplicateItem:
         _refuse_repeated_id(text, source.name)
         raise
@@ -274,7 +335,9 @@ def load(place: Any) -> Content:
 
 
 def _refuse_repeated_id(text: str, name: str) -> None:
-    """Raises DuplicateItem for a key that appears twice in the outermost object, with both places."""
+    """Raises DuplicateItem for a key that appears twice in the outermost object, with both
+    places.
+    """
     try:
         found: list[tuple[str, Any]] = parse_json(text, name, pairs=list)
     except BadInput:
@@ -287,7 +350,9 @@ def _refuse_repeated_id(text: str, name: str) -> None:
 
 
 def _path_at(text: str, stop: int) -> Where:
-    """The path of the innermost value that is begun, and not ended, at a place of a broken document."""
+    """The path of the innermost value that is begun, and not ended, at a place of a broken
+    document.
+    """
     stack: list[int | str] = []
     last = ""
     for token in _TOKEN.finditer(text, 0, stop):
@@ -311,9 +376,13 @@ def _lines(source: Source, text: str) -> Content:
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip(" \t\r"):
             continue
-        record = parse_json(line, source.name, "a JSON object per line", line=number, pairs=unique_keys)
+        record = parse_json(
+            line, source.name, "a JSON object per line", line=number, pairs=unique_keys
+        )
         if not isinstance(record, dict):
-            raise BadLine(f"{source.name}:{number}: {line[:60]!r}; expected a JSON object per line.")
+            raise BadLine(
+                f"{source.name}:{number}: {line[:60]!r}; expected a JSON object per line."
+            )
         records.append(record)
         numbers.append(number)
     return Content(source.name, "lines", records, tuple(numbers), marked=source.marked)
@@ -332,9 +401,16 @@ def _table(source: Source, text: str) -> Content:
     with naming(source.name):
         refuse_wide(len(header))
     twice = repeated_name(list(filter(None, header)))
-    problem = f"{source.name}: two columns are named {twice!r}; rename or drop one of them." if twice else ""
+    problem = (
+        f"{source.name}: two columns are named {twice!r}; rename or drop one of them."
+        if twice
+        else ""
+    )
     if ragged:
-        problem = f"{source.name}: row {ragged} has {len(rows[ragged])} fields, the header has {len(header)}; correct the row."
+        problem = (
+            f"{source.name}: row {ragged} has {len(rows[ragged])} fields, the header has "
+            f"{len(header)}; correct the row."
+        )
     records = [dict(zip(header, row, strict=False)) for row in rows[1:]]
     return Content(source.name, "table", records, (), tuple(header), source.marked, problem)
 
@@ -352,8 +428,12 @@ def _of_python(thing: Any) -> Content:
         frame: Any = nw.from_native(thing, eager_only=True)
     except TypeError as error:
         what = f"questions and answers cannot be read from {kind_of(thing)}"
-        raise BadInput(f"{what}; expected a path, a mapping, a list of records or a data frame.") from error
-    rows = [{key: _plain(value) for key, value in row.items()} for row in frame.iter_rows(named=True)]
+        raise BadInput(
+            f"{what}; expected a path, a mapping, a list of records or a data frame."
+        ) from error
+    rows = [
+        {key: _plain(value) for key, value in row.items()} for row in frame.iter_rows(named=True)
+    ]
     return Content(f"the {type(thing).__name__}", "table", rows, header=tuple(frame.columns))
 
 

@@ -40,7 +40,9 @@ def _by_question(rows: EntryRows, kind: str | None) -> Iterator[tuple[str, str, 
 
 def _list(record: Record, key: str) -> list[str]:
     value = literal(str(record.value.get(key) or ""))
-    return list(map(str, value)) if isinstance(value, (list, tuple)) else [str(value)] if value else []
+    return (
+        list(map(str, value)) if isinstance(value, (list, tuple)) else [str(value)] if value else []
+    )
 
 
 def _document(record: Record) -> str | None:
@@ -48,19 +50,31 @@ def _document(record: Record) -> str | None:
     return next(iter(_list(record, record.key("document_ids") or "document_id")), None)
 
 
-@answer_format("haystack", "predictions", fits=has("form=table query node rank answer"), parts=_MODES)
+@answer_format(
+    "haystack", "predictions", fits=has("form=table query node rank answer"), parts=_MODES
+)
 def read_haystack(content: Content, rows: AnswerRows) -> None:  # noqa: ARG001 - rows know the content
-    """The answers of a reader, by rank; `haystack:isolated` are those to the gold documents. An empty answer is none."""
+    """The answers of a reader, by rank; `haystack:isolated` are those to the gold documents. An
+    empty answer is none.
+    """
     for name, query, listed in _by_question(rows, "answer"):
         rows.begin(listed[0].where, name, query)
         for record in listed:
             span = _SPAN.search(str(record.value.get("offsets_in_document") or ""))
             start, end = map(int, span.groups()) if span else (-1, -1)
             answer = record.value.get("answer") or None
-            rows.answer(answer, document=_document(record), start=start, end=end, score=record.number("score"))
+            rows.answer(
+                answer,
+                document=_document(record),
+                start=start,
+                end=end,
+                score=record.number("score"),
+            )
 
 
-@answer_format("haystack", "retrieved", fits=has("form=table query node rank !answer"), parts=_MODES)
+@answer_format(
+    "haystack", "retrieved", fits=has("form=table query node rank !answer"), parts=_MODES
+)
 def read_documents(content: Content, rows: RetrievedRows) -> None:  # noqa: ARG001
     """The documents of a retriever or ranker, by rank, with their texts."""
     for name, query, listed in _by_question(rows, "document"):
@@ -68,21 +82,34 @@ def read_documents(content: Content, rows: RetrievedRows) -> None:  # noqa: ARG0
         for record in listed:
             document, row = _document(record), record.value
             if document is not None:
-                rows.item(document, record.number("score"), row.get("context") or row.get("content") or None)
+                rows.item(
+                    document,
+                    record.number("score"),
+                    row.get("context") or row.get("content") or None,
+                )
 
 
-@answer_format("haystack", "questions", fits=has("form=table query node rank gold_answers"), parts=_MODES)
+@answer_format(
+    "haystack", "questions", fits=has("form=table query node rank gold_answers"), parts=_MODES
+)
 def read_haystack_gold(content: Content, rows: QuestionRows) -> None:  # noqa: ARG001
-    """The questions that the rows were judged by: their answers, documents and positions, as far as the table has them."""
+    """The questions that the rows were judged by: their answers, documents and positions, as far as
+    the table has them.
+    """
     for name, query, listed in _by_question(rows, None):
         record = listed[0]
         if "gold_answers" not in record.value:
             raise record.wrong("a column of right answers", "gold_answers")
         rights = [text for text in _list(record, "gold_answers") if text.strip()]
         documents = _list(record, "gold_document_ids")
-        starts = [int(start) for start, _ in _SPAN.findall(str(record.value.get("gold_offsets_in_documents") or ""))]
+        starts = [
+            int(start)
+            for start, _ in _SPAN.findall(str(record.value.get("gold_offsets_in_documents") or ""))
+        ]
         key = record.key("gold_contexts") or "gold_document_contents"
-        if not rows.add(record.where, name, query, document=None if rights or not documents else documents[0]):
+        if not rows.add(
+            record.where, name, query, document=None if rights or not documents else documents[0]
+        ):
             continue
         for document, text in zip(documents, _list(record, key), strict=False):
             rows.context(document, text, (*record.where, key))
@@ -97,22 +124,33 @@ def read_haystack_gold(content: Content, rows: QuestionRows) -> None:  # noqa: A
 
 @answer_format("haystack-labels", "questions", fits=has("is_correct_answer"))
 def read_labels(content: Content, rows: QuestionRows) -> None:
-    """The questions, with all labels of one query and the same filters together, as in Haystack's MultiLabel, and its id.
+    """The questions, with all labels of one query and the same filters together, as in Haystack's
+    MultiLabel, and its id.
 
-    Labels that mark an answer or a document as wrong are left out; one without an answer counts where no other has one.
-    Labels of one text in several documents may be different questions with one text: a note counts them.
+    Labels that mark an answer or a document as wrong are left out; one without an answer counts
+    where no other has one.
+    Labels of one text in several documents may be different questions with one text: a note counts
+    them.
     """
-    # Text (blank where it says that there is no answer), document and start of each label, and its place.
+    # Text (blank where it says that there is no answer), document and start of each label, and its
+    # place.
     found: dict[tuple[str, str], list[tuple[str, str | None, int, Where]]] = {}
     for record in content.each():
-        query, document = record.text(record.key("query") or "question"), _label_document(rows, record)
+        query, document = (
+            record.text(record.key("query") or "question"),
+            _label_document(rows, record),
+        )
         row = record.value
-        if not row.get("is_correct_document", True) or not (row.get("is_correct_answer", True) or row.get("answer") is None):
+        if not row.get("is_correct_document", True) or not (
+            row.get("is_correct_answer", True) or row.get("answer") is None
+        ):
             rows.odd("negative", record.where)
             continue
         text, start = _label(record)
         # The id that Haystack 1.x gives all labels of one query under the same filters together.
-        own = (query + json.dumps(row.get("filters"), sort_keys=True)).encode("utf-8", "surrogateescape")
+        own = (query + json.dumps(row.get("filters"), sort_keys=True)).encode(
+            "utf-8", "surrogateescape"
+        )
         labels = found.setdefault((hashlib.md5(own).hexdigest(), query), [])
         labels.append((text, document, start, record.where))
     several = 0
@@ -125,7 +163,9 @@ def read_labels(content: Content, rows: QuestionRows) -> None:
         several += len({document for _, document, _, _ in labels}) > 1
     if several:
         what = f"{content.name}: {several} questions have labels in several documents"
-        rows.said.append(f"{what}; where these are different questions with one text, give them ids of their own")
+        rows.said.append(
+            f"{what}; where these are different questions with one text, give them ids of their own"
+        )
 
 
 def _label_document(rows: QuestionRows, record: Record) -> str | None:
@@ -145,7 +185,10 @@ def _label(record: Record) -> tuple[str, int]:
         text = "" if record.value.get("no_answer") else record.text("answer", "")
         return text, record.whole("offset_start_in_doc")
     answer = Record(record.content, record.value["answer"], (*record.where, "answer"))
-    text, span = answer.text("answer", ""), next(answer.objects("offsets_in_document", "an object with start and end"), None)
+    text, span = (
+        answer.text("answer", ""),
+        next(answer.objects("offsets_in_document", "an object with start and end"), None),
+    )
     if span is not None and "start" not in span.value:
         raise span.wrong("an integer", "start")
     return text, -1 if span is None else span.whole("start")
@@ -166,7 +209,9 @@ def _key(record: Record, names: tuple[str, ...]) -> str:
 
 
 def _begin(record: Record) -> tuple[Where, str | None, str]:
-    """The place, id and text of a row's question. Raises BadInput for conversations, which have several questions."""
+    """The place, id and text of a row's question. Raises BadInput for conversations, which have
+    several questions.
+    """
     return record.where, record.id(), record.text(_key(record, _QUESTION))
 
 
@@ -182,7 +227,9 @@ def _texts(record: Record, key: str) -> list[str]:
 
 
 def _passages(record: Record, texts: str, ids: str) -> list[tuple[str, str | None]]:
-    """The id and the text of each passage; without ids a passage goes by its text, which is the same for the same passage."""
+    """The id and the text of each passage; without ids a passage goes by its text, which is the
+    same for the same passage.
+    """
     listed, names = _texts(record, texts), _texts(record, ids)
     if listed and names and len(listed) != len(names):
         raise record.wrong(f"a list of {len(listed)}, as many as {texts} has", ids)
@@ -191,7 +238,9 @@ def _passages(record: Record, texts: str, ids: str) -> list[tuple[str, str | Non
 
 @answer_format("ragas", "questions", fits=_RAGAS)
 def read_ragas(content: Content, rows: QuestionRows) -> None:
-    """The questions with their references; `evidence` holds each reference context. Source: Es et al. 2024, RAGAS."""
+    """The questions with their references; `evidence` holds each reference context. Source: Es et
+    al. 2024, RAGAS.
+    """
     for record in content.each():
         if rows.add(*_begin(record)):
             key = _key(record, _REFERENCE)
@@ -211,9 +260,13 @@ def read_responses(content: Content, rows: AnswerRows) -> None:
         rows.answer(record.text(_key(record, _RESPONSE), ""))
 
 
-@answer_format("ragas", "retrieved", fits=has(*(f"{form} {_CONTEXTS}" for form in _FORMS), sure=0.92))
+@answer_format(
+    "ragas", "retrieved", fits=has(*(f"{form} {_CONTEXTS}" for form in _FORMS), sure=0.92)
+)
 def read_ragas_contexts(content: Content, rows: RetrievedRows) -> None:
-    """The retrieved contexts of each row, best first; a context goes by its id, else by its text."""
+    """The retrieved contexts of each row, best first; a context goes by its id, else by its
+    text.
+    """
     for record in content.each():
         rows.begin(*_begin(record))
         for name, text in _passages(record, _key(record, _RETRIEVED), "retrieved_context_ids"):

@@ -12,7 +12,8 @@ _KILT = has("id output", sure=0.9)
 
 @answer_format("dpr", "questions", fits=has("question answers ctxs|positive_ctxs"))
 def read_dpr(content: Content, rows: QuestionRows) -> None:
-    """The questions of retrieval results or training data; of the latter `evidence` holds each positive passage.
+    """The questions of retrieval results or training data; of the latter `evidence` holds each
+    positive passage.
 
     Source: Karpukhin et al. 2020.
     """
@@ -30,7 +31,9 @@ def read_dpr(content: Content, rows: QuestionRows) -> None:
 
 @answer_format("dpr", "retrieved", fits=has("question ctxs"))
 def read_retrieved(content: Content, rows: RetrievedRows) -> None:
-    """The passages of each question, best first, without their titles; scores are numbers or texts of numbers."""
+    """The passages of each question, best first, without their titles; scores are numbers or texts
+    of numbers.
+    """
     for record in content.each():
         rows.begin(record.where, record.id(), record.text("question", ""))
         _add_passages(rows, record, "ctxs")
@@ -47,14 +50,18 @@ def read_pyserini(content: Content, rows: QuestionRows) -> None:
 
 @answer_format("pyserini", "retrieved", fits=has("*.question *.contexts"))
 def read_pyserini_retrieved(content: Content, rows: RetrievedRows) -> None:
-    """The passages of each question, best first: the second line of a text whose first is the title."""
+    """The passages of each question, best first: the second line of a text whose first is the
+    title.
+    """
     for name, record in _by_id(content):
         rows.begin(record.where, name, record.text("question", ""))
         _add_passages(rows, record, "contexts")
 
 
 def _by_id(content: Content) -> Iterator[tuple[str, Record]]:
-    for name, record in content.record(content.value, (), "an object {id: {question, answers, contexts}}").value.items():
+    for name, record in content.record(
+        content.value, (), "an object {id: {question, answers, contexts}}"
+    ).value.items():
         yield name, content.record(record, (name,), "an object with question, answers and contexts")
 
 
@@ -68,7 +75,8 @@ def _add_passages(rows: RetrievedRows, record: Record, key: str) -> None:
         if name is None:
             raise rows.content.wrong((*passage.where, "id"), MISSING, "the id of a passage")
         text = passage.text("text") if passage.value.get("text") is not None else None
-        # Both scripts look for answers in the passage alone: DPR's has the title apart, Pyserini's takes the second line.
+        # Both scripts look for answers in the passage alone: DPR's has the title apart, Pyserini's
+        # takes the second line.
         if key == "contexts" and text is not None and "\n" in text:
             text = text.split("\n")[1]
         claim = passage.value.get("has_answer")
@@ -78,7 +86,9 @@ def _add_passages(rows: RetrievedRows, record: Record, key: str) -> None:
 
 
 def _outputs(record: Record, *, single: bool = True) -> Iterator[tuple[Record, list[str]]]:
-    """Each output with its pages, each once, in order. single: several are refused, as KILT's own script does of a guess."""
+    """Each output with its pages, each once, in order. single: several are refused, as KILT's own
+    script does of a guess.
+    """
     outputs = list(record.objects("output", "an object with answer and provenance"))
     if single and len(outputs) > 1:
         raise record.wrong("a list of one output, as a guess has", "output")
@@ -94,16 +104,20 @@ def _outputs(record: Record, *, single: bool = True) -> Iterator[tuple[Record, l
 
 @answer_format("kilt", "questions", fits=_KILT)
 def read_kilt(content: Content, rows: QuestionRows) -> None:
-    """The questions; `evidence` holds the pages of each output, which together are one set. Source: Petroni et al. 2021.
+    """The questions; `evidence` holds the pages of each output, which together are one set. Source:
+    Petroni et al. 2021.
 
-    An answer stands in the page of its output where there is a single one; positions inside paragraphs are not read.
+    An answer stands in the page of its output where there is a single one; positions inside
+    paragraphs are not read.
     """
     for record in content.each():
         text = record.text("input") if record.value.get("input") is not None else None
         if rows.add(record.where, record.id(), text):
             for output, pages in _outputs(record, single=False):
                 if output.value.get("answer") is not None:
-                    rows.answer(output.text("answer"), output.where, pages[0] if len(pages) == 1 else None)
+                    rows.answer(
+                        output.text("answer"), output.where, pages[0] if len(pages) == 1 else None
+                    )
                 if pages:
                     rows.add_evidence(tuple(pages))
             rows.end(None)
@@ -111,7 +125,9 @@ def read_kilt(content: Content, rows: QuestionRows) -> None:
 
 @answer_format("kilt", "predictions", fits=_KILT)
 def read_guesses(content: Content, rows: AnswerRows) -> None:
-    """The answer of each guess. Raises BadInput for a guess with several outputs, as KILT's own script does."""
+    """The answer of each guess. Raises BadInput for a guess with several outputs, as KILT's own
+    script does.
+    """
     for record in content.each():
         rows.begin(record.where, record.id(), record.value.get("input"))
         for output, pages in _outputs(record):
@@ -121,7 +137,9 @@ def read_guesses(content: Content, rows: AnswerRows) -> None:
 
 @answer_format("kilt", "retrieved", fits=_KILT)
 def read_pages(content: Content, rows: RetrievedRows) -> None:
-    """The pages of each guess in order; a page that comes again, as for another of its paragraphs, counts once."""
+    """The pages of each guess in order; a page that comes again, as for another of its paragraphs,
+    counts once.
+    """
     for record in content.each():
         rows.begin(record.where, record.id(), record.value.get("input"))
         for _, pages in _outputs(record):
@@ -131,10 +149,12 @@ def read_pages(content: Content, rows: RetrievedRows) -> None:
 
 @answer_format("triviaqa", "questions", fits=has("{} Data[]"))
 def read_triviaqa(content: Content, rows: QuestionRows) -> None:
-    """The questions, whose right answers are `NormalizedAliases` and `HumanAnswers`, as in the official script.
+    """The questions, whose right answers are `NormalizedAliases` and `HumanAnswers`, as in the
+    official script.
 
-    In the domain `Web` a question is asked of each of its pages, and goes by `question--page`. Of a verified set only verified
-    questions are read. `Value` is an attribute. Source: Joshi et al. 2017.
+    In the domain `Web` a question is asked of each of its pages, and goes by `question--page`. Of a
+    verified set only verified questions are read. `Value` is an attribute. Source: Joshi et al.
+    2017.
     """
     whole = Record(content, content.value if isinstance(content.value, Mapping) else {}, ())
     paired, verified = whole.value.get("Domain") == "Web", whole.value.get("VerifiedEval") is True
@@ -145,14 +165,18 @@ def read_triviaqa(content: Content, rows: QuestionRows) -> None:
         for key in ("EntityPages", "SearchResults"):
             for index, page in enumerate(record.items(key)):
                 if isinstance(page, Mapping):
-                    pages[Record(content, page, (*record.where, key, index)).text("Filename")] = None
+                    pages[Record(content, page, (*record.where, key, index)).text("Filename")] = (
+                        None
+                    )
         for page in pages if paired and name is not None and pages else [None]:
             _add_trivia(rows, record, name if page is None else f"{name}--{page}", page)
 
 
 def _add_trivia(rows: QuestionRows, record: Record, name: str | None, page: str | None) -> None:
     place = (*record.where, "Answer")
-    answer = rows.content.record(record.value.get("Answer"), place, "an object with NormalizedAliases")
+    answer = rows.content.record(
+        record.value.get("Answer"), place, "an object with NormalizedAliases"
+    )
     value = {"Value": answer.value["Value"]} if "Value" in answer.value else {}
     if not rows.add(record.where, name, record.text("Question"), document=page, attributes=value):
         return

@@ -1,4 +1,6 @@
-"""A question or an answer per row: Hugging Face's data sets, NQ-open, DPR's question files, ranked answers, your own tables."""
+"""A question or an answer per row: Hugging Face's data sets, NQ-open, DPR's question files, ranked
+answers, your own tables.
+"""
 
 import json
 import math
@@ -22,20 +24,36 @@ _START = ("answer_start", "start")
 _OWN = {*_ID, *_QUESTION, *_ANSWERS, *DOCUMENT, *_START, "context", "is_impossible", "impossible"}
 
 
-@answer_format("rows", "questions", fits=has("question|query answers|answer|gold_answers !ctxs !contexts !paragraphs", sure=0.6))
+@answer_format(
+    "rows",
+    "questions",
+    fits=has("question|query answers|answer|gold_answers !ctxs !contexts !paragraphs", sure=0.6),
+)
 def read(content: Content, rows: QuestionRows) -> None:
-    """The question of each row: `id`, `question`, `answers`, and where known `context`, `title`, `document`, `impossible`.
+    """The question of each row: `id`, `question`, `answers`, and where known `context`, `title`,
+    `document`, `impossible`.
 
-    answers: {text: [], answer_start: []}, a list of texts or of {text, answer_start, document}, or one text (`answer`). A
-    document without an id is `title#index`, numbered as SQuAD's paragraphs are. Other columns are attributes.
+    answers: {text: [], answer_start: []}, a list of texts or of {text, answer_start, document}, or
+    one text (`answer`). A document without an id is `title#index`, numbered as SQuAD's paragraphs
+    are. Other columns are attributes.
     """
     numbered: dict[str, dict[str, str]] = {}
     for record in content.each():
         question, answers = record.key(*_QUESTION), record.key(*_ANSWERS)
         text = None if question is None or record.value[question] is None else record.text(question)
         document = _document(rows, record, numbered)
-        more = {key: value for key, value in record.value.items() if key not in _OWN and value is not None and value != ""}
-        if not rows.add(record.where, record.id(record.key(*_ID) or "id"), text, document=document, attributes=more):
+        more = {
+            key: value
+            for key, value in record.value.items()
+            if key not in _OWN and value is not None and value != ""
+        }
+        if not rows.add(
+            record.where,
+            record.id(record.key(*_ID) or "id"),
+            text,
+            document=document,
+            attributes=more,
+        ):
             continue
         if answers is not None:
             value, start = record.value[answers], record.key(*_START)
@@ -50,8 +68,12 @@ def read(content: Content, rows: QuestionRows) -> None:
         rows.end(marked)
 
 
-def _document(rows: QuestionRows, record: Record, numbered: dict[str, dict[str, str]]) -> str | None:
-    """The id of a row's document: its own, or its title and the number of its context among those of the title."""
+def _document(
+    rows: QuestionRows, record: Record, numbered: dict[str, dict[str, str]]
+) -> str | None:
+    """The id of a row's document: its own, or its title and the number of its context among those
+    of the title.
+    """
     name = record.id(record.key(*DOCUMENT) or DOCUMENT[0])
     if record.value.get("context") in (None, ""):
         return name
@@ -66,7 +88,9 @@ def _document(rows: QuestionRows, record: Record, numbered: dict[str, dict[str, 
 
 @answer_format("nq-open", "questions", fits=has("question answer[]", sure=0.9))
 def read_nq_open(content: Content, rows: QuestionRows) -> None:
-    """NQ-open's lines `{question, answer: [text]}`; a question goes by its number, from 0. Source: Lee et al. 2019."""
+    """NQ-open's lines `{question, answer: [text]}`; a question goes by its number, from 0. Source:
+    Lee et al. 2019.
+    """
     read(content, rows)
 
 
@@ -80,7 +104,9 @@ def read_nq_predictions(content: Content, rows: AnswerRows) -> None:
 
 @answer_format("hf", "predictions", fits=has("prediction_text", sure=0.9))
 def read_hf(content: Content, rows: AnswerRows) -> None:
-    """The rows `{id, prediction_text, no_answer_probability}` that Hugging Face's `squad` and `squad_v2` are given."""
+    """The rows `{id, prediction_text, no_answer_probability}` that Hugging Face's `squad` and
+    `squad_v2` are given.
+    """
     for record in content.each():
         rows.begin(record.where, record.id())
         rows.answer(record.text_or_null("prediction_text") or "")
@@ -90,7 +116,9 @@ def read_hf(content: Content, rows: AnswerRows) -> None:
 
 @answer_format("dpr-questions", "questions", fits=has("form=table no-header", sure=0.9))
 def read_dpr_questions(content: Content, rows: QuestionRows) -> None:
-    """DPR's question files without a header: question, tab, a Python list of answers. Source: Karpukhin et al. 2020."""
+    """DPR's question files without a header: question, tab, a Python list of answers. Source:
+    Karpukhin et al. 2020.
+    """
     if len(content.header) != 2:
         expected = "two columns without a header, the question and a list of answers"
         raise BadInput(f"{content.name}: {len(content.header)} columns; expected {expected}.")
@@ -107,11 +135,17 @@ def read_dpr_questions(content: Content, rows: QuestionRows) -> None:
 
 
 def _write_ranked(predictions: Predictions, path: Path) -> None:
-    odds = [math.nan] * len(predictions.ids) if predictions.no_answer is None else predictions.no_answer.tolist()
+    odds = (
+        [math.nan] * len(predictions.ids)
+        if predictions.no_answer is None
+        else predictions.no_answer.tolist()
+    )
     columns = (predictions.starts.tolist(), predictions.ends.tolist(), predictions.scores.tolist())
     cells = list(zip(predictions.texts, predictions.documents, *columns, strict=True))
     lines: list[dict[str, Any]] = []
-    for name, (begin, stop), odd in zip(predictions.ids, pairwise(predictions.offsets.tolist()), odds, strict=True):
+    for name, (begin, stop), odd in zip(
+        predictions.ids, pairwise(predictions.offsets.tolist()), odds, strict=True
+    ):
         mine: list[dict[str, Any]] = [
             {"id": name, "rank": rank, "text": text, "document": document}
             | {"start": None if start < 0 else start, "end": None if end < 0 else end}
@@ -124,15 +158,22 @@ def _write_ranked(predictions: Predictions, path: Path) -> None:
 
 
 @answer_format(
-    "ranked", "predictions", fits=has("id rank|text !question", sure=0.8), write=_write_ranked, suffixes=(".jsonl", ".ndjson")
+    "ranked",
+    "predictions",
+    fits=has("id rank|text !question", sure=0.8),
+    write=_write_ranked,
+    suffixes=(".jsonl", ".ndjson"),
 )
 def read_ranked(content: Content, rows: AnswerRows) -> None:
-    """The answers `{id, rank, text, document, start, end, score}`, one a line; text null says that there is no answer.
+    """The answers `{id, rank, text, document, start, end, score}`, one a line; text null says that
+    there is no answer.
 
-    Ranks order the answers, whatever their scores, which a note says where these do not fall. Without ranks the scores of a
-    question's answers order them, the highest first, and without scores the lines do, with a note.
-    A line of an `id` alone, or with `rank` null, is that of a question to which nothing, not even that, was answered. `no_answer`
-    may stand in any line of a question. Raises BadInput for a rank that appears twice and for a line that lacks `text`.
+    Ranks order the answers, whatever their scores, which a note says where these do not fall.
+    Without ranks the scores of a question's answers order them, the highest first, and without
+    scores the lines do, with a note.
+    A line of an `id` alone, or with `rank` null, is that of a question to which nothing, not even
+    that, was answered. `no_answer` may stand in any line of a question. Raises BadInput for a rank
+    that appears twice and for a line that lacks `text`.
     """
     found: dict[str, list[tuple[int, Record]]] = {}
     first: dict[str, Where] = {}
@@ -157,30 +198,45 @@ def read_ranked(content: Content, rows: AnswerRows) -> None:
         if name in odds:
             rows.no_answer(odds[name])
     if rows.n_climbing:
-        what = f"{content.name}: the scores of {count_of(rows.n_climbing, 'question')} do not fall with their ranks"
+        what = (
+            f"{content.name}: the scores of {count_of(rows.n_climbing, 'question')} do not fall "
+            "with their ranks"
+        )
         rows.said.append(f"{what}; the ranks order the answers (leave them out for the scores)")
     for what, n in rows.unranked.items():
-        rows.said.append(f"{content.name}: {n} questions have several answers without ranks, which are taken by {what}")
+        rows.said.append(
+            f"{content.name}: {n} questions have several answers without ranks, which are "
+            f"taken by {what}"
+        )
 
 
 def _is_bare(record: Record) -> bool:
-    """Whether a line says only that there is no line of an answer. A table has all columns in every row."""
+    """Whether a line says only that there is no line of an answer. A table has all columns in every
+    row.
+    """
     if record.content.form == "table":
         return all(record.value.get(name) in (None, "") for name in ("rank", "text", "score"))
     return record.value.get("rank") is None and set(record.value) <= {"id", "rank", "no_answer"}
 
 
 def _in_order(rows: AnswerRows, name: str, answers: list[tuple[int, Record]]) -> list[Record]:
-    """The answers to a question by rank, else by falling score, equal ones by what they say, else in their own order."""
+    """The answers to a question by rank, else by falling score, equal ones by what they say, else
+    in their own order.
+    """
     content, ranks = rows.content, dict[int, Record]()
     for rank, record in answers:
         if rank in ranks and rank > 0:
             second = content.place(record.where).removeprefix(content.name).lstrip(": ")
-            both = f"{content.place(ranks[rank].where)} and {second} both have rank {rank} of the question {name!r}"
+            both = (
+                f"{content.place(ranks[rank].where)} and {second} both have rank {rank} of the "
+                f"question {name!r}"
+            )
             raise DuplicateItem(f"{both}; give each answer a rank of its own.")
         ranks[rank] = record
     if -1 in ranks and len(ranks) > 1:
-        raise content.wrong((*ranks[-1].where, "rank"), MISSING, f"a rank, as other answers to {name!r} have")
+        raise content.wrong(
+            (*ranks[-1].where, "rank"), MISSING, f"a rank, as other answers to {name!r} have"
+        )
     if -1 not in ranks or len(answers) == 1:
         ordered = [record for _, record in sorted(answers, key=lambda each: each[0])]
         scores = [record.number("score") for record in ordered]
@@ -195,5 +251,8 @@ def _in_order(rows: AnswerRows, name: str, answers: list[tuple[int, Record]]) ->
     rows.unranked["their scores" if all(known) else "the order of their lines"] += 1
     if not all(known):
         return records
-    keys = [(-score, str(each.value.get("text")), repr(each.value)) for score, each in zip(scores, records, strict=True)]
+    keys = [
+        (-score, str(each.value.get("text")), repr(each.value))
+        for score, each in zip(scores, records, strict=True)
+    ]
     return [records[place] for place in sorted(range(len(records)), key=keys.__getitem__)]

@@ -1,4 +1,6 @@
-"""Rows that readers of any format add one by one, until they become a table; oddities are counted, and noted at the end."""
+"""Rows that readers of any format add one by one, until they become a table; oddities are counted,
+and noted at the end.
+"""
 
 import math
 from collections import Counter
@@ -21,10 +23,13 @@ _NOTES = {
     "empty": "questions with an empty text, which are left out while their documents stay",
     "unmarked": "questions without a right answer that are not marked as impossible",
     "answered_impossible": "questions marked as impossible that have right answers",
-    "silent": "questions that have neither answers nor is_impossible (is a key misspelt?), and count as impossible",
+    "silent": "questions that have neither answers nor is_impossible (is a key misspelt?), and "
+    "count as "
+    "impossible",
     "no_list": "questions or answers that are not a list, and count as none",
     "blank_answers": "right answers without a text, which are left out",
-    "misaligned": "right answers that are not at their answer_start, by which measures of positions suffer",
+    "misaligned": "right answers that are not at their answer_start, by which measures of "
+    "positions suffer",
     "no_start": "right answers without a position",
     "same_title": "articles with the title of an earlier one, whose paragraphs are numbered on",
     "negative": "labels that mark something as wrong, which are left out",
@@ -32,16 +37,24 @@ _NOTES = {
 
 
 class EntryRows:
-    """Questions in the order of a file, by id, by text or by neither, each with a list; `said` are the notes of the reader."""
+    """Questions in the order of a file, by id, by text or by neither, each with a list; `said` are
+    the notes of the reader.
+    """
 
     def __init__(self, content: Content, part: str = "") -> None:
         self.content, self.part = content, part
-        self.said = [f"{content.name}: its byte order mark is not read as content."] if content.marked else []
+        self.said = (
+            [f"{content.name}: its byte order mark is not read as content."]
+            if content.marked
+            else []
+        )
         self.names, self.texts, self.where = list[Any](), list[Any](), list[Where]()
         self.lists: list[list[tuple[Any, ...]]] = []
 
     def begin(self, where: Where, name: str | None, text: str | None = None) -> None:
-        """Begins the entry of one question: its id, its text, or neither, for which its number stands, from 0."""
+        """Begins the entry of one question: its id, its text, or neither, for which its number
+        stands, from 0.
+        """
         self.names.append(name)
         self.texts.append(text)
         self.where.append(where)
@@ -57,21 +70,30 @@ class EntryRows:
                 raise DuplicateItem(f"{first} and {second} have the id {name!r}; {advice}.")
 
     def targets(self, questions: Questions | None) -> list[list[str]]:
-        """The ids that each entry is about: its own, those of the questions with its text, or its number."""
+        """The ids that each entry is about: its own, those of the questions with its text, or its
+        number.
+        """
         named = all(name is not None for name in self.names)
         texts = questions is not None and any(questions.texts) and any(self.texts)
-        if named and not (texts and questions is not None and set(questions.ids).isdisjoint(self.names)):
+        if named and not (
+            texts and questions is not None and set(questions.ids).isdisjoint(self.names)
+        ):
             self.refuse_repeated("keep one of them")
             return [[str(name)] for name in self.names]
         if questions is None or not texts:
             bare = self.names.count(None)
-            self.said.append(f"{self.content.name}: {bare} questions have no id and go by their number, from 0")
+            self.said.append(
+                f"{self.content.name}: {bare} questions have no id and go by their number, from 0"
+            )
             return [[str(row) if name is None else name] for row, name in enumerate(self.names)]
         return self._by_text(questions)
 
     def _by_text(self, questions: Questions) -> list[list[str]]:
         known: dict[str, list[str]] = {}
-        for name, text in sorted(zip(questions.ids, questions.texts, strict=True), key=lambda each: (len(each[0]), each[0])):
+        for name, text in sorted(
+            zip(questions.ids, questions.texts, strict=True),
+            key=lambda each: (len(each[0]), each[0]),
+        ):
             known.setdefault(text.strip(), []).append(name)
         rows: dict[str, list[int]] = {}
         found: list[list[str]] = [[] for _ in self.texts]
@@ -94,16 +116,28 @@ class EntryRows:
                 for row, name in zip(mine, theirs, strict=True):
                     found[row] = [name]
             else:
-                what = f"{self.content.place(self.where[mine[0]])}: the question {text[:60]!r} appears {len(mine)} times"
-                raise BadInput(f"{what} here and {len(theirs)} times among the questions; give ids on both sides.")
+                what = (
+                    f"{self.content.place(self.where[mine[0]])}: the question {text[:60]!r} "
+                    f"appears {len(mine)} times"
+                )
+                raise BadInput(
+                    f"{what} here and {len(theirs)} times among the questions; give ids on "
+                    "both sides."
+                )
         note = f"{self.content.name}: questions are found by their text"
-        note += f"; {shared} texts are those of several questions, which all get the same" if shared else ""
+        note += (
+            f"; {shared} texts are those of several questions, which all get the same"
+            if shared
+            else ""
+        )
         self.said.append(note + (f"; {strange} are not among the questions" if strange else ""))
         return found
 
 
 class QuestionRows(EntryRows):
-    """Questions with their right answers. counts: how often something was odd, and `first`: where first."""
+    """Questions with their right answers. counts: how often something was odd, and `first`: where
+    first.
+    """
 
     def __init__(self, content: Content, part: str = "", *, keep_empty: bool = False) -> None:
         super().__init__(content, part)
@@ -128,7 +162,9 @@ class QuestionRows(EntryRows):
         otherwise: str = "",
         attributes: Mapping[str, Any] | None = None,
     ) -> bool:
-        """Begins a question; False where it is left out because its text is empty. otherwise: stands for a missing id."""
+        """Begins a question; False where it is left out because its text is empty. otherwise:
+        stands for a missing id.
+        """
         if text is not None and not text.strip() and not self.keep_empty:
             self.odd("empty", where)
             return False
@@ -143,7 +179,9 @@ class QuestionRows(EntryRows):
         return True
 
     def answer(self, text: str, where: Where, document: str | None = None, start: int = -1) -> None:
-        """Adds a right answer to the last question; without a text it is counted and left out. Its context is there before it."""
+        """Adds a right answer to the last question; without a text it is counted and left out. Its
+        context is there before it.
+        """
         if not text.strip():
             self.odd("blank_answers", where)
             return
@@ -155,7 +193,9 @@ class QuestionRows(EntryRows):
         self.lists[-1].append((text, document, start))
 
     def end(self, impossible: bool | None) -> None:
-        """Ends the last question: whether it is marked as impossible, None where nothing says so."""
+        """Ends the last question: whether it is marked as impossible, None where nothing says
+        so.
+        """
         bare = not self.lists[-1]
         self._impossible[-1] = bare if impossible is None else impossible
         if impossible is False and bare:
@@ -165,12 +205,19 @@ class QuestionRows(EntryRows):
 
     def add_evidence(self, documents: tuple[str, ...]) -> None:
         """Adds a set of documents that are enough to answer the last question, each set once."""
-        self.evidence[self.names[-1]] = tuple(dict.fromkeys((*self.evidence.get(self.names[-1], ()), documents)))
+        self.evidence[self.names[-1]] = tuple(
+            dict.fromkeys((*self.evidence.get(self.names[-1], ()), documents))
+        )
 
     def context(self, document: str, text: str, where: Where) -> None:
-        """Notes the text of a document. Raises BadInput where the document has another text already."""
+        """Notes the text of a document. Raises BadInput where the document has another text
+        already.
+        """
         if self.contexts.setdefault(document, text) != text:
-            what = f"{self.content.place(where)}: the document {document!r} has another text than at its first place"
+            what = (
+                f"{self.content.place(where)}: the document {document!r} has another text than at "
+                "its first place"
+            )
             raise BadInput(f"{what}; give each document an id of its own.")
 
     def table(self) -> Questions:
@@ -194,7 +241,9 @@ class QuestionRows(EntryRows):
         )
 
     def notes(self) -> list[str]:
-        """Notes on what was repaired, left out or is odd, a line each, with a count and the first place."""
+        """Notes on what was repaired, left out or is odd, a line each, with a count and the first
+        place.
+        """
         notes, n_answers = list(self.said), sum(map(len, self.lists))
         for what, text in _NOTES.items():
             n = self.counts[what]
@@ -204,15 +253,23 @@ class QuestionRows(EntryRows):
         shared = {text: n for text, n in repeated.items() if n > 1 and text}
         if shared:
             text, times = next(iter(shared.items()))
-            names = [name for name, each in zip(self.names, self.texts, strict=True) if each == text]
+            names = [
+                name for name, each in zip(self.names, self.texts, strict=True) if each == text
+            ]
             n = self.counts["duplicate_texts"] = sum(shared.values())
-            what = f"{self.content.name}: {n} questions share their text with another ({len(shared)} texts, {times} times"
-            notes.append(f"{what} {text[:60]!r}: {', '.join(names[:3])}); they are kept apart by their ids")
+            what = (
+                f"{self.content.name}: {n} questions share their text with another ({len(shared)} "
+                f"texts, {times} times"
+            )
+            notes.append(
+                f"{what} {text[:60]!r}: {', '.join(names[:3])}); they are kept apart by their ids"
+            )
         return notes
 
 
 class AnswerRows(EntryRows):
-    """Predicted answers, best first. unranked: questions whose answers nothing but scores or lines order, by what does.
+    """Predicted answers, best first. unranked: questions whose answers nothing but scores or lines
+    order, by what does.
 
     n_climbing: questions whose scores do not fall with the ranks of their answers.
     """
@@ -222,17 +279,33 @@ class AnswerRows(EntryRows):
         self._no_answer, self.unranked, self.n_climbing = dict[int, float](), Counter[str](), 0
 
     def answer(
-        self, text: str | None, *, document: str | None = None, start: int = -1, end: int = -1, score: float = math.nan
+        self,
+        text: str | None,
+        *,
+        document: str | None = None,
+        start: int = -1,
+        end: int = -1,
+        score: float = math.nan,
     ) -> None:
-        """Adds the next best answer; None, or an empty text, says that there is none. A start gives the end of a text."""
+        """Adds the next best answer; None, or an empty text, says that there is none. A start gives
+        the end of a text.
+        """
         if start >= 0 and end < 0 and text:
             end = start + len(text)
         self.lists[-1].append((text, document, start, end, score))
 
     def answer_of(self, record: Record, score: str = "score") -> float:
-        """Adds the answer of an object {text, document, start, end, score} as the next best one, and returns its score."""
+        """Adds the answer of an object {text, document, start, end, score} as the next best one,
+        and returns its score.
+        """
         text, value = record.text_or_null("text"), record.number(score)
-        self.answer(text, document=record.id("document"), start=record.whole("start"), end=record.whole("end"), score=value)
+        self.answer(
+            text,
+            document=record.id("document"),
+            start=record.whole("start"),
+            end=record.whole("end"),
+            score=value,
+        )
         return value
 
     def no_answer(self, value: float) -> None:
@@ -243,19 +316,32 @@ class AnswerRows(EntryRows):
         """The table."""
         pairs = [(name, row) for row, names in enumerate(self.targets(questions)) for name in names]
         odds = [self._no_answer.get(row, math.nan) for _, row in pairs] if self._no_answer else None
-        return Predictions.from_lists([name for name, _ in pairs], [self.lists[row] for _, row in pairs], odds)
+        return Predictions.from_lists(
+            [name for name, _ in pairs], [self.lists[row] for _, row in pairs], odds
+        )
 
 
 class RetrievedRows(EntryRows):
-    """Retrieved documents, best first. claims: (question, document) -> whether the file says that it holds an answer."""
+    """Retrieved documents, best first. claims: (question, document) -> whether the file says that
+    it holds an answer.
+    """
 
     def __init__(self, content: Content, part: str = "") -> None:
         super().__init__(content, part)
         self.contexts, self.claims = dict[str, str](), dict[tuple[str, str], bool]()
         self._claims: dict[tuple[int, str], bool] = {}
 
-    def item(self, document: str, score: float = math.nan, text: str | None = None, *, claim: bool | None = None) -> None:
-        """Adds the next document, with its text, and whether it holds an answer, where the file has it."""
+    def item(
+        self,
+        document: str,
+        score: float = math.nan,
+        text: str | None = None,
+        *,
+        claim: bool | None = None,
+    ) -> None:
+        """Adds the next document, with its text, and whether it holds an answer, where the file has
+        it.
+        """
         self.lists[-1].append((document, score))
         if claim is not None:
             self._claims.setdefault((len(self.lists) - 1, document), claim)
@@ -263,13 +349,22 @@ class RetrievedRows(EntryRows):
             self.contexts.setdefault(document, text)
 
     def table(self, questions: Questions | None, duplicates: Repeats = "error") -> Ranking:
-        """The ranking; lists are in a definite order, which scores that do not fall, or are not there, give way to."""
+        """The ranking; lists are in a definite order, which scores that do not fall, or are not
+        there, give way to.
+        """
         targets = self.targets(questions)
-        self.claims = {(name, item): claim for (row, item), claim in self._claims.items() for name in targets[row]}
+        self.claims = {
+            (name, item): claim
+            for (row, item), claim in self._claims.items()
+            for name in targets[row]
+        }
         scores = [[score for _, score in each] for each in self.lists]
         climbing = sum(any(map(lt, each, each[1:])) for each in scores)
         if climbing:
-            what = f"{self.content.name}: the scores of {climbing} questions do not fall along the list"
+            what = (
+                f"{self.content.name}: the scores of {climbing} questions do not fall along the "
+                "list"
+            )
             self.said.append(f"{what}; the order of the list is taken")
         if climbing or any(map(math.isnan, chain.from_iterable(scores))):
             scores = [[-float(rank) for rank in range(1, len(each) + 1)] for each in scores]
@@ -282,6 +377,10 @@ class RetrievedRows(EntryRows):
         owners, items, values = ([row[place] for row in rows] for place in range(3))
         kept = unique_rows(owners, items, values, duplicates)
         if len(kept[0]) < len(rows):
-            what = f"{self.content.name}: {len(rows) - len(kept[0])} documents appear again in a list"
+            what = (
+                f"{self.content.name}: {len(rows) - len(kept[0])} documents appear again in a list"
+            )
             self.said.append(f"{what}; one of each is kept")
-        return Ranking.from_rows(*kept, all_queries=chain.from_iterable(targets), repeated=duplicates == "keep")
+        return Ranking.from_rows(
+            *kept, all_queries=chain.from_iterable(targets), repeated=duplicates == "keep"
+        )

@@ -1,4 +1,6 @@
-"""SQuAD's own files, and what others have made of them: questions, predictions, no-answer probabilities, n-best answers."""
+"""SQuAD's own files, and what others have made of them: questions, predictions, no-answer
+probabilities, n-best answers.
+"""
 
 import ast
 import json
@@ -31,17 +33,22 @@ def _fits_squad(content: Content) -> float:
 
 @answer_format("squad", "questions", fits=_fits_squad)
 def read(content: Content, rows: QuestionRows) -> None:
-    """The questions of every paragraph. A document is a paragraph: its id is its own `id`, else `title#index`.
+    """The questions of every paragraph. A document is a paragraph: its id is its own `id`, else
+    `title#index`.
 
-    Paragraphs of a title that comes again are numbered on. What else an article, a paragraph or a question says is an attribute
-    of the question. Source: Rajpurkar et al. 2016 and 2018.
+    Paragraphs of a title that comes again are numbered on. What else an article, a paragraph or a
+    question says is an attribute of the question. Source: Rajpurkar et al. 2016 and 2018.
     """
     if isinstance(content.value, Mapping) and "data" in content.value and not content.prefix:
         raise content.wrong(("data",), content.value["data"], "a list of articles")
     numbered: Counter[str] = Counter()
     for number, article in enumerate(content.each()):
         title = article.value.get("title", article.value.get("displaytitle"))
-        title = str(number) if title is None or title == "" else article._replace(value={"title": title}).text("title")
+        title = (
+            str(number)
+            if title is None or title == ""
+            else article._replace(value={"title": title}).text("title")
+        )
         if numbered[title]:
             rows.odd("same_title", article.where)
         about = _plain(article, "article", {"paragraphs"})
@@ -55,17 +62,24 @@ def read(content: Content, rows: QuestionRows) -> None:
             if paragraph.value.get("qas") == "":
                 rows.odd("no_list", (*paragraph.where, "qas"))
             for index, question in enumerate(paragraph.items("qas")):
-                _add_question(rows, question, (*paragraph.where, "qas", index), document, attributes)
+                _add_question(
+                    rows, question, (*paragraph.where, "qas", index), document, attributes
+                )
 
 
-def _add_question(rows: QuestionRows, value: Any, where: Where, document: str, attributes: dict[str, Any]) -> None:
+def _add_question(
+    rows: QuestionRows, value: Any, where: Where, document: str, attributes: dict[str, Any]
+) -> None:
     name, text = (value.get("id"), value.get("question")) if type(value) is dict else (None, None)
     # A Record is slow, and SQuAD's own form, of which files have a hundred thousand, needs none.
     if not name or type(name) is not str or type(text) is not str:
         question = rows.content.record(value, where, "an object with id, question and answers")
         name, text = question.id(), question.text("question")
     more = {key: each for key, each in value.items() if key not in _OWN} if len(value) > 3 else {}
-    about, otherwise = attributes | more if more else attributes, "" if name else f"{document}#{where[-1]}"
+    about, otherwise = (
+        attributes | more if more else attributes,
+        "" if name else f"{document}#{where[-1]}",
+    )
     if rows.add(where, name, text, document=document, otherwise=otherwise, attributes=about):
         answers, below = value.get("answers"), (*where, "answers")
         if answers == "":
@@ -80,7 +94,9 @@ def _add_question(rows: QuestionRows, value: Any, where: Where, document: str, a
 
 
 def _plain(thing: Record, kind: str, without: set[str]) -> dict[str, Any]:
-    """The plain values of an article or a paragraph; its `id` under a name that is not the question's."""
+    """The plain values of an article or a paragraph; its `id` under a name that is not the
+    question's.
+    """
     return {
         f"{kind}_id" if key == "id" else key: value
         for key, value in thing.value.items()
@@ -94,7 +110,9 @@ DOCUMENT = ("document", "document_id", "doc_id")
 
 
 def add_answers(rows: QuestionRows, value: Any, where: Where, document: str | None = None) -> None:
-    """Adds the right answers of a question in any of SQuAD's forms; a table's cell may hold a list in JSON or Python."""
+    """Adds the right answers of a question in any of SQuAD's forms; a table's cell may hold a list
+    in JSON or Python.
+    """
     if isinstance(value, str) and rows.content.form == "table":
         value = literal(value)
     if isinstance(value, list):
@@ -119,7 +137,10 @@ def _add_one(rows: QuestionRows, each: Any, where: Where, document: str | None) 
             rows.answer(each["text"], where, document, start)
             return
     answer = rows.content.record(each, where, "an answer, {text, answer_start}")
-    key, owner = answer.key("text", "answer"), next((name for name in DOCUMENT if answer.value.get(name) is not None), None)
+    key, owner = (
+        answer.key("text", "answer"),
+        next((name for name in DOCUMENT if answer.value.get(name) is not None), None),
+    )
     text = answer.text("text") if key is None else answer.text(key, "")
     start = answer.whole(answer.key(*_START) or "answer_start")
     rows.answer(text, where, document if owner is None else answer.id(owner), start)
@@ -144,14 +165,18 @@ def marked_impossible(record: Record) -> bool | None:
     value = record.value.get(key)
     if isinstance(value, bool) or value is None or value == "":
         return None if value == "" else value
-    known = _TRUTHS.get(value.lower() if isinstance(value, str) else str(int(value)) if value in (0, 1) else "")
+    known = _TRUTHS.get(
+        value.lower() if isinstance(value, str) else str(int(value)) if value in (0, 1) else ""
+    )
     if known is None:
         raise record.wrong("true or false", key)
     return known
 
 
 def literal(text: str) -> Any:
-    """The value of a cell of a table: a list or an object as JSON or as a Python literal; any other text is itself."""
+    """The value of a cell of a table: a list or an object as JSON or as a Python literal; any other
+    text is itself.
+    """
     if text[:1] not in ("[", "{", "("):
         return text
     with suppress(BadInput):
@@ -162,7 +187,9 @@ def literal(text: str) -> Any:
 
 
 def _first(content: Content, is_one: Callable[[Any], bool]) -> float:
-    """Confidence that the document is an object, half or more of whose first values are of a kind."""
+    """Confidence that the document is an object, half or more of whose first values are of a
+    kind.
+    """
     values = list(content.value.values())[:21] if isinstance(content.value, Mapping) else []
     return 0.8 if values and 2 * sum(map(is_one, values)) >= len(values) else 0.0
 
@@ -173,7 +200,10 @@ def _is_text(value: Any) -> bool:
 
 def _write_predictions(predictions: Predictions, path: Path) -> None:
     bounds = zip(predictions.ids, pairwise(predictions.offsets.tolist()), strict=True)
-    chosen = {name: (predictions.texts[begin] or "") if begin < end else "" for name, (begin, end) in bounds}
+    chosen = {
+        name: (predictions.texts[begin] or "") if begin < end else ""
+        for name, (begin, end) in bounds
+    }
     write_text(path, json.dumps(chosen, ensure_ascii=False, indent=0) + "\n")
 
 
@@ -185,11 +215,17 @@ def _write_predictions(predictions: Predictions, path: Path) -> None:
     suffixes=(".json",),
 )
 def read_official_predictions(content: Content, rows: AnswerRows) -> None:
-    """The official form `{id: text}`; an empty text, or null, says that there is no answer. Source: Rajpurkar et al. 2018."""
+    """The official form `{id: text}`; an empty text, or null, says that there is no answer. Source:
+    Rajpurkar et al. 2018.
+    """
     whole = content.record(content.value, (), "an object {id: text}")
     for name, text in whole.value.items():
         rows.begin((name,), name)
-        rows.answer(text if type(text) is str else whole.text_or_null(name, "a string, or null for no answer"))
+        rows.answer(
+            text
+            if type(text) is str
+            else whole.text_or_null(name, "a string, or null for no answer")
+        )
 
 
 def _is_number(value: Any) -> bool:
@@ -198,26 +234,45 @@ def _is_number(value: Any) -> bool:
 
 @answer_format("na-probs", "na-probs", fits=lambda content: _first(content, _is_number))
 def read_na_probs(content: Content, rows: EntryRows) -> dict[str, float]:  # noqa: ARG001 - numbers need no rows
-    """The form `{id: number}`: probabilities that there is no answer, or null odds, a score of that."""
+    """The form `{id: number}`: probabilities that there is no answer, or null odds, a score of
+    that.
+    """
     whole = content.record(content.value, (), "an object {id: number}")
-    wrong = next((name for name, value in whole.value.items() if not (_is_number(value) and math.isfinite(value))), None)
+    wrong = next(
+        (
+            name
+            for name, value in whole.value.items()
+            if not (_is_number(value) and math.isfinite(value))
+        ),
+        None,
+    )
     if wrong is not None:
         raise whole.wrong("a finite number", wrong)
     return {name: float(value) for name, value in whole.value.items()}
 
 
 def _listed(content: Content, kind: Callable[[Any], bool]) -> float:
-    """Confidence that the document is lists of one kind by id; empty lists alone are lists of anything."""
-    values = list(content.value.values())[:21] if isinstance(content.value, Mapping) and not content.prefix else []
+    """Confidence that the document is lists of one kind by id; empty lists alone are lists of
+    anything.
+    """
+    values = (
+        list(content.value.values())[:21]
+        if isinstance(content.value, Mapping) and not content.prefix
+        else []
+    )
     lists: list[list[Any]] = [value for value in values if isinstance(value, list)]
     filled = [value for value in lists if value]
-    fits = len(lists) == len(values) and 2 * sum(all(map(kind, value[:3])) for value in filled) >= max(len(filled), 1)
+    fits = len(lists) == len(values) and 2 * sum(
+        all(map(kind, value[:3])) for value in filled
+    ) >= max(len(filled), 1)
     return 0.9 if values and fits else 0.0
 
 
 def _lists(content: Content, form: str, kind: str) -> Iterator[tuple[str, list[Any]]]:
     """The ids and lists of an object {id: list}."""
-    for name, listed in content.record(content.value, (), f"an object {{id: [{form}]}}").value.items():
+    for name, listed in content.record(
+        content.value, (), f"an object {{id: [{form}]}}"
+    ).value.items():
         if not isinstance(listed, list):
             raise content.wrong((name,), listed, f"a list of {kind}, best first")
         yield name, listed
@@ -225,7 +280,9 @@ def _lists(content: Content, form: str, kind: str) -> Iterator[tuple[str, list[A
 
 @answer_format("texts", "predictions", fits=lambda content: _listed(content, _is_text))
 def read_texts(content: Content, rows: AnswerRows) -> None:
-    """The form `{id: [text, ...]}`, best first; an empty text, or null, says that there is no answer. An empty list is none."""
+    """The form `{id: [text, ...]}`, best first; an empty text, or null, says that there is no
+    answer. An empty list is none.
+    """
     for name, listed in _lists(content, "text", "strings"):
         rows.begin((name,), name)
         for rank, text in enumerate(listed):
@@ -242,8 +299,8 @@ def _is_answer(value: Any) -> bool:
 def read_n_best(content: Content, rows: AnswerRows) -> None:
     """The form `{id: [{text, probability}]}` of `nbest_predictions.json`, best first.
 
-    The probability of the empty text is that of there being no answer. Answers may carry `start`, `end` and `document`, and
-    `score` in place of `probability`. Source: transformers, `run_qa.py`.
+    The probability of the empty text is that of there being no answer. Answers may carry `start`,
+    `end` and `document`, and `score` in place of `probability`. Source: transformers, `run_qa.py`.
     """
     for name, listed in _lists(content, "{text, probability}", "answers"):
         rows.begin((name,), name)

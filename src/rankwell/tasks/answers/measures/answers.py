@@ -12,7 +12,18 @@ from rankwell.errors import BadUsage, flag
 from rankwell.media.texts import NormalizerName
 from rankwell.tasks.answers.answer_pairs import AnswerPairs, NormalForms, is_blank
 
-Rule = Literal["overlap", "intersect", "span", "span-f1", "text", "token-f1", "char-f1", "contains", "contains-tokens", "either"]
+Rule = Literal[
+    "overlap",
+    "intersect",
+    "span",
+    "span-f1",
+    "text",
+    "token-f1",
+    "char-f1",
+    "contains",
+    "contains-tokens",
+    "either",
+]
 NoAnswer = Literal["blank", "explicit", "normalized", "squad2", "wrong", "never", "refuse"]
 Population = Literal["all", "answerable", "impossible"]
 Retrieval = Literal["ignored", "only", "required"]
@@ -27,12 +38,15 @@ _PIAF = "Haystack 0.9 eval.py, deepset 2021, which PIAF's evaluation calls"
 
 
 def answer_scores(pairs: AnswerPairs, rule: Rule, normalizer: str, no_answer: NoAnswer) -> Floats:
-    """(answers,) the value of every answer, best over the right answers; computed once for every cut-off and population.
+    """(answers,) the value of every answer, best over the right answers; computed once for every
+    cut-off and population.
 
-    rule: `overlap` positions that share a character or touch, `intersect` share one, `span` the same positions, `span-f1` of
-    shared positions (all four: in the same document); `text` equal, `token-f1` and `char-f1` of shared tokens or characters,
-    `contains` the right answer's text, `contains-tokens` its tokens in a row, `either` contains the other; all in their
-    normal form. no_answer: see `AnswerEM`. Raises BadUsage for a rule about positions where there are none.
+    rule: `overlap` positions that share a character or touch, `intersect` share one, `span` the
+    same positions, `span-f1` of shared positions (all four: in the same document); `text` equal,
+    `token-f1` and `char-f1` of shared tokens or characters, `contains` the right answer's text,
+    `contains-tokens` its tokens in a row, `either` contains the other; all in their
+    normal form. no_answer: see `AnswerEM`. Raises BadUsage for a rule about positions where there
+    are none.
     """
     key = (rule, normalizer, no_answer)
     if key not in pairs.cache:
@@ -73,7 +87,12 @@ def _best_right(pairs: AnswerPairs, rule: Rule, normalizer: str, no_answer: NoAn
 def _compare_spans(pairs: AnswerPairs, rule: Rule, answer: Ints, gold: Ints) -> Floats:
     start, end = pairs.starts[answer], pairs.ends[answer]
     first, last = pairs.gold_starts[gold], pairs.gold_ends[gold]
-    comparable = (pairs.documents[answer] == pairs.gold_documents[gold]) & (start >= 0) & (end >= start) & (first >= 0)
+    comparable = (
+        (pairs.documents[answer] == pairs.gold_documents[gold])
+        & (start >= 0)
+        & (end >= start)
+        & (first >= 0)
+    )
     shared = np.minimum(end, last) - np.maximum(start, first)
     if rule == "span-f1":
         return _f1_of(np.where(comparable, np.maximum(shared, 0), 0), end - start, last - first)
@@ -83,16 +102,22 @@ def _compare_spans(pairs: AnswerPairs, rule: Rule, answer: Ints, gold: Ints) -> 
     return (comparable & right).astype(np.float64)
 
 
-def _compare_texts(forms: NormalForms, rule: Rule, answer: Ints, gold: Ints, no_answer: NoAnswer) -> Floats:
+def _compare_texts(
+    forms: NormalForms, rule: Rule, answer: Ints, gold: Ints, no_answer: NoAnswer
+) -> Floats:
     given, right, vanished = forms.given[answer], forms.right[gold], forms.vanished
     value = (given == right).astype(np.float64)
     if rule in _TEXTS:
-        # An answer that equals one of the right ones has F1 = 1 and need not be compared with the others.
+        # An answer that equals one of the right ones has F1 = 1 and need not be compared with the
+        # others.
         same = np.bincount(answer[value > 0], minlength=len(forms.given)) > 0
         rest = np.flatnonzero(~same[answer] & ~vanished[given] & ~vanished[right])
         value[rest] = _TEXTS[rule](forms.texts, given[rest], right[rest])
-    if rule in ("contains", "contains-tokens", "either") or (rule != "text" and no_answer in _LEGACY):
-        # The older scripts give two answers of nothing EM 1 and F1 0; nothing is contained in nothing here.
+    if rule in ("contains", "contains-tokens", "either") or (
+        rule != "text" and no_answer in _LEGACY
+    ):
+        # The older scripts give two answers of nothing EM 1 and F1 0; nothing is contained in
+        # nothing here.
         value[vanished[given] & vanished[right]] = 0.0
     if no_answer == "squad2":
         # The right answers that normalise to nothing are dropped, unless the question has no other.
@@ -105,13 +130,17 @@ def _token_units(texts: Sequence[str]) -> tuple[Ints, Ints]:
     """The numbers of all tokens, equal where the tokens are, and how many each text has."""
     split = [text.split() for text in texts]
     tokens, number = list(chain.from_iterable(split)), dict[str, int]()
-    units = np.fromiter(map(number.setdefault, tokens, range(len(tokens))), dtype=np.int64, count=len(tokens))
+    units = np.fromiter(
+        map(number.setdefault, tokens, range(len(tokens))), dtype=np.int64, count=len(tokens)
+    )
     return units, np.array(list(map(len, split)), dtype=np.int64)
 
 
 def _char_units(texts: Sequence[str]) -> tuple[Ints, Ints]:
     """The code points of all characters, and how many each text has."""
-    units = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), dtype="<u4").astype(np.int64)
+    units = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), dtype="<u4").astype(
+        np.int64
+    )
     return units, np.array(list(map(len, texts)), dtype=np.int64)
 
 
@@ -122,7 +151,12 @@ def _f1_by(units_of: Callable[[Sequence[str]], tuple[Ints, Ints]]) -> "Compare":
         needed = np.union1d(given, right)
         codes: list[int] = needed.tolist()
         units, lengths = units_of([texts[code] for code in codes])
-        return _multiset_f1(units, offsets_of(lengths), np.searchsorted(needed, given), np.searchsorted(needed, right))
+        return _multiset_f1(
+            units,
+            offsets_of(lengths),
+            np.searchsorted(needed, given),
+            np.searchsorted(needed, right),
+        )
 
     return _compare
 
@@ -133,7 +167,10 @@ def _of_pairs(holds: Callable[[str, str], bool]) -> "Compare":
     def _compare(texts: Sequence[str], given: Ints, right: Ints) -> Floats:
         ones: list[int] = given.tolist()
         others: list[int] = right.tolist()
-        return np.array([holds(texts[one], texts[other]) for one, other in zip(ones, others, strict=True)], dtype=np.float64)
+        return np.array(
+            [holds(texts[one], texts[other]) for one, other in zip(ones, others, strict=True)],
+            dtype=np.float64,
+        )
 
     return _compare
 
@@ -155,15 +192,23 @@ _TEXTS: Mapping[str, Compare] = {
 
 
 def over_answers(
-    view: AnswerPairs, scores: Floats, no_answer: NoAnswer, k: int | None, over: Literal["best", "mean"] = "best"
+    view: AnswerPairs,
+    scores: Floats,
+    no_answer: NoAnswer,
+    k: int | None,
+    over: Literal["best", "mean"] = "best",
 ) -> Floats:
-    """(questions,) the best or the mean of the first k answers; an empty list is right for an impossible question, or not."""
+    """(questions,) the best or the mean of the first k answers; an empty list is right for an
+    impossible question, or not.
+    """
     counts = np.diff(view.offsets)
     rows = scores if k is None else np.where(view.ranks <= k, scores, 0.0)
     bare = (view.impossible & (no_answer not in ("explicit", *_LEGACY))).astype(np.float64)
     if over == "mean":
         total = np.bincount(view.question_of_row, weights=rows, minlength=len(view.queries))
-        return np.where(counts == 0, bare, ratio(total, counts if k is None else np.minimum(counts, k)))
+        return np.where(
+            counts == 0, bare, ratio(total, counts if k is None else np.minimum(counts, k))
+        )
     filled = np.flatnonzero(counts)
     if len(filled):
         bare[filled] = np.maximum.reduceat(rows, view.offsets[:-1][filled])
@@ -178,32 +223,54 @@ def finish(
     no_answer: NoAnswer,
     na_threshold: float | None,
 ) -> Floats:
-    """(questions,) with abstentions, questions without a prediction, and NaN where a question is not counted."""
+    """(questions,) with abstentions, questions without a prediction, and NaN where a question is
+    not counted.
+    """
     if retrieval != "ignored" and view.retrieved is None:
         raise BadUsage(
-            f"this measure asks whether a relevant document was retrieved; give the retriever's run ({flag('--retrieved')})."
+            "this measure asks whether a relevant document was retrieved; give the "
+            f"retriever's run ({flag('--retrieved')})."
         )
-    counted = {"all": np.ones_like(view.missing), "impossible": view.impossible, "answerable": ~view.impossible}[population]
-    counted = counted & view.retrieved if retrieval == "only" and view.retrieved is not None else counted
+    counted = {
+        "all": np.ones_like(view.missing),
+        "impossible": view.impossible,
+        "answerable": ~view.impossible,
+    }[population]
+    counted = (
+        counted & view.retrieved if retrieval == "only" and view.retrieved is not None else counted
+    )
     if no_answer == "refuse" and (counted & view.impossible).any():
         query = view.queries[int(np.flatnonzero(counted & view.impossible)[0])]
-        what = f"question {query!r} has no right answer, and this convention has no rule for such questions"
+        what = (
+            f"question {query!r} has no right answer, and this convention has no rule for such "
+            "questions"
+        )
         raise BadUsage(f"{what}; take squad2, or leave it out.")
     if na_threshold is not None:
         abstained = np.nan_to_num(view.no_answer, nan=-np.inf) > na_threshold
         value = np.where(abstained, view.impossible, value)
-    lost = view.missing | ~view.retrieved if retrieval == "required" and view.retrieved is not None else view.missing
+    lost = (
+        view.missing | ~view.retrieved
+        if retrieval == "required" and view.retrieved is not None
+        else view.missing
+    )
     return np.where(counted, np.where(lost, 0.0, value), np.nan)
 
 
 def _normal(name: NormalizerName | None, positions: bool) -> str:
-    """The normaliser's name. Positions are compared as they are; `strip` then says which answers are blank."""
+    """The normaliser's name. Positions are compared as they are; `strip` then says which answers
+    are blank.
+    """
     if positions and name is not None:
-        raise BadUsage(f"normalizer={name!r}: positions are compared, not texts; leave the normalizer out.")
+        raise BadUsage(
+            f"normalizer={name!r}: positions are compared, not texts; leave the normalizer out."
+        )
     return "strip" if positions else name or "squad"
 
 
-@measure("AnswerEM", source=_SQUAD + "; match='offset': " + _PIAF, aliases="exact_match", exempt=EXEMPT)
+@measure(
+    "AnswerEM", source=_SQUAD + "; match='offset': " + _PIAF, aliases="exact_match", exempt=EXEMPT
+)
 def answer_em(
     pairs: AnswerPairs,
     *,
@@ -215,27 +282,44 @@ def answer_em(
     retrieval: Retrieval = "ignored",
     k: int | None = None,
 ) -> Floats:
-    """1 if one of the first `k` answers is exactly a right one, else 0; an impossible question asks for no answer.
+    """1 if one of the first `k` answers is exactly a right one, else 0; an impossible question asks
+    for no answer.
 
-    match: the same `text` in its normal form (normalizer: `squad` unless given), or the same `offset`s in the same document.
-    no_answer: what is right for an impossible question: a `blank` answer (None, "", white space) or an empty list; only an
-    `explicit` None; what is nothing once `normalized`; `squad2`: likewise, and right answers that normalise to nothing are
-    dropped; `wrong`: nothing is right; `never`: nothing is, and a blank answer is right nowhere; `refuse`: an error.
-    na_threshold: no answer is given where the probability of there being none is greater. population: questions of another one
-    are not counted. retrieval: `only` counts questions for which what they need was retrieved; `required` makes the others 0.
+    match: the same `text` in its normal form (normalizer: `squad` unless given), or the same
+    `offset`s in the same document. no_answer: what is right for an impossible question: a `blank`
+    answer (None, "", white space) or an empty list; only an `explicit` None; what is nothing once
+    `normalized`; `squad2`: likewise, and right answers that normalise to nothing are dropped;
+    `wrong`: nothing is right; `never`: nothing is, and a blank answer is right nowhere; `refuse`:
+    an error. na_threshold: no answer is given where the probability of there being none is greater.
+    population: questions of another one are not counted. retrieval: `only` counts questions for
+    which what they need was retrieved; `required` makes the others 0.
     A question without a prediction is 0.
 
     >>> from rankwell.tasks.answers.answer_pairs import answer_pairs
     >>> pairs = answer_pairs({"q": ["the Paris metro", "Paris"]}, {"q": ["Lyon", "Paris Metro!"]})
-    >>> answer_em(pairs, k=1).tolist(), answer_em(pairs).tolist(), answer_em(pairs, normalizer="none").tolist()
+    >>> (
+    ...     answer_em(pairs, k=1).tolist(),
+    ...     answer_em(pairs).tolist(),
+    ...     answer_em(pairs, normalizer="none").tolist(),
+    ... )
     ([0.0], [1.0], [0.0])
     """
     rule: Rule = "span" if match == "offset" else "text"
-    value = over_answers(pairs, answer_scores(pairs, rule, _normal(normalizer, match == "offset"), no_answer), no_answer, k)
+    value = over_answers(
+        pairs,
+        answer_scores(pairs, rule, _normal(normalizer, match == "offset"), no_answer),
+        no_answer,
+        k,
+    )
     return finish(pairs, value, population, retrieval, no_answer, na_threshold)
 
 
-@measure("AnswerF1", source=_SQUAD + "; unit='offset': " + _PIAF, aliases="token_f1 char_f1(unit='char')", exempt=EXEMPT)
+@measure(
+    "AnswerF1",
+    source=_SQUAD + "; unit='offset': " + _PIAF,
+    aliases="token_f1 char_f1(unit='char')",
+    exempt=EXEMPT,
+)
 def answer_f1(
     pairs: AnswerPairs,
     *,
@@ -248,12 +332,14 @@ def answer_f1(
     retrieval: Retrieval = "ignored",
     k: int | None = None,
 ) -> Floats:
-    """The best F1 among the first `k` answers, each with the right one that it shares most with; repeated units count repeatedly.
+    """The best F1 among the first `k` answers, each with the right one that it shares most with;
+    repeated units count repeatedly.
 
-    F1 is 2 P R / (P + R) of what an answer and a right one share: `token`s of their normal forms, `char`acters of them, or
-    characters at the same place of the same document (`offset`). over: `mean` is the mean over the first `k` answers instead.
-    Two texts that are both empty in their normal form share all, but nothing under no_answer `wrong`, `never` and `refuse`.
-    no_answer, na_threshold, population, retrieval, normalizer: see AnswerEM.
+    F1 is 2 P R / (P + R) of what an answer and a right one share: `token`s of their normal forms,
+    `char`acters of them, or characters at the same place of the same document (`offset`). over:
+    `mean` is the mean over the first `k` answers instead. Two texts that are both empty in their
+    normal form share all, but nothing under no_answer `wrong`, `never` and `refuse`. no_answer,
+    na_threshold, population, retrieval, normalizer: see AnswerEM.
 
     >>> from rankwell.tasks.answers.answer_pairs import answer_pairs
     >>> pairs = answer_pairs({"q": ["Paris"]}, {"q": ["Paris, France", "Lyon"]})
@@ -264,10 +350,21 @@ def answer_f1(
     """
     rules: dict[str, Rule] = {"token": "token-f1", "char": "char-f1", "offset": "span-f1"}
     scores = answer_scores(pairs, rules[unit], _normal(normalizer, unit == "offset"), no_answer)
-    return finish(pairs, over_answers(pairs, scores, no_answer, k, over), population, retrieval, no_answer, na_threshold)
+    return finish(
+        pairs,
+        over_answers(pairs, scores, no_answer, k, over),
+        population,
+        retrieval,
+        no_answer,
+        na_threshold,
+    )
 
 
-@measure("AnswerAccuracy", source=_PIAF + "; match='contains': KILT, Petroni and others 2021", exempt=EXEMPT)
+@measure(
+    "AnswerAccuracy",
+    source=_PIAF + "; match='contains': KILT, Petroni and others 2021",
+    exempt=EXEMPT,
+)
 def answer_accuracy(
     pairs: AnswerPairs,
     *,
@@ -279,23 +376,39 @@ def answer_accuracy(
     retrieval: Retrieval = "ignored",
     k: int | None = None,
 ) -> Floats:
-    """1 if one of the first `k` answers is right in part, else 0; an impossible question asks for no answer.
+    """1 if one of the first `k` answers is right in part, else 0; an impossible question asks for
+    no answer.
 
-    match: the positions of the answer and a right one in the same document `overlap` or touch, or `intersect` in a character at
-    least; the answer's normal form `contains` a right one's, or `contains-tokens` of a right one in a row, or `either` contains
-    the other. no_answer, na_threshold, population, retrieval, normalizer: see AnswerEM.
+    match: the positions of the answer and a right one in the same document `overlap` or touch, or
+    `intersect` in a character at least; the answer's normal form `contains` a right one's, or
+    `contains-tokens` of a right one in a row, or `either` contains the other. no_answer,
+    na_threshold, population, retrieval, normalizer: see AnswerEM.
 
     >>> from rankwell.tasks.answers.answer_pairs import answer_pairs
     >>> pairs = answer_pairs({"q": ["Paris"]}, {"q": ["in Parisian style", "in Paris itself"]})
-    >>> answer_accuracy(pairs, match="contains", k=1).tolist(), answer_accuracy(pairs, match="contains-tokens", k=1).tolist()
+    >>> (
+    ...     answer_accuracy(pairs, match="contains", k=1).tolist(),
+    ...     answer_accuracy(pairs, match="contains-tokens", k=1).tolist(),
+    ... )
     ([1.0], [0.0])
     """
-    scores = answer_scores(pairs, match, _normal(normalizer, match in ("overlap", "intersect")), no_answer)
-    return finish(pairs, over_answers(pairs, scores, no_answer, k), population, retrieval, no_answer, na_threshold)
+    scores = answer_scores(
+        pairs, match, _normal(normalizer, match in ("overlap", "intersect")), no_answer
+    )
+    return finish(
+        pairs,
+        over_answers(pairs, scores, no_answer, k),
+        population,
+        retrieval,
+        no_answer,
+        na_threshold,
+    )
 
 
 def _f1_of(shared: Ints, given: Ints, right: Ints) -> Floats:
-    """2 P R / (P + R), 0 where nothing is shared; computed as in the official scripts, so that the last bit agrees, too."""
+    """2 P R / (P + R), 0 where nothing is shared; computed as in the official scripts, so that the
+    last bit agrees, too.
+    """
     value = np.zeros(len(shared))
     hit = np.flatnonzero(shared > 0)
     precision, recall = shared[hit] / given[hit], shared[hit] / right[hit]
@@ -304,22 +417,31 @@ def _f1_of(shared: Ints, given: Ints, right: Ints) -> Floats:
 
 
 def _multiset_f1(units: Ints, offsets: Ints, given: Ints, right: Ints) -> Floats:
-    """(pairs,) the F1 of two segments of units each, repeats counted; in blocks, so that memory does not grow with the pairs."""
+    """(pairs,) the F1 of two segments of units each, repeats counted; in blocks, so that memory
+    does not grow with the pairs.
+    """
     lengths = np.diff(offsets)
     shared = np.zeros(len(given), dtype=np.int64)
     span = int(units.max(initial=0)) + 1
-    edges = np.flatnonzero(np.diff(np.cumsum(lengths[given] + lengths[right]) // _UNITS_AT_ONCE, prepend=-1))
+    edges = np.flatnonzero(
+        np.diff(np.cumsum(lengths[given] + lengths[right]) // _UNITS_AT_ONCE, prepend=-1)
+    )
     for start, stop in pairwise([*edges.tolist(), len(given)]):
         (one, n_one), (two, n_two) = (
-            np.unique(_unit_keys(units, offsets, each[start:stop], span), return_counts=True) for each in (given, right)
+            np.unique(_unit_keys(units, offsets, each[start:stop], span), return_counts=True)
+            for each in (given, right)
         )
         _, left, other = np.intersect1d(one, two, assume_unique=True, return_indices=True)
-        counts = np.bincount(one[left] // span, weights=np.minimum(n_one[left], n_two[other]), minlength=stop - start)
+        counts = np.bincount(
+            one[left] // span, weights=np.minimum(n_one[left], n_two[other]), minlength=stop - start
+        )
         shared[start:stop] = counts.astype(np.int64)
     return _f1_of(shared, lengths[given], lengths[right])
 
 
 def _unit_keys(units: Ints, offsets: Ints, segments: Ints, span: int) -> Ints:
-    """(units of the segments,) numbers that are equal where both the place of the segment and the unit are."""
+    """(units of the segments,) numbers that are equal where both the place of the segment and the
+    unit are.
+    """
     rows, bounds = gather(offsets, segments)
     return np.repeat(np.arange(len(segments), dtype=np.int64) * span, np.diff(bounds)) + units[rows]

@@ -1,4 +1,6 @@
-"""Retrieved pages against sets of evidence: a question may be answered from any one of its sets, which takes all its pages."""
+"""Retrieved pages against sets of evidence: a question may be answered from any one of its sets,
+which takes all its pages.
+"""
 
 from itertools import pairwise
 
@@ -8,29 +10,42 @@ from rankwell.core.registry import measure
 from rankwell.core.tables import Floats, ratio
 from rankwell.core.views.aspects import GroupRankings
 
-_KILT = "Petroni and others 2021, KILT: a benchmark for knowledge intensive language tasks, evaluation script"
+_KILT = (
+    "Petroni and others 2021, KILT: a benchmark for knowledge intensive language tasks, "
+    "evaluation script"
+)
 
 
 @measure("EvidenceRprec", source=_KILT, aliases="kilt_rprec")
 def evidence_rprec(grouped: GroupRankings, *, rel: float = 1) -> Floats:
-    """The greatest share, over the sets of evidence, of the first R places that hold one of the R items of the set.
+    """The greatest share, over the sets of evidence, of the first R places that hold one of the R
+    items of the set.
 
-    A group of the judgments is a set, its items those with grade `rel` or more. 0 for a question without such an item.
+    A group of the judgments is a set, its items those with grade `rel` or more. 0 for a question
+    without such an item.
 
     >>> from rankwell import group_rankings
-    >>> evidence_rprec(group_rankings({"q": {"one": {"a": 1, "b": 1}, "two": {"c": 1}}}, {"q": {"b": 3.0, "c": 2.0}})).tolist()
+    >>> evidence_rprec(
+    ...     group_rankings(
+    ...         {"q": {"one": {"a": 1, "b": 1}, "two": {"c": 1}}}, {"q": {"b": 3.0, "c": 2.0}}
+    ...     )
+    ... ).tolist()
     [0.5]
     """
     view = grouped.by_aspect
     relevant = view.n_relevant(rel)
-    share = ratio(view.sum_rows(view.relevant(rel) & view.within(relevant.astype(np.int64))), relevant)
+    share = ratio(
+        view.sum_rows(view.relevant(rel) & view.within(relevant.astype(np.int64))), relevant
+    )
     value = np.zeros(len(grouped.queries))
     np.maximum.at(value, grouped.query_of_aspect, share)
     return value
 
 
 def _completed(grouped: GroupRankings, rel: float, k: int | None) -> tuple[Floats, Floats]:
-    """Per question the number of its sets that are complete in the first k places, where each takes one, and of its sets."""
+    """Per question the number of its sets that are complete in the first k places, where each takes
+    one, and of its sets.
+    """
     view, flat = grouped.by_aspect, grouped.flat
     hit = view.relevant(rel)
     ranks, relevant = view.ranks, view.n_relevant(rel)
@@ -43,12 +58,20 @@ def _completed(grouped: GroupRankings, rel: float, k: int | None) -> tuple[Float
             truth = slice(*grouped.truth_offsets[aspect : aspect + 2].tolist())
             items = grouped.truth_items[truth][grouped.truth_grades[truth] >= rel]
             if len(items):
-                sets.setdefault(tuple(items.tolist()), (ranks[mine][hit[mine]].tolist(), float(relevant[aspect])))
+                sets.setdefault(
+                    tuple(items.tolist()),
+                    (ranks[mine][hit[mine]].tolist(), float(relevant[aspect])),
+                )
         distinct[query] = len(sets)
         row = slice(*flat.offsets[query : query + 2].tolist())
         evidence = np.sort(flat.ranks[row][chosen[row]])
-        ends = [(max(found), number, len(found) == size) for number, (found, size) in enumerate(sets.values()) if found]
-        # Items of no set before the last item of a set stand before it, and so do the sets that end earlier.
+        ends = [
+            (max(found), number, len(found) == size)
+            for number, (found, size) in enumerate(sets.values())
+            if found
+        ]
+        # Items of no set before the last item of a set stand before it, and so do the sets that end
+        # earlier.
         for place, (last, _, is_whole) in enumerate(sorted(ends), start=1):
             at = int(last - 1 - np.searchsorted(evidence, last)) + place
             whole[query] += is_whole and (k is None or at <= k)
@@ -57,10 +80,14 @@ def _completed(grouped: GroupRankings, rel: float, k: int | None) -> tuple[Float
 
 @measure("EvidenceP", source=_KILT, aliases="kilt_precision")
 def evidence_precision(grouped: GroupRankings, *, k: int, rel: float = 1) -> Floats:
-    """The share of the first `k` places at which a set of evidence is complete; what was retrieved of a set takes one place.
+    """The share of the first `k` places at which a set of evidence is complete; what was retrieved
+    of a set takes one place.
 
     >>> from rankwell import group_rankings
-    >>> evidence_precision(group_rankings({"q": {"one": {"a": 1, "b": 1}}}, {"q": {"a": 3.0, "x": 2.0, "b": 1.0}}), k=2).tolist()
+    >>> evidence_precision(
+    ...     group_rankings({"q": {"one": {"a": 1, "b": 1}}}, {"q": {"a": 3.0, "x": 2.0, "b": 1.0}}),
+    ...     k=2,
+    ... ).tolist()
     [0.5]
     """
     return ratio(_completed(grouped, rel, k)[0], k)
@@ -68,10 +95,14 @@ def evidence_precision(grouped: GroupRankings, *, k: int, rel: float = 1) -> Flo
 
 @measure("EvidenceR", source=_KILT, aliases="kilt_recall")
 def evidence_recall(grouped: GroupRankings, *, rel: float = 1, k: int | None = None) -> Floats:
-    """The share of the distinct sets of evidence that are complete in the first `k` places, each taking one place.
+    """The share of the distinct sets of evidence that are complete in the first `k` places, each
+    taking one place.
 
     >>> from rankwell import group_rankings
-    >>> evidence_recall(group_rankings({"q": {"one": {"a": 1}, "two": {"b": 1}}}, {"q": {"b": 2.0, "a": 1.0}}), k=1).tolist()
+    >>> evidence_recall(
+    ...     group_rankings({"q": {"one": {"a": 1}, "two": {"b": 1}}}, {"q": {"b": 2.0, "a": 1.0}}),
+    ...     k=1,
+    ... ).tolist()
     [0.5]
     """
     return ratio(*_completed(grouped, rel, k))
@@ -82,7 +113,9 @@ def evidence_success(grouped: GroupRankings, *, k: int, rel: float = 1) -> Float
     """1 if a set of evidence is complete in the first `k` places, each taking one place, else 0.
 
     >>> from rankwell import group_rankings
-    >>> evidence_success(group_rankings({"q": {"one": {"a": 1, "b": 1}}}, {"q": {"a": 2.0, "x": 1.0}}), k=5).tolist()
+    >>> evidence_success(
+    ...     group_rankings({"q": {"one": {"a": 1, "b": 1}}}, {"q": {"a": 2.0, "x": 1.0}}), k=5
+    ... ).tolist()
     [0.0]
     """
     return (_completed(grouped, rel, k)[0] > 0).astype(np.float64)

@@ -1,4 +1,6 @@
-"""Generated answers against right ones: by n-grams, by vectors, or by the grade that a user's function gives."""
+"""Generated answers against right ones: by n-grams, by vectors, or by the grade that a user's
+function gives.
+"""
 
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -16,32 +18,64 @@ from rankwell.core.tables.arrays import unmasked
 from rankwell.errors import BadInput, MissingExtra, shown
 from rankwell.tasks.answers.answer_pairs import AnswerPairs, is_blank
 from rankwell.tasks.answers.judges import Grade, judge_of
-from rankwell.tasks.answers.measures.answers import EXEMPT, Population, Retrieval, finish, over_answers
+from rankwell.tasks.answers.measures.answers import (
+    EXEMPT,
+    Population,
+    Retrieval,
+    finish,
+    over_answers,
+)
 
 if TYPE_CHECKING:
     from rankwell.encoders import TextEncoder
 
 
 def _values(
-    pairs: AnswerPairs, key: tuple[Any, ...], grade: Grade, population: Population, retrieval: Retrieval, k: int | None
+    pairs: AnswerPairs,
+    key: tuple[Any, ...],
+    grade: Grade,
+    population: Population,
+    retrieval: Retrieval,
+    k: int | None,
 ) -> Floats:
-    """(questions,) the best grade of the first k answers. A blank answer is 1 for an impossible question, and else 0."""
+    """(questions,) the best grade of the first k answers. A blank answer is 1 for an impossible
+    question, and else 0.
+    """
     if (*key, k) not in pairs.cache:
         rights = [pairs.golds[start:stop] for start, stop in pairwise(pairs.gold_offsets.tolist())]
-        rows = zip(pairs.question_of_row.tolist(), pairs.texts, (pairs.ranks <= (k or np.inf)).tolist(), strict=True)
-        found = [_graded(pairs, query, text, rights[query], grade) if counts else 0.0 for query, text, counts in rows]
+        rows = zip(
+            pairs.question_of_row.tolist(),
+            pairs.texts,
+            (pairs.ranks <= (k or np.inf)).tolist(),
+            strict=True,
+        )
+        found = [
+            _graded(pairs, query, text, rights[query], grade) if counts else 0.0
+            for query, text, counts in rows
+        ]
         pairs.cache[*key, k] = np.array(found, dtype=np.float64)
-    return finish(pairs, over_answers(pairs, pairs.cache[*key, k], "blank", k), population, retrieval, "blank", None)
+    return finish(
+        pairs,
+        over_answers(pairs, pairs.cache[*key, k], "blank", k),
+        population,
+        retrieval,
+        "blank",
+        None,
+    )
 
 
-def _graded(pairs: AnswerPairs, query: int, text: str | None, rights: Sequence[str], grade: Grade) -> float:
+def _graded(
+    pairs: AnswerPairs, query: int, text: str | None, rights: Sequence[str], grade: Grade
+) -> float:
     if text is None or is_blank(text) or not rights:
         return float(is_blank(text) and bool(pairs.impossible[query]))
     return grade(pairs.questions[query] or pairs.queries[query], text, rights)
 
 
 def libraries(measures: Iterable[Measure]) -> dict[str, str]:
-    """The library of each of these measures that has one: name and version, with the signature or the model."""
+    """The library of each of these measures that has one: name and version, with the signature or
+    the model.
+    """
     found: dict[str, str] = {}
     for each in measures:
         given = each.parameters
@@ -55,8 +89,12 @@ def libraries(measures: Iterable[Measure]) -> dict[str, str]:
                 found[str(each)] = name
         elif each.name == "AnswerSimilarity":
             about = _model(given["encoder"]).describe()
-            kept = {name: about[name] for name in ("model", "revision", "model_hash") if about.get(name)}
-            found[str(each)] = " ".join([*kept.values(), *(" ".join(pair) for pair in about.get("versions", {}).items())])
+            kept = {
+                name: about[name] for name in ("model", "revision", "model_hash") if about.get(name)
+            }
+            found[str(each)] = " ".join(
+                [*kept.values(), *(" ".join(pair) for pair in about.get("versions", {}).items())]
+            )
     return found
 
 
@@ -90,22 +128,32 @@ def _own_encoder(name: str) -> Callable[[Sequence[str]], Floats]:
 
 @measure(
     "AnswerSimilarity",
-    source="Risch and others 2021, Semantic answer similarity for evaluating question answering models; Haystack 3.4.1, SAS",
+    source="Risch and others 2021, Semantic answer similarity for evaluating question answering "
+    "models; Haystack 3.4.1, SAS",
     scale=Scale((-1.0, 1.0), "higher", "score"),
     exempt=EXEMPT,
 )
 def answer_similarity(
-    pairs: AnswerPairs, *, encoder: str, population: Population = "all", retrieval: Retrieval = "ignored", k: int | None = None
+    pairs: AnswerPairs,
+    *,
+    encoder: str,
+    population: Population = "all",
+    retrieval: Retrieval = "ignored",
+    k: int | None = None,
 ) -> Floats:
-    """The cosine of the vectors of an answer and a right one, the best of the first `k` answers and of all right ones.
+    """The cosine of the vectors of an answer and a right one, the best of the first `k` answers and
+    of all right ones.
 
-    encoder: a model of sentence-transformers by name or folder, or `./FILE.py:FUNCTION` or `module:function` of what is
-    installed, of a list of texts an array (texts, d). A blank answer is 1 for an impossible question, else 0. population,
-    retrieval: see AnswerEM. Raises BadInput for vectors that are not finite numbers, and for a zero one, which has no direction,
-    of a text that is compared.
+    encoder: a model of sentence-transformers by name or folder, or `./FILE.py:FUNCTION` or
+    `module:function` of what is installed, of a list of texts an array (texts, d). A blank answer
+    is 1 for an impossible question, else 0. population, retrieval: see AnswerEM. Raises BadInput
+    for vectors that are not finite numbers, and for a zero one, which has no direction, of a text
+    that is compared.
 
     >>> import sys, types
-    >>> sys.modules["vowels"] = types.SimpleNamespace(count=lambda texts: [[text.count(x) for x in "aeiou"] for text in texts])
+    >>> sys.modules["vowels"] = types.SimpleNamespace(
+    ...     count=lambda texts: [[text.count(x) for x in "aeiou"] for text in texts]
+    ... )
     >>> from rankwell.tasks.answers.answer_pairs import answer_pairs
     >>> pairs = answer_pairs({"q": ["a big apple"]}, {"q": ["big apple"]})
     >>> answer_similarity(pairs, encoder="vowels:count").round(4).tolist()
@@ -116,7 +164,10 @@ def answer_similarity(
     if (*key, k) not in pairs.cache and texts:
         found = np.asarray(_encoder(encoder)(texts), dtype=np.float64)
         if found.ndim != 2 or len(found) != len(texts) or not np.isfinite(found).all():
-            raise BadInput(f"{encoder} gives {found.shape} of {len(texts)} texts; expected a vector of finite numbers for each.")
+            raise BadInput(
+                f"{encoder} gives {found.shape} of {len(texts)} texts; expected a vector of "
+                "finite numbers for each."
+            )
         lengths = np.linalg.norm(found, axis=1, keepdims=True)
         vectors = dict(zip(texts, found / np.where(lengths > 0, lengths, 1), strict=True))
 
@@ -131,7 +182,9 @@ def answer_similarity(
 
 
 @measure(
-    "AnswerROUGE", source="Lin 2004, ROUGE: A package for automatic evaluation of summaries; rouge-score 0.1.2", exempt=EXEMPT
+    "AnswerROUGE",
+    source="Lin 2004, ROUGE: A package for automatic evaluation of summaries; rouge-score 0.1.2",
+    exempt=EXEMPT,
 )
 def answer_rouge(
     pairs: AnswerPairs,
@@ -142,20 +195,25 @@ def answer_rouge(
     retrieval: Retrieval = "ignored",
     k: int | None = None,
 ) -> Floats:
-    """The F1 of the longest common subsequence of words with a right answer, the best of the first `k` answers.
+    """The F1 of the longest common subsequence of words with a right answer, the best of the first
+    `k` answers.
 
-    form: of words (rouge1) or of pairs of words (rouge2) instead. Words are runs of a-z and 0-9 in lower case, as in rouge-score:
-    texts in other scripts have none. stemmer: Porter's, of words longer than 3. population, retrieval: see AnswerEM. Raises
-    MissingExtra without rouge-score.
+    form: of words (rouge1) or of pairs of words (rouge2) instead. Words are runs of a-z and 0-9 in
+    lower case, as in rouge-score: texts in other scripts have none. stemmer: Porter's, of words
+    longer than 3. population, retrieval: see AnswerEM. Raises MissingExtra without rouge-score.
 
     >>> from rankwell.tasks.answers.answer_pairs import answer_pairs
-    >>> answer_rouge(answer_pairs({"q": ["the red car waits"]}, {"q": ["a red car"]})).round(4).tolist()
+    >>> answer_rouge(answer_pairs({"q": ["the red car waits"]}, {"q": ["a red car"]})).round(
+    ...     4
+    ... ).tolist()
     [0.5714]
     """
     try:
         from rouge_score.rouge_scorer import RougeScorer
     except ImportError as error:
-        raise MissingExtra("AnswerROUGE needs rouge-score: pip install 'rankwell[answers]'.") from error
+        raise MissingExtra(
+            "AnswerROUGE needs rouge-score: pip install 'rankwell[answers]'."
+        ) from error
     scorer = RougeScorer([form], use_stemmer=stemmer)
 
     def _f1(_: str, answer: str, rights: Sequence[str]) -> float:
@@ -166,7 +224,9 @@ def answer_rouge(
 
 @measure(
     "AnswerBLEU",
-    source="Papineni and others 2002, BLEU; Post 2018, A call for clarity in reporting BLEU scores; sacrebleu 2.6.0",
+    source="Papineni and others 2002, BLEU; Post 2018, A call for clarity in reporting BLEU "
+    "scores; "
+    "sacrebleu 2.6.0",
     exempt=EXEMPT,
 )
 def answer_bleu(
@@ -178,20 +238,25 @@ def answer_bleu(
     retrieval: Retrieval = "ignored",
     k: int | None = None,
 ) -> Floats:
-    """The BLEU of an answer, all right answers being its references, as a share; the best of the first `k` answers.
+    """The BLEU of an answer, all right answers being its references, as a share; the best of the
+    first `k` answers.
 
-    sacrebleu's signature is `case:mixed|eff:yes|tok:<tokenize>|smooth:<smoothing>`: of short answers only the n-grams that they
-    have count. The mean over questions is not the BLEU of a corpus. population, retrieval: see AnswerEM. Raises MissingExtra
-    without sacrebleu.
+    sacrebleu's signature is `case:mixed|eff:yes|tok:<tokenize>|smooth:<smoothing>`: of short
+    answers only the n-grams that they have count. The mean over questions is not the BLEU of a
+    corpus. population, retrieval: see AnswerEM. Raises MissingExtra without sacrebleu.
 
     >>> from rankwell.tasks.answers.answer_pairs import answer_pairs
-    >>> answer_bleu(answer_pairs({"q": ["the red car waits"]}, {"q": ["the red car"]})).round(4).tolist()
+    >>> answer_bleu(answer_pairs({"q": ["the red car waits"]}, {"q": ["the red car"]})).round(
+    ...     4
+    ... ).tolist()
     [0.7165]
     """
     try:
         from sacrebleu.metrics.bleu import BLEU
     except ImportError as error:
-        raise MissingExtra("AnswerBLEU needs sacrebleu: pip install 'rankwell[answers]'.") from error
+        raise MissingExtra(
+            "AnswerBLEU needs sacrebleu: pip install 'rankwell[answers]'."
+        ) from error
     bleu = BLEU(tokenize=tokenize, smooth_method=smoothing, effective_order=True)
 
     def _bleu(_: str, answer: str, rights: Sequence[str]) -> float:
@@ -200,21 +265,36 @@ def answer_bleu(
     return _values(pairs, ("AnswerBLEU", tokenize, smoothing), _bleu, population, retrieval, k)
 
 
-@measure("AnswerJudge", source="a function of the user; Zheng and others 2023, Judging LLM-as-a-judge", exempt=EXEMPT)
+@measure(
+    "AnswerJudge",
+    source="a function of the user; Zheng and others 2023, Judging LLM-as-a-judge",
+    exempt=EXEMPT,
+)
 def answer_judge(
-    pairs: AnswerPairs, *, judge: str, population: Population = "all", retrieval: Retrieval = "ignored", k: int | None = None
+    pairs: AnswerPairs,
+    *,
+    judge: str,
+    population: Population = "all",
+    retrieval: Retrieval = "ignored",
+    k: int | None = None,
 ) -> Floats:
     """The grade from 0 to 1 that a function gives an answer, the best of the first `k` answers.
 
-    judge: `./FILE.py:FUNCTION`, `module:function` of what is installed, or in Python the name of a `rankwell.answer_judge`.
-    It is called with the texts of question and answer and the list of right answers, once for each of these answers that is not
-    blank, where there is a right one. An exception, or anything but a number from 0 to 1, is an error that names the question:
-    no grade is ever filled in. population, retrieval: see AnswerEM.
+    judge: `./FILE.py:FUNCTION`, `module:function` of what is installed, or in Python the name of a
+    `rankwell.answer_judge`.
+    It is called with the texts of question and answer and the list of right answers, once for each
+    of these answers that is not blank, where there is a right one. An exception, or anything but a
+    number from 0 to 1, is an error that names the question: no grade is ever filled in. population,
+    retrieval: see AnswerEM.
 
     >>> import sys, types
-    >>> sys.modules["mine"] = types.SimpleNamespace(judge=lambda question, answer, right: float(answer in right))
+    >>> sys.modules["mine"] = types.SimpleNamespace(
+    ...     judge=lambda question, answer, right: float(answer in right)
+    ... )
     >>> from rankwell.tasks.answers.answer_pairs import answer_pairs
-    >>> answer_judge(answer_pairs({"q": ["Paris"]}, {"q": ["Lyon", "Paris"]}), judge="mine:judge").tolist()
+    >>> answer_judge(
+    ...     answer_pairs({"q": ["Paris"]}, {"q": ["Lyon", "Paris"]}), judge="mine:judge"
+    ... ).tolist()
     [1.0]
     """
     function: Callable[..., Any] = judge_of(judge)
@@ -224,8 +304,15 @@ def answer_judge(
         try:
             found = function(question, answer, list(rights))
         except Exception as error:
-            raise BadInput(f"{case} fails: {type(error).__name__}: {error}; correct the function, or leave it out.") from error
-        if not isinstance(found, (bool, int, float, np.bool_, np.number)) or not math.isfinite(found) or not 0 <= found <= 1:
+            raise BadInput(
+                f"{case} fails: {type(error).__name__}: {error}; correct the function, or "
+                "leave it out."
+            ) from error
+        if (
+            not isinstance(found, (bool, int, float, np.bool_, np.number))
+            or not math.isfinite(found)
+            or not 0 <= found <= 1
+        ):
             raise BadInput(f"{case} gives {shown(found)}; expected a number from 0 to 1.")
         return float(found)
 

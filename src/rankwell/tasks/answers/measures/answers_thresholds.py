@@ -2,7 +2,9 @@
 
 from rankwell.core.figures import add_figure
 
-_SOURCE = "Rajpurkar, Jia and Liang 2018, evaluate-v2.0.py; equal numbers stay on one side of a threshold"
+_SOURCE = (
+    "Rajpurkar, Jia and Liang 2018, evaluate-v2.0.py; equal numbers stay on one side of a threshold"
+)
 _EXAMPLE = """
 >>> import numpy as np
 >>> from rankwell.tasks.answers.thresholds import {function}
@@ -12,7 +14,8 @@ _EXAMPLE = """
 
 add_figure(
     "Best",
-    "the greatest mean that a threshold on the no-answer numbers reaches, questions above it being answered by nothing",
+    "the greatest mean that a threshold on the no-answer numbers reaches, questions above it "
+    "being answered by nothing",
     source=_SOURCE,
     printed_by=("answers",),
     aliases="best_exact best_f1",
@@ -29,7 +32,8 @@ add_figure(
 )
 add_figure(
     "AnswerAP",
-    "the sum of precision × gain of recall over all thresholds, answering the surest questions first",
+    "the sum of precision × gain of recall over all thresholds, answering the surest "
+    "questions first",
     source=_SOURCE,
     printed_by=("answers",),
     aliases="pr_exact_ap pr_f1_ap pr_oracle_ap",

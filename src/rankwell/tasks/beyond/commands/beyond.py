@@ -1,7 +1,16 @@
-"""Measure runs beyond accuracy: coverage, novelty, diversity, serendipity, calibration, and fairness of exposure."""
+"""Measure runs beyond accuracy: coverage, novelty, diversity, serendipity, calibration, and
+fairness of exposure.
+"""
 
 from rankwell.errors import BadUsage
-from rankwell.report.present import FolderOption, FormatOption, InputPlace, Output, PerQueryOption, present
+from rankwell.report.present import (
+    FolderOption,
+    FormatOption,
+    InputPlace,
+    Output,
+    PerQueryOption,
+    present,
+)
 from rankwell.tasks.beyond.evaluation import evaluate_beyond
 from rankwell.tasks.beyond.options import BeyondOptions
 
@@ -10,13 +19,14 @@ def beyond(
     *runs: InputPlace,
     options: BeyondOptions,
     per_query: PerQueryOption = False,
-    format: FormatOption = "table",  # noqa: A002
+    format: FormatOption = "table",
     output: FolderOption = None,
 ) -> Output:
-    """Measure runs beyond accuracy: coverage, novelty, diversity, serendipity, calibration, and fairness of exposure.
+    """Measure runs beyond accuracy: coverage, novelty, diversity, serendipity, calibration, and
+    fairness of exposure.
 
-    All retrieved items count, judged or not, and most measures need no judgments. Without -m those are reported that the inputs
-    allow. docs/beyond.md explains them.
+    All retrieved items count, judged or not, and most measures need no judgments. Without -m those
+    are reported that the inputs allow. docs/beyond.md explains them.
 
     Parameters
     ----------
@@ -33,4 +43,9 @@ def beyond(
         refuse_unclaimed(output)
     if not runs:
         raise BadUsage("name at least one run: rankwell beyond RUN...")
-    return present(evaluate_beyond(list(runs), options=options), format=format, per_query=per_query, output=output)
+    return present(
+        evaluate_beyond(list(runs), options=options),
+        format=format,
+        per_query=per_query,
+        output=output,
+    )

@@ -1,4 +1,6 @@
-"""Measures of each list by the categories or the vectors of its items: how different they are, and whether they suit a user."""
+"""Measures of each list by the categories or the vectors of its items: how different they are, and
+whether they suit a user.
+"""
 
 import math
 from collections.abc import Callable
@@ -19,28 +21,37 @@ _TAIL = {"unjudged tail": "every item of a list counts, judged or not"}
 
 @measure(
     "ILD",
-    source="Castells, Hurley and Vargas 2015, Novelty and diversity in recommender systems; Ziegler and others 2005",
+    source="Castells, Hurley and Vargas 2015, Novelty and diversity in recommender systems; "
+    "Ziegler "
+    "and others 2005",
     scale=Scale((0.0, 2.0), "higher", "score", math.nan),
     exempt=_TAIL,
 )
 def intra_list_diversity(
     view: ItemLists, *, k: int | None = None, by: Literal["categories", "embeddings"] = "categories"
 ) -> Floats:
-    """The mean distance of all pairs of the first `k` items; a query with fewer than two items is not counted.
+    """The mean distance of all pairs of the first `k` items; a query with fewer than two items is
+    not counted.
 
-    by: categories (Jaccard distance, 1 less the share of the categories of both that both have; 0 for two items without any), or
-    embeddings (1 less the cosine).
+    by: categories (Jaccard distance, 1 less the share of the categories of both that both have; 0
+    for two items without any), or embeddings (1 less the cosine).
 
     >>> import numpy as np
     >>> from rankwell.tasks.beyond.attributes import ItemAttributes, ItemLabels
     >>> from rankwell.tasks.beyond.lists import ItemLists
     >>> labels = ItemLabels.of(("a", "b"), {"a": ["war"], "b": ["war", "drama"]})
-    >>> intra_list_diversity(ItemLists(("u",), np.array([[0, 1]]), ItemAttributes(items=("a", "b"), categories=labels))).tolist()
+    >>> intra_list_diversity(
+    ...     ItemLists(
+    ...         ("u",), np.array([[0, 1]]), ItemAttributes(items=("a", "b"), categories=labels)
+    ...     )
+    ... ).tolist()
     [0.5]
     """
     sizes = (view.first(k) >= 0).sum(axis=1)
     pairs = sizes * (sizes - 1) / 2
-    distances = _category_distances(view, k) if by == "categories" else _angular_distances(view, k, pairs)
+    distances = (
+        _category_distances(view, k) if by == "categories" else _angular_distances(view, k, pairs)
+    )
     return np.where(pairs > 0, np.clip(ratio(distances, pairs), 0, 2), math.nan)
 
 
@@ -49,19 +60,25 @@ def _category_distances(view: ItemLists, k: int | None) -> Floats:
     labels, depth = view.about.labels("categories", "ILD"), view.first(k).shape[1]
     totals, few = np.zeros(len(view.queries)), _few_sets(view.about, labels)
     for rows, block in view.blocks(depth * labels.words):
-        # One rank of all lists behind the other, so that items at a distance are neighbours in memory.
+        # One rank of all lists behind the other, so that items at a distance are neighbours in
+        # memory.
         codes = np.ascontiguousarray(block.first(k).T)
         kept, own = codes >= 0, np.zeros(codes.shape[1])
-        full, distances = bool(kept.all()), _by_bits(labels, codes) if few is None else few.of(codes)
+        full, distances = (
+            bool(kept.all()),
+            _by_bits(labels, codes) if few is None else few.of(codes),
+        )
         for apart in range(1, depth):
-            # Items are at the beginning of a list, so that the later one of a pair decides whether there is one.
+            # Items are at the beginning of a list, so that the later one of a pair decides whether
+            # there is one.
             own += (distances(apart) if full else distances(apart) * kept[apart:]).sum(axis=0)
         totals[rows] = own
     return totals
 
 
 class _FewSets(NamedTuple):
-    """The sets of labels that items have, where these are few. sets: (items + 1,) of each, the last of none.
+    """The sets of labels that items have, where these are few. sets: (items + 1,) of each, the last
+    of none.
 
     distances: (n · n,) of all pairs of sets. n: their number.
     """
@@ -71,8 +88,12 @@ class _FewSets(NamedTuple):
     n: int
 
     def of(self, codes: Ints) -> Callable[[int], Floats]:
-        """The distances of the items of lists that are so many ranks apart. codes: (depth, queries)."""
-        own = self.sets[np.where((codes < 0) | (codes >= len(self.sets)), len(self.sets) - 1, codes)]
+        """The distances of the items of lists that are so many ranks apart. codes: (depth,
+        queries).
+        """
+        own = self.sets[
+            np.where((codes < 0) | (codes >= len(self.sets)), len(self.sets) - 1, codes)
+        ]
         rows = own * np.uint16(self.n)
         return lambda apart: self.distances.take(rows[apart:] + own[:-apart])
 
@@ -87,7 +108,9 @@ def _few_sets(about: ItemAttributes, labels: ItemLabels) -> _FewSets | None:
             sizes = np.bitwise_count(unique).sum(axis=-1, dtype=np.int64)
             shared = np.bitwise_count(unique[:, None] & unique).sum(axis=-1, dtype=np.int64)
             distances = _jaccard(shared, sizes[:, None] + sizes - shared)
-            about.cache["few sets"] = _FewSets(sets.ravel().astype(np.uint16), distances.ravel(), len(unique))
+            about.cache["few sets"] = _FewSets(
+                sets.ravel().astype(np.uint16), distances.ravel(), len(unique)
+            )
     return about.cache["few sets"]
 
 
@@ -108,7 +131,9 @@ def _jaccard(shared: Ints, union: Ints) -> Floats:
 
 
 def _angular_distances(view: ItemLists, k: int | None, pairs: Floats) -> Floats:
-    """(queries,) the sum of 1 less the cosine of all pairs: that of all products is half of |sum|² less the number of items."""
+    """(queries,) the sum of 1 less the cosine of all pairs: that of all products is half of |sum|²
+    less the number of items.
+    """
     vectors, products = view.about.directions("ILD(by='embeddings')"), np.zeros(len(view.queries))
     for rows, block in view.blocks(view.first(k).shape[1] * vectors.shape[1]):
         codes = block.first(k)
@@ -120,8 +145,8 @@ def _angular_distances(view: ItemLists, k: int | None, pairs: Floats) -> Floats:
 def catalogue_distance(about: ItemAttributes, by: str) -> float | None:
     """The mean distance of all pairs of the catalogue's items, None where it is unknown.
 
-    It is unknown for fewer than two items, where an item has no vector or no row of categories, and for more than 16 384
-    different sets of up to 64 categories.
+    It is unknown for fewer than two items, where an item has no vector or no row of categories, and
+    for more than 16 384 different sets of up to 64 categories.
     """
     key = "catalogue distance", by
     if key not in about.cache:
@@ -133,7 +158,9 @@ def catalogue_distance(about: ItemAttributes, by: str) -> float | None:
 
 
 def _label_distance(about: ItemAttributes, items: Ints) -> float | None:
-    """The sum of the Jaccard distances of all pairs of some items: of their different sets, each as often as it is there."""
+    """The sum of the Jaccard distances of all pairs of some items: of their different sets, each as
+    often as it is there.
+    """
     labels = about.labels("categories", "ILD")
     sets, counts = np.unique(labels.bits(items), axis=0, return_counts=True)
     if not labels.listed[items].all() or sets.size * len(sets) > _PAIRS:
@@ -142,7 +169,10 @@ def _label_distance(about: ItemAttributes, items: Ints) -> float | None:
     for row in range(len(sets) - 1):
         others = sets[row + 1 :]
         shared = np.bitwise_count(others & sets[row]).sum(axis=1, dtype=np.int64)
-        total += float(counts[row] * (_jaccard(shared, sizes[row] + sizes[row + 1 :] - shared) * counts[row + 1 :]).sum())
+        total += float(
+            counts[row]
+            * (_jaccard(shared, sizes[row] + sizes[row + 1 :] - shared) * counts[row + 1 :]).sum()
+        )
     return total
 
 
@@ -164,13 +194,20 @@ def _vector_distance(about: ItemAttributes, items: Ints) -> float | None:
     exempt=_TAIL,
 )
 def miscalibration(
-    view: ItemLists, *, k: int | None = None, discount: Discount = "none", p: float = 0.5, alpha: float = 0.01
+    view: ItemLists,
+    *,
+    k: int | None = None,
+    discount: Discount = "none",
+    p: float = 0.5,
+    alpha: float = 0.01,
 ) -> Floats:
-    """The Kullback-Leibler divergence, in nats, of the categories of the first `k` items from those of the user's interactions.
+    """The Kullback-Leibler divergence, in nats, of the categories of the first `k` items from those
+    of the user's interactions.
 
-    Σ p(c) · log(p(c) / ((1 - alpha) q(c) + alpha p(c))): p over the items that the query's user interacted with, q over the list;
-    an item is divided equally among its categories. discount: weight of a rank in q, as for `Gini`. A query is not counted
-    without items, or without interactions with items that have a category.
+    Σ p(c) · log(p(c) / ((1 - alpha) q(c) + alpha p(c))): p over the items that the query's user
+    interacted with, q over the list; an item is divided equally among its categories. discount:
+    weight of a rank in q, as for `Gini`. A query is not counted without items, or without
+    interactions with items that have a category.
 
     >>> import numpy as np
     >>> from rankwell.tasks.beyond.attributes import ItemAttributes, ItemLabels, QueryItems
@@ -191,7 +228,10 @@ def miscalibration(
     listed = labels.cells(owners[chosen], codes[chosen]).sums(weights)
     known = labels.cells(users, histories.codes[seen]).sums(np.ones(len(seen)))
     totals = [each.by_owner(each.values, n) for each in (known, listed)]
-    wanted, got = ratio(known.values, totals[0][known.owners]), ratio(listed.at(known.keys), totals[1][known.owners])
+    wanted, got = (
+        ratio(known.values, totals[0][known.owners]),
+        ratio(listed.at(known.keys), totals[1][known.owners]),
+    )
     terms = wanted * np.log(wanted / ((1 - alpha) * got + alpha * wanted))
     defined = (totals[0] > 0) & (totals[1] > 0)
     return np.where(defined, np.maximum(known.by_owner(terms, n), 0), math.nan)

@@ -1,4 +1,6 @@
-"""Measures of the exposure that each list gives to groups of items or to items, against what they should have."""
+"""Measures of the exposure that each list gives to groups of items or to items, against what they
+should have.
+"""
 
 import math
 from typing import Literal, NamedTuple
@@ -12,13 +14,17 @@ from rankwell.tasks.beyond.lists import Discount, ItemLists, rank_weights
 
 By = Literal["groups", "items"]
 _TAIL = {"unjudged tail": "every item of a list has exposure, judged or not"}
-_DIAZ = "Diaz, Mitra, Ekstrand, Biega and Carterette 2020, Evaluating stochastic rankings with expected exposure"
+_DIAZ = (
+    "Diaz, Mitra, Ekstrand, Biega and Carterette 2020, Evaluating stochastic rankings with "
+    "expected exposure"
+)
 _EXPOSURE = Scale((0.0, math.inf), "neither", "score")
 
 
 @measure(
     "AWRF",
-    source="Sapiezynski and others 2019, Quantifying the impact of user attention on fair group representation in ranked lists; "
+    source="Sapiezynski and others 2019, Quantifying the impact of user attention on fair group "
+    "representation in ranked lists; "
     "Raj and Ekstrand 2022, Measuring fairness in ranked results; TREC 2022 Fair Ranking, awrf.py",
     scale=Scale((1 - math.log(2), 1.0), "higher", "score", math.nan),
     exempt=_TAIL,
@@ -31,11 +37,13 @@ def attention_weighted_rank_fairness(
     p: float = 0.5,
     target: Literal["catalogue", "equal"] = "catalogue",
 ) -> Floats:
-    """1 less the Jensen-Shannon divergence, in nats, of the exposure of groups from the one they should have: 1 is fair.
+    """1 less the Jensen-Shannon divergence, in nats, of the exposure of groups from the one they
+    should have: 1 is fair.
 
-    The exposure of a rank is 1 / log2(max(rank, 2)) (log), p^(rank - 1) (geometric) or 1 (none); items without a group have none.
-    An item of several groups is divided equally among them. target: the groups' shares of the catalogue, or equal ones. A query
-    without items of any group is not counted.
+    The exposure of a rank is 1 / log2(max(rank, 2)) (log), p^(rank - 1) (geometric) or 1 (none);
+    items without a group have none. An item of several groups is divided equally among them.
+    target: the groups' shares of the catalogue, or equal ones. A query without items of any group
+    is not counted.
 
     >>> import numpy as np
     >>> from rankwell.tasks.beyond.attributes import ItemAttributes, ItemLabels
@@ -64,7 +72,9 @@ def _divergences(part: Floats, whole: Floats) -> Floats:
     return part * np.log(np.divide(part, whole, out=np.ones_like(whole), where=part > 0))
 
 
-def _of_groups(view: ItemLists, k: int | None, groups: ItemLabels, discount: Discount, p: float) -> LabelSums:
+def _of_groups(
+    view: ItemLists, k: int | None, groups: ItemLabels, discount: Discount, p: float
+) -> LabelSums:
     """The exposure that each list gives to groups. discount, p: of the ranks."""
     key = "exposure of groups", k, discount, p
     if key not in view.cache:
@@ -76,9 +86,11 @@ def _of_groups(view: ItemLists, k: int | None, groups: ItemLabels, discount: Dis
 
 
 class _Exposures(NamedTuple):
-    """Of the exposure that each list gives and the one that it should give, sums over all groups or items: (queries,).
+    """Of the exposure that each list gives and the one that it should give, sums over all groups or
+    items: (queries,).
 
-    disparity: of the squares of the first; relevance: of the products; target: of the squares of the second.
+    disparity: of the squares of the first; relevance: of the products; target: of the squares of
+    the second.
     """
 
     disparity: Floats
@@ -89,7 +101,8 @@ class _Exposures(NamedTuple):
 def _exposures(view: ItemLists, k: int | None, p: float, by: By, measure_name: str) -> _Exposures:
     """The exposures of groups or of items.
 
-    Items of one grade should all have the mean exposure of the ranks that they take in a perfect ranking of the catalogue.
+    Items of one grade should all have the mean exposure of the ranks that they take in a perfect
+    ranking of the catalogue.
     """
     key = "exposures", k, p, by
     if key not in view.cache:
@@ -106,12 +119,20 @@ def _of_items(view: ItemLists, k: int | None, p: float, measure_name: str) -> _E
     relevant = listed_values(own.owners, own.codes, own.values, codes)
     expected = np.where(relevant > 0, relevant, rest[:, None])
     given = (codes >= 0) * rank_weights(codes.shape[1], "geometric", p)
-    return _Exposures((given * given).sum(axis=1), (given * expected).sum(axis=1), squares + others * rest * rest)
+    return _Exposures(
+        (given * given).sum(axis=1), (given * expected).sum(axis=1), squares + others * rest * rest
+    )
 
 
 def _of_all_groups(view: ItemLists, k: int | None, p: float, measure_name: str) -> _Exposures:
-    """Every group should have the exposure of an irrelevant item for each of its items, and relevant ones the difference, too."""
-    groups, sizes, n = view.about.labels("groups", measure_name), view.about.group_sizes(measure_name), len(view.queries)
+    """Every group should have the exposure of an irrelevant item for each of its items, and
+    relevant ones the difference, too.
+    """
+    groups, sizes, n = (
+        view.about.labels("groups", measure_name),
+        view.about.group_sizes(measure_name),
+        len(view.queries),
+    )
     own, rest = _targets(view, len(view.about.catalogue(measure_name)), p, measure_name)
     given = _of_groups(view, k, groups, "geometric", p)
     further = groups.cells(own.owners, own.codes).sums(own.values - rest[own.owners])
@@ -125,7 +146,9 @@ def _of_all_groups(view: ItemLists, k: int | None, p: float, measure_name: str) 
 
 
 class _Targets(NamedTuple):
-    """The exposure that each relevant item should have: its list's row, its code and its value, ascending by row and code."""
+    """The exposure that each relevant item should have: its list's row, its code and its value,
+    ascending by row and code.
+    """
 
     owners: Ints
     codes: Ints
@@ -133,10 +156,14 @@ class _Targets(NamedTuple):
 
 
 def _targets(view: ItemLists, n: int, p: float, measure_name: str) -> tuple[_Targets, Floats]:
-    """The exposures of the relevant items of a catalogue of n, and (queries,) that of every other item."""
+    """The exposures of the relevant items of a catalogue of n, and (queries,) that of every other
+    item.
+    """
     grades, in_catalogue = view.about.judged(measure_name), view.about.in_catalogue
     entries, owners = grades.entries(view.rows_of(grades))
-    kept = (grades.values[entries] > 0) & (True if in_catalogue is None else in_catalogue[grades.codes[entries]])
+    kept = (grades.values[entries] > 0) & (
+        True if in_catalogue is None else in_catalogue[grades.codes[entries]]
+    )
     entries, owners = entries[kept], owners[kept]
     counts = np.bincount(owners, minlength=len(view.queries))
     order = np.lexsort((-grades.values[entries], owners))
@@ -154,21 +181,30 @@ def _mean_exposures(starts: Ints, stops: Ints, p: float) -> Floats:
     """The mean exposure of the ranks from start + 1 to stop, of each range."""
     if p == 1:
         return np.ones(len(starts))
-    return (np.power(p, starts) - np.power(p, stops.astype(np.float64))) / (1 - p) / (stops - starts)
+    return (
+        (np.power(p, starts) - np.power(p, stops.astype(np.float64))) / (1 - p) / (stops - starts)
+    )
 
 
-@measure("EED", source=_DIAZ, aliases="ee-d", scale=_EXPOSURE._replace(better="lower"), exempt=_TAIL)
-def exposure_disparity(view: ItemLists, *, k: int | None = None, p: float = 0.5, by: By = "groups") -> Floats:
-    """The disparity of expected exposure: the sum of the squares of the exposure that groups have, or items.
+@measure(
+    "EED", source=_DIAZ, aliases="ee-d", scale=_EXPOSURE._replace(better="lower"), exempt=_TAIL
+)
+def exposure_disparity(
+    view: ItemLists, *, k: int | None = None, p: float = 0.5, by: By = "groups"
+) -> Floats:
+    """The disparity of expected exposure: the sum of the squares of the exposure that groups have,
+    or items.
 
-    The exposure of a rank is p^(rank - 1), as of a user of rank-biased precision. By items it depends on the length of a list
-    alone unless rankings are drawn at random.
+    The exposure of a rank is p^(rank - 1), as of a user of rank-biased precision. By items it
+    depends on the length of a list alone unless rankings are drawn at random.
 
     >>> import numpy as np
     >>> from rankwell.tasks.beyond.attributes import ItemAttributes, ItemLabels
     >>> from rankwell.tasks.beyond.lists import ItemLists
     >>> groups = ItemLabels.of(("a", "b"), {"a": ["new"], "b": ["old"]})
-    >>> exposure_disparity(ItemLists(("u",), np.array([[0, 1]]), ItemAttributes(items=("a", "b"), groups=groups))).tolist()
+    >>> exposure_disparity(
+    ...     ItemLists(("u",), np.array([[0, 1]]), ItemAttributes(items=("a", "b"), groups=groups))
+    ... ).tolist()
     [1.25]
     """
     codes = view.first(k)
@@ -178,12 +214,18 @@ def exposure_disparity(view: ItemLists, *, k: int | None = None, p: float = 0.5,
     return given.by_owner(given.values * given.values, len(codes))
 
 
-@measure("EER", source=_DIAZ, aliases="ee-r", scale=_EXPOSURE._replace(better="higher"), exempt=_TAIL)
-def exposure_relevance(view: ItemLists, *, k: int | None = None, p: float = 0.5, by: By = "groups") -> Floats:
-    """The relevance of expected exposure: the product of the exposure that groups, or items, have with the one they should have.
+@measure(
+    "EER", source=_DIAZ, aliases="ee-r", scale=_EXPOSURE._replace(better="higher"), exempt=_TAIL
+)
+def exposure_relevance(
+    view: ItemLists, *, k: int | None = None, p: float = 0.5, by: By = "groups"
+) -> Floats:
+    """The relevance of expected exposure: the product of the exposure that groups, or items, have
+    with the one they should have.
 
-    Items of one grade should have the same: the mean exposure of the ranks that they take in a perfect ranking of the catalogue.
-    It is not doubled, as it is in the sum EEL = EED - 2 · EER + Σ expected². p, by: as for `EED`.
+    Items of one grade should have the same: the mean exposure of the ranks that they take in a
+    perfect ranking of the catalogue. It is not doubled, as it is in the sum EEL = EED - 2 · EER + Σ
+    expected². p, by: as for `EED`.
 
     >>> import numpy as np
     >>> from rankwell.tasks.beyond.attributes import ItemAttributes, QueryItems
@@ -203,8 +245,11 @@ def exposure_relevance(view: ItemLists, *, k: int | None = None, p: float = 0.5,
     aliases="ee-l",
     exempt=_TAIL | {"empty": "what should have exposure has none"},
 )
-def exposure_loss(view: ItemLists, *, k: int | None = None, p: float = 0.5, by: By = "groups") -> Floats:
-    """The loss of expected exposure: the squared distance of the exposure of groups, or items, from the one they should have.
+def exposure_loss(
+    view: ItemLists, *, k: int | None = None, p: float = 0.5, by: By = "groups"
+) -> Floats:
+    """The loss of expected exposure: the squared distance of the exposure of groups, or items, from
+    the one they should have.
 
     EED - 2 · EER + Σ expected²; 0 where every group has what it should have. p, by: as for `EER`.
 

@@ -1,4 +1,6 @@
-"""Measures of each list by the interactions of a training set: how popular its items are, and how surprising."""
+"""Measures of each list by the interactions of a training set: how popular its items are, and how
+surprising.
+"""
 
 import math
 from typing import Literal
@@ -21,15 +23,20 @@ def _mean(values: Floats, kept: Bools) -> Floats:
 
 @measure(
     "Novelty",
-    source="Zhou and others 2010, Solving the apparent diversity-accuracy dilemma of recommender systems",
+    source="Zhou and others 2010, Solving the apparent diversity-accuracy dilemma of recommender "
+    "systems",
     scale=Scale((0.0, math.inf), "higher", "score", math.nan),
     exempt=_TAIL,
 )
-def novelty(view: ItemLists, *, k: int | None = None, of: Literal["users", "interactions"] = "users") -> Floats:
-    """The mean self-information, in bits, of the first `k` items: -log2 of the share of the users who interacted with an item.
+def novelty(
+    view: ItemLists, *, k: int | None = None, of: Literal["users", "interactions"] = "users"
+) -> Floats:
+    """The mean self-information, in bits, of the first `k` items: -log2 of the share of the users
+    who interacted with an item.
 
-    of: shares of the users (inverse user frequency) or of all interactions (free discovery). An item without interactions, whose
-    self-information is infinite, counts as having one. A query without items is not counted.
+    of: shares of the users (inverse user frequency) or of all interactions (free discovery). An
+    item without interactions, whose self-information is infinite, counts as having one. A query
+    without items is not counted.
 
     >>> import numpy as np
     >>> from rankwell.tasks.beyond.attributes import ItemAttributes
@@ -44,13 +51,15 @@ def novelty(view: ItemLists, *, k: int | None = None, of: Literal["users", "inte
 
 @measure(
     "Popularity",
-    source="RecBole 1.2.1, AveragePopularity; Ekstrand and others 2018, All the cool kids, how do they fit in?",
+    source="RecBole 1.2.1, AveragePopularity; Ekstrand and others 2018, All the cool kids, how do "
+    "they fit in?",
     scale=COUNT._replace(empty=math.nan),
     aliases="averagepopularity",
     exempt=_TAIL,
 )
 def popularity(view: ItemLists, *, k: int | None = None) -> Floats:
-    """The mean number of users who interacted with each of the first `k` items. A query without items is not counted.
+    """The mean number of users who interacted with each of the first `k` items. A query without
+    items is not counted.
 
     >>> import numpy as np
     >>> from rankwell.tasks.beyond.attributes import ItemAttributes
@@ -65,12 +74,16 @@ def popularity(view: ItemLists, *, k: int | None = None) -> Floats:
 
 @measure(
     "Serendipity",
-    source="Ge, Delgado-Battenfeld and Jannach 2010, Beyond accuracy: evaluating recommender systems by coverage and serendipity",
+    source="Ge, Delgado-Battenfeld and Jannach 2010, Beyond accuracy: evaluating recommender "
+    "systems "
+    "by coverage and serendipity",
 )
 def serendipity(view: ItemLists, *, k: int, head: int | None = None, rel: float = 1) -> Floats:
-    """The number of relevant items among the first `k` that are not among the `head` most popular ones, divided by `k`.
+    """The number of relevant items among the first `k` that are not among the `head` most popular
+    ones, divided by `k`.
 
-    The most popular items are the list that is expected without any system; `head` is its length, k by default. Of items
+    The most popular items are the list that is expected without any system; `head` is its length, k
+    by default. Of items
     with as many users the one with the first id, by its bytes, is the more popular.
 
     >>> import numpy as np

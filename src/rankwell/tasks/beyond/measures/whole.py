@@ -1,4 +1,6 @@
-"""Measures of all lists of a run together: how many items of the catalogue they expose, and how evenly."""
+"""Measures of all lists of a run together: how many items of the catalogue they expose, and how
+evenly.
+"""
 
 import math
 from typing import Literal
@@ -9,13 +11,17 @@ from rankwell.core.registry import Scale, measure
 from rankwell.core.tables import Floats
 from rankwell.tasks.beyond.lists import Discount, ListCollections
 
-_CASTELLS = "Castells, Hurley and Vargas 2022, Novelty and diversity in recommender systems, section 3"
+_CASTELLS = (
+    "Castells, Hurley and Vargas 2022, Novelty and diversity in recommender systems, section 3"
+)
 _NONE = math.nan
 
 
 @measure(
     "ItemCoverage",
-    source="Ge, Delgado-Battenfeld and Jannach 2010, Beyond accuracy: evaluating recommender systems by coverage and serendipity",
+    source="Ge, Delgado-Battenfeld and Jannach 2010, Beyond accuracy: evaluating recommender "
+    "systems "
+    "by coverage and serendipity",
     aliases="itemcoverage catalog_coverage",
 )
 def item_coverage(view: ListCollections, *, k: int | None = None) -> Floats:
@@ -25,14 +31,24 @@ def item_coverage(view: ListCollections, *, k: int | None = None) -> Floats:
     >>> from rankwell.tasks.beyond.attributes import ItemAttributes
     >>> from rankwell.tasks.beyond.lists import ItemLists, ListCollections
     >>> about = ItemAttributes(items=("a", "b", "c", "d"), in_catalogue=np.ones(4, dtype=bool))
-    >>> item_coverage(ListCollections(("run",), (ItemLists(("u1", "u2"), np.array([[0, 1], [1, 0]]), about),))).tolist()
+    >>> item_coverage(
+    ...     ListCollections(("run",), (ItemLists(("u1", "u2"), np.array([[0, 1], [1, 0]]), about),))
+    ... ).tolist()
     [0.5]
     """
     found = view.exposures(k, "none", 1.0)
-    return np.array([(exposure[about.catalogue("ItemCoverage")] > 0).mean() for about, exposure in found], dtype=np.float64)
+    return np.array(
+        [(exposure[about.catalogue("ItemCoverage")] > 0).mean() for about, exposure in found],
+        dtype=np.float64,
+    )
 
 
-@measure("Gini", source=_CASTELLS, scale=Scale(better="lower", empty=_NONE), aliases="giniindex gini_index")
+@measure(
+    "Gini",
+    source=_CASTELLS,
+    scale=Scale(better="lower", empty=_NONE),
+    aliases="giniindex gini_index",
+)
 def gini(
     view: ListCollections,
     *,
@@ -41,17 +57,20 @@ def gini(
     p: float = 0.5,
     divisor: Literal["n-1", "n"] = "n-1",
 ) -> Floats:
-    """The Gini index of the exposure of the catalogue's items: 0 where all have the same, 1 where one item has all of it.
+    """The Gini index of the exposure of the catalogue's items: 0 where all have the same, 1 where
+    one item has all of it.
 
-    Σ (2j - n - 1) · share(j) / divisor over the n items in ascending order of exposure. divisor: n - 1 as in its source, n as in
-    RecBole and LensKit, which never gives 1. discount: the exposure of a rank, 1 (none), 1 / log2(max(rank, 2)) (log), or
-    p^(rank - 1) (geometric).
+    Σ (2j - n - 1) · share(j) / divisor over the n items in ascending order of exposure. divisor: n
+    - 1 as in its source, n as in RecBole and LensKit, which never gives 1. discount: the exposure
+    of a rank, 1 (none), 1 / log2(max(rank, 2)) (log), or p^(rank - 1) (geometric).
 
     >>> import numpy as np
     >>> from rankwell.tasks.beyond.attributes import ItemAttributes
     >>> from rankwell.tasks.beyond.lists import ItemLists, ListCollections
     >>> about = ItemAttributes(items=("a", "b", "c"), in_catalogue=np.ones(3, dtype=bool))
-    >>> gini(ListCollections(("run",), (ItemLists(("u1", "u2"), np.array([[0, 1], [0, 1]]), about),))).tolist()
+    >>> gini(
+    ...     ListCollections(("run",), (ItemLists(("u1", "u2"), np.array([[0, 1], [0, 1]]), about),))
+    ... ).tolist()
     [0.5]
     """
     values: list[float] = []
@@ -64,7 +83,10 @@ def gini(
 
 
 @measure(
-    "Entropy", source=_CASTELLS, scale=Scale((0.0, math.inf), "higher", "score", _NONE), aliases="shannonentropy(form='mean')"
+    "Entropy",
+    source=_CASTELLS,
+    scale=Scale((0.0, math.inf), "higher", "score", _NONE),
+    aliases="shannonentropy(form='mean')",
 )
 def entropy(
     view: ListCollections,
@@ -74,16 +96,20 @@ def entropy(
     p: float = 0.5,
     form: Literal["bits", "nats", "mean"] = "bits",
 ) -> Floats:
-    """The Shannon entropy of the exposure of items: log2 of their number where all have the same, 0 where one has all of it.
+    """The Shannon entropy of the exposure of items: log2 of their number where all have the same, 0
+    where one has all of it.
 
-    form: in bits, in nats, or the mean contribution of an exposed item in nats, which RecBole calls the entropy. discount: as for
-    `Gini`. It needs no catalogue, for items without exposure add nothing.
+    form: in bits, in nats, or the mean contribution of an exposed item in nats, which RecBole calls
+    the entropy. discount: as for `Gini`. It needs no catalogue, for items without exposure add
+    nothing.
 
     >>> import numpy as np
     >>> from rankwell.tasks.beyond.attributes import ItemAttributes
     >>> from rankwell.tasks.beyond.lists import ItemLists, ListCollections
     >>> about = ItemAttributes(items=("a", "b", "c"))
-    >>> entropy(ListCollections(("run",), (ItemLists(("u1", "u2"), np.array([[0, 1], [0, 1]]), about),))).tolist()
+    >>> entropy(
+    ...     ListCollections(("run",), (ItemLists(("u1", "u2"), np.array([[0, 1], [0, 1]]), about),))
+    ... ).tolist()
     [1.0]
     """
     values: list[float] = []

@@ -1,4 +1,6 @@
-"""Rank videos by captions and captions by videos, with scores made on the spot: both directions, with ceiling and chance."""
+"""Rank videos by captions and captions by videos, with scores made on the spot: both directions,
+with ceiling and chance.
+"""
 
 import json
 from pathlib import Path
@@ -23,22 +25,34 @@ _PARTS = (
     ("red", "white", "black", "blue", "yellow"),
     ("car", "truck", "bus", "bicycle", "pedestrian", "van"),
     ("turns", "stops", "crosses", "overtakes", "waits"),
-    ("at the crossing", "in the tunnel", "on the bridge", "in the rain", "at night", "on the motorway"),
+    (
+        "at the crossing",
+        "in the tunnel",
+        "on the bridge",
+        "in the rain",
+        "at night",
+        "on the motorway",
+    ),
 )
 VIDEOS, CAPTIONS, DIMENSIONS, NOISE = 200, 3, 32, 0.8
 _TITLE = "Scenes by captions, and captions by scenes"
 
 
 class Scenes(NamedTuple):
-    """Captions, the positions of each one's videos, and what they score: (captions, videos) float32."""
+    """Captions, the positions of each one's videos, and what they score: (captions, videos)
+    float32.
+    """
 
     texts: list[str]
     positives: list[list[int]]
     scores: np.ndarray
 
 
-def captions(*, output: FolderPath = Path("rankwell-demo-captions"), seed: int = 7, progress: Progress = None) -> Output:
-    """Rank videos by captions and captions by videos, with scores made on the spot: both directions, with ceiling and chance.
+def captions(
+    *, output: FolderPath = Path("rankwell-demo-captions"), seed: int = 7, progress: Progress = None
+) -> Output:
+    """Rank videos by captions and captions by videos, with scores made on the spot: both
+    directions, with ceiling and chance.
 
     Parameters
     ----------
@@ -49,7 +63,11 @@ def captions(*, output: FolderPath = Path("rankwell-demo-captions"), seed: int =
     """
     with holding(output):
         scenes = make_scenes(seed)
-        scores, positives, texts = output / "scores.npy", output / "positives.json", output / "captions.txt"
+        scores, positives, texts = (
+            output / "scores.npy",
+            output / "positives.json",
+            output / "captions.txt",
+        )
         with keeping():
             with replacing(scores) as draft, draft.open("wb") as stream:
                 np.save(stream, scenes.scores, allow_pickle=False)
@@ -58,26 +76,43 @@ def captions(*, output: FolderPath = Path("rankwell-demo-captions"), seed: int =
         results = output / "results"
         options = CaptionOptions(texts=str(texts), seed=seed)
         done = rank(
-            str(scores), positives=str(positives), options=options, parts=PartOptions(), output=results, progress=progress
+            str(scores),
+            positives=str(positives),
+            options=options,
+            parts=PartOptions(),
+            output=results,
+            progress=progress,
         )
         write_report([results], results / NAME, title=_TITLE, seed=seed)
     n = len(scenes.texts)
     begin = (
-        f"{n} captions of {VIDEOS} scenes, such as {scenes.texts[0]!r}: which scene is meant (t2v), and which captions belong\n"
-        "to a scene (v2t)? Some captions fit several scenes, so that no scorer can have all of them right: see the ceiling.\n"
+        f"{n} captions of {VIDEOS} scenes, such as {scenes.texts[0]!r}: which scene is meant "
+        "(t2v), and which captions belong\n"
+        "to a scene (v2t)? Some captions fit several scenes, so that no scorer can have all "
+        "of them right: see the ceiling.\n"
     )
     command = ("rankwell", "captions", scores, "--positives", positives, "--query-texts", texts)
     end = f"The same from the files:\n\n  {typed(*command, '--seed', seed)}\n"
-    return Output(text="\n".join([prose(begin), done.text, prose(end), page_lines(results, "query")]), notes=done.notes)
+    return Output(
+        text="\n".join([prose(begin), done.text, prose(end), page_lines(results, "query")]),
+        notes=done.notes,
+    )
 
 
 def make_scenes(seed: int) -> Scenes:
-    """Scenes of four words each, with captions of three or four of them; the same for the same seed."""
+    """Scenes of four words each, with captions of three or four of them; the same for the same
+    seed.
+    """
     random = np.random.default_rng(seed)
     words = [word for part in _PARTS for word in part]
     vectors = random.standard_normal((len(words), DIMENSIONS))
     starts = np.cumsum([0, *map(len, _PARTS[:-1])])
-    scenes = np.column_stack([start + random.integers(0, len(part), VIDEOS) for start, part in zip(starts, _PARTS, strict=True)])
+    scenes = np.column_stack(
+        [
+            start + random.integers(0, len(part), VIDEOS)
+            for start, part in zip(starts, _PARTS, strict=True)
+        ]
+    )
     texts, positives, meant = list[str](), list[list[int]](), list[Floats]()
     for video, scene in enumerate(scenes):
         for _ in range(CAPTIONS):

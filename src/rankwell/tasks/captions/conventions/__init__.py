@@ -1,21 +1,28 @@
-"""Conventions of retrieval by score matrix between captions and videos or images, and their own options."""
+"""Conventions of retrieval by score matrix between captions and videos or images, and their own
+options.
+"""
 
 from typing import Literal, NamedTuple
 
 from rankwell.core.tables import MatrixTies
 
 Aggregate = Literal["rsum", "gmean", "r_mean"]
-"""Aggregates of several R@K: the sum over both directions, the geometric mean of one direction's, the mean of one direction's."""
+"""Aggregates of several R@K: the sum over both directions, the geometric mean of one direction's,
+the mean of one direction's.
+"""
 VideoToText = Literal["among-captions", "among-videos"]
-"""The candidates of a video: the best of its captions ranks among all captions, or, a video's captions collapsed to the highest
-score, the video ranks among all videos."""
+"""The candidates of a video: the best of its captions ranks among all captions, or, a video's
+captions collapsed to the highest score, the video ranks among all videos.
+"""
 
 
 class CaptionConvention(NamedTuple):
-    """Options of a convention for score matrices; without one, ties are averaged over all orders of tied items.
+    """Options of a convention for score matrices; without one, ties are averaged over all orders of
+    tied items.
 
-    t2v, v2t: the tie rule from text to video and from video to text. protocol: of video to text. hits_after_last: whether a query
-    without positives, whose rank is one after the last item, counts as a hit at a K that is beyond the last item.
+    t2v, v2t: the tie rule from text to video and from video to text. protocol: of video to text.
+    hits_after_last: whether a query without positives, whose rank is one after the last item,
+    counts as a hit at a K that is beyond the last item.
     """
 
     t2v: MatrixTies = "expected"

@@ -1,4 +1,6 @@
-"""Check an annotation table before it is used: undeclared and doubled labels, unread columns, clips without a keyword."""
+"""Check an annotation table before it is used: undeclared and doubled labels, unread columns, clips
+without a keyword.
+"""
 
 import difflib
 import sys
@@ -31,7 +33,8 @@ _SHOWN = 3
 class LintFinding(NamedTuple):
     """A problem of an annotation table or of a text query.
 
-    group, label: empty where it is not about a label; the label is also a column, a clip or a text. clips: how many have it.
+    group, label: empty where it is not about a label; the label is also a column, a clip or a text.
+    clips: how many have it.
     """
 
     kind: str
@@ -50,50 +53,77 @@ def lint(
     queries: Annotated[str | None, Input()] = None,
     mapping: MappingOptions,
     strict: bool = False,
-    format: FormatOption = "table",  # noqa: A002
+    format: FormatOption = "table",
 ) -> Output:
-    """Check an annotation table before it is used: undeclared and doubled labels, unread columns, clips without a keyword.
+    """Check an annotation table before it is used: undeclared and doubled labels, unread columns,
+    clips without a keyword.
 
     Parameters
     ----------
     annotations
-        Table of clips: slice_id and a column of keywords per group, or one column keywords (CSV, TSV, JSON lines, Parquet).
+        Table of clips: slice_id and a column of keywords per group, or one column keywords (CSV,
+        TSV, JSON lines, Parquet).
     schema
         JSON file {group: [label, ...]} of the declared keywords.
     groups
         Further columns that hold keywords, separated by commas.
     queries
-        Text queries, as in rankwell clips evaluate: a text per line, or a table with text. Those that have no word, mean no
-        keyword, only exclude keywords, have no relevant clip or words that may mean several keywords are listed, each once.
+        Text queries, as in rankwell clips evaluate: a text per line, or a table with text. Those
+        that have no word, mean no keyword, only exclude keywords, have no relevant clip or words
+        that may mean several keywords are listed, each once.
     strict
         Exit code 1 where anything is found but labels that are unused or in two groups.
     """
     refuse_one_stream([annotations, schema, queries])
     table = read_annotations(annotations, schema=schema, groups=names(groups, "--groups"))
     found = findings(table)
-    size = f"{count_of(len(table.clips), 'clip')}, {int((table.uses > 0).sum())} keywords in {len(table.groups)} groups"
+    size = (
+        f"{count_of(len(table.clips), 'clip')}, {int((table.uses > 0).sum())} keywords in "
+        f"{len(table.groups)} groups"
+    )
     n_texts, of_texts = _check_queries(queries, mapping, table)
     if n_texts:
         found, size = [*of_texts, *found], f"{size}, {count_of(n_texts, 'text')}"
     is_by_name = mapping.encoder is None and any(each.kind == "nothing mapped" for each in of_texts)
     notes = [WITHOUT_ENCODER] if is_by_name else []
     counts = Counter(each.kind for each in found)
-    summary = ", ".join(f"{number} × {kind}" for kind, number in counts.items()) if found else "nothing odd"
+    summary = (
+        ", ".join(f"{number} × {kind}" for kind, number in counts.items())
+        if found
+        else "nothing odd"
+    )
     is_read = format in ("table", "md", "latex")
     rows = [each._asdict() for each in (_for_people(found) if is_read else found)]
     if is_read:
         # A label is elsewhere the word for a measure.
-        rows = [{"keyword" if name == "label" else name: cell for name, cell in row.items()} for row in rows]
-    text = report.render_rows(rows, format, terminal=report.terminal_of(sys.stdout)) if found else ""
+        rows = [
+            {"keyword" if name == "label" else name: cell for name, cell in row.items()}
+            for row in rows
+        ]
+    text = (
+        report.render_rows(rows, format, terminal=report.terminal_of(sys.stdout)) if found else ""
+    )
     if not found and format == "json":
         text = report.render_rows([], format)
     odd = any(each.kind not in _HARMLESS for each in found)
-    return Output(text=text, notes=(f"{Source(annotations).name}: {size}: {summary}", *notes), exit_code=int(strict and odd))
+    return Output(
+        text=text,
+        notes=(f"{Source(annotations).name}: {size}: {summary}", *notes),
+        exit_code=int(strict and odd),
+    )
 
 
-def _check_queries(queries: str | None, mapping: MappingOptions, table: Annotations) -> tuple[int, list[LintFinding]]:
-    """The number of different texts of a file, and their problems. Raises BadUsage for options that nothing reads."""
-    rules = {"--encoder": mapping.encoder, "--keyword-threshold": mapping.keyword_threshold, "--strategy": mapping.strategy}
+def _check_queries(
+    queries: str | None, mapping: MappingOptions, table: Annotations
+) -> tuple[int, list[LintFinding]]:
+    """The number of different texts of a file, and their problems. Raises BadUsage for options that
+    nothing reads.
+    """
+    rules = {
+        "--encoder": mapping.encoder,
+        "--keyword-threshold": mapping.keyword_threshold,
+        "--strategy": mapping.strategy,
+    }
     if queries is None and (unused := [name for name, value in rules.items() if value is not None]):
         raise BadUsage(f"{', '.join(unused)}: without --queries no text is mapped; leave it out.")
     if mapping.keyword_threshold is not None and mapping.encoder is None:
@@ -106,23 +136,46 @@ def _check_queries(queries: str | None, mapping: MappingOptions, table: Annotati
     mapper = KeywordMapper(table.vocabulary, encode=encode, strategy=strategy, threshold=threshold)
     texts = list(dict.fromkeys(each.text for each in listed))
     mapper.prepare(texts)
-    found = [LintFinding("no word", "", row, 0, "the text has no word; write one, or leave the query out") for row in wordless]
-    return len(texts) + len(wordless), [*found, *text_findings([mapper.map_text(text) for text in texts], table)]
+    found = [
+        LintFinding(
+            "no word", "", row, 0, "the text has no word; write one, or leave the query out"
+        )
+        for row in wordless
+    ]
+    return len(texts) + len(wordless), [
+        *found,
+        *text_findings([mapper.map_text(text) for text in texts], table),
+    ]
 
 
 def text_findings(mapped: Sequence[MappedText], table: Annotations) -> list[LintFinding]:
-    """The texts that mean no keyword, that only exclude some, that no clip can answer and that are ambiguous; each text once."""
-    truth = judge(Required.of_texts(table, {each.text: each.query_keywords for each in mapped}), table)
+    """The texts that mean no keyword, that only exclude some, that no clip can answer and that are
+    ambiguous; each text once.
+    """
+    truth = judge(
+        Required.of_texts(table, {each.text: each.query_keywords for each in mapped}), table
+    )
     n_relevant = dict(zip(truth.queries, np.diff(truth.offsets).tolist(), strict=True))
-    found: dict[str, list[LintFinding]] = {"nothing mapped": [], "nothing required": [], "no relevant clip": [], "ambiguous": []}
+    found: dict[str, list[LintFinding]] = {
+        "nothing mapped": [],
+        "nothing required": [],
+        "no relevant clip": [],
+        "ambiguous": [],
+    }
     for each in mapped:
         required, excluded = ([keyword.label for keyword in side] for side in each.query_keywords)
         if each.ambiguous:
-            kind, message = "ambiguous", "; ".join(in_doubt(*ambiguity) for ambiguity in each.ambiguous)
+            kind, message = (
+                "ambiguous",
+                "; ".join(in_doubt(*ambiguity) for ambiguity in each.ambiguous),
+            )
         elif not required and not excluded:
             kind, message = "nothing mapped", "means no keyword: as a query it asks for nothing"
         elif not required:
-            kind, message = "nothing required", f"only excludes {' and '.join(excluded)}: as a query it asks for nothing"
+            kind, message = (
+                "nothing required",
+                f"only excludes {' and '.join(excluded)}: as a query it asks for nothing",
+            )
         elif not n_relevant[each.text]:
             without = f" without {' or '.join(excluded)}" if excluded else ""
             kind, message = "no relevant clip", f"no clip has {' and '.join(required)}{without}"
@@ -147,39 +200,76 @@ def _for_people(found: Sequence[LintFinding]) -> list[LintFinding]:
 
 
 def findings(annotations: Annotations) -> list[LintFinding]:
-    """The problems of annotations: unread columns and empty rows, then probable mistakes, then unused labels."""
+    """The problems of annotations: unread columns and empty rows, then probable mistakes, then
+    unused labels.
+    """
     unread = "not read as keywords; name it (--groups) or declare it"
-    columns = dict.fromkeys(name for attributes in annotations.attributes.values() for name in attributes)
+    columns = dict.fromkeys(
+        name for attributes in annotations.attributes.values() for name in attributes
+    )
     found = [LintFinding("unknown column", "", name, 0, unread) for name in columns]
     bare = "carries no keyword: as a query it asks for nothing"
     found += [LintFinding("empty row", "", clip, 1, bare) for clip in annotations.empty]
     uses = dict(zip(annotations.keywords, annotations.uses.tolist(), strict=True))
     for entry in annotations.undeclared:
-        declared = [each.label for each in annotations.vocabulary.entries if each.group == entry.group]
+        declared = [
+            each.label for each in annotations.vocabulary.entries if each.group == entry.group
+        ]
         near = difflib.get_close_matches(entry.label, declared, n=1, cutoff=0.75)
         hint = f"; {near[0]!r} is" if near else ""
-        found.append(LintFinding("not declared", *entry, uses[entry], f"used and not declared{hint}"))
+        found.append(
+            LintFinding("not declared", *entry, uses[entry], f"used and not declared{hint}")
+        )
     found += [*_near_duplicates(annotations, uses), *_in_two_groups(annotations, uses)]
     for alias in annotations.vocabulary.shadowing:
-        meant = ", ".join(sorted({f"{entry.group}: {entry.label}" for entry in annotations.vocabulary.aliases[alias]}))
+        meant = ", ".join(
+            sorted(
+                {f"{entry.group}: {entry.label}" for entry in annotations.vocabulary.aliases[alias]}
+            )
+        )
         what = f"an alias of {meant} that reads like a label of its own; the label wins"
         found.append(LintFinding("shadowed", "", alias, 0, what))
     for entry in annotations.keywords:
         if " ".join(fold(entry.label)) in _PLACEHOLDERS:
-            found.append(LintFinding("placeholder", *entry, uses[entry], "says that there is no keyword; leave the cell empty"))
-    found += [LintFinding("read otherwise", "", "", 0, note) for note in annotations.notes if "not read as keywords" not in note]
-    unused = [entry for entry in annotations.keywords if not uses[entry]] if annotations.schema is not None else []
-    return found + [LintFinding("never used", *entry, 0, "declared, and no clip carries it") for entry in unused]
+            found.append(
+                LintFinding(
+                    "placeholder",
+                    *entry,
+                    uses[entry],
+                    "says that there is no keyword; leave the cell empty",
+                )
+            )
+    found += [
+        LintFinding("read otherwise", "", "", 0, note)
+        for note in annotations.notes
+        if "not read as keywords" not in note
+    ]
+    unused = (
+        [entry for entry in annotations.keywords if not uses[entry]]
+        if annotations.schema is not None
+        else []
+    )
+    return found + [
+        LintFinding("never used", *entry, 0, "declared, and no clip carries it") for entry in unused
+    ]
 
 
 def _near_duplicates(annotations: Annotations, uses: dict[Keyword, int]) -> list[LintFinding]:
-    undeclared = set(annotations.undeclared) if annotations.schema is not None else set(annotations.keywords)
+    undeclared = (
+        set(annotations.undeclared) if annotations.schema is not None else set(annotations.keywords)
+    )
     found: list[LintFinding] = []
     for one, two in combinations(annotations.keywords, 2):
-        if one.group != two.group or not {one, two} & undeclared or not _is_near(fold(one.label), fold(two.label)):
+        if (
+            one.group != two.group
+            or not {one, two} & undeclared
+            or not _is_near(fold(one.label), fold(two.label))
+        ):
             continue
         rare, common = sorted((one, two), key=lambda entry: (uses[entry], entry.label))
-        message = f"is nearly {common.label!r} ({count_of(uses[common], 'clip')}); write one of them"
+        message = (
+            f"is nearly {common.label!r} ({count_of(uses[common], 'clip')}); write one of them"
+        )
         found.append(LintFinding("near-duplicate", *rare, uses[rare], message))
     return found
 
@@ -188,7 +278,8 @@ def _is_near(one: tuple[str, ...], two: tuple[str, ...]) -> bool:
     if sorted(one) == sorted(two) or "".join(one) == "".join(two):
         return True
     return len(one) == len(two) and all(
-        first == second or difflib.SequenceMatcher(None, first, second, autojunk=False).ratio() >= _ALIKE
+        first == second
+        or difflib.SequenceMatcher(None, first, second, autojunk=False).ratio() >= _ALIKE
         for first, second in zip(one, two, strict=True)
     )
 
@@ -201,5 +292,7 @@ def _in_two_groups(annotations: Annotations, uses: dict[Keyword, int]) -> list[L
     for entries in groups.values():
         for entry in entries if len(entries) > 1 else ():
             others = ", ".join(other.group for other in entries if other != entry)
-            found.append(LintFinding("two groups", *entry, uses[entry], f"also a label of {others}"))
+            found.append(
+                LintFinding("two groups", *entry, uses[entry], f"also a label of {others}")
+            )
     return found

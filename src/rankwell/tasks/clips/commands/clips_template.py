@@ -1,4 +1,6 @@
-"""Write an empty annotation table for a list of clips: a row per clip, a column per group of keywords."""
+"""Write an empty annotation table for a list of clips: a row per clip, a column per group of
+keywords.
+"""
 
 import csv
 import glob
@@ -14,7 +16,13 @@ from rankwell.store import split_part, write_text
 from rankwell.tasks.clips.formats import read_schema
 
 ID = "slice_id"
-GROUPS = ("pv_object_type", "pv_actor_behavior", "pv_spatial_relation", "ego_behavior", "scene_type")
+GROUPS = (
+    "pv_object_type",
+    "pv_actor_behavior",
+    "pv_spatial_relation",
+    "ego_behavior",
+    "scene_type",
+)
 
 
 _Clip = tuple[str, str]
@@ -22,17 +30,24 @@ _Clip = tuple[str, str]
 
 
 def template(
-    clips: str, /, *more: str, output: FileOption = None, schema: str | None = None, groups: str | None = None
+    clips: str,
+    /,
+    *more: str,
+    output: FileOption = None,
+    schema: str | None = None,
+    groups: str | None = None,
 ) -> Output:
-    """Write an empty annotation table for a list of clips: a row per clip, a column per group of keywords.
+    """Write an empty annotation table for a list of clips: a row per clip, a column per group of
+    keywords.
 
-    Write keywords into the cells, several of one group separated by commas: "bicyclist, small vehicle".
+    Write keywords into the cells, several of one group separated by commas: "bicyclist, small
+    vehicle".
 
     Parameters
     ----------
     clips
-        Folder of videos and pictures, a file of one clip, a pattern in quotes ("drive1/*.mp4"), or a list of ids: a text file
-        with one a line, a column of a table (items.csv:slice_id).
+        Folder of videos and pictures, a file of one clip, a pattern in quotes ("drive1/*.mp4"), or
+        a list of ids: a text file with one a line, a column of a table (items.csv:slice_id).
     more
         Further folders, files, patterns and lists.
     output
@@ -40,7 +55,8 @@ def template(
     schema
         JSON file {group: [label, ...]}: its groups are the columns, its labels are printed.
     groups
-        Names of the groups separated by commas; by default pv_object_type, pv_actor_behavior, pv_spatial_relation,
+        Names of the groups separated by commas; by default pv_object_type, pv_actor_behavior,
+        pv_spatial_relation,
         ego_behavior and scene_type.
     """
     if output is not None and output.suffix.lower() != ".csv":
@@ -58,9 +74,15 @@ def template(
             raise DuplicateItem(f"clip {name!r} is named {named}; every clip has one row.")
         seen[name] = place
     if not found:
-        raise NothingToEvaluate(f"{clips}: there is no clip in it; name a folder of videos or pictures, or a list of ids.")
+        raise NothingToEvaluate(
+            f"{clips}: there is no clip in it; name a folder of videos or pictures, or a list "
+            "of ids."
+        )
     if declared is not None:
-        labels = {group: [entry.label for entry in declared.entries if entry.group == group] for group in columns}
+        labels = {
+            group: [entry.label for entry in declared.entries if entry.group == group]
+            for group in columns
+        }
         notes += [f"{group}: {', '.join(each)}" for group, each in labels.items()]
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
@@ -79,22 +101,34 @@ def _columns(groups: str | None) -> tuple[str, ...]:
         return GROUPS
     names = tuple(name.strip() for name in groups.split(","))
     if not all(names) or len(set(names)) < len(names) or ID in names:
-        raise BadUsage(f"--groups {groups!r}: expected different names separated by commas, none of them {ID}.")
+        raise BadUsage(
+            f"--groups {groups!r}: expected different names separated by commas, none of them {ID}."
+        )
     return names
 
 
 def _clips(place: str, notes: list[str]) -> list[_Clip]:
-    """The clips of one argument: the files of a folder, a file, the files of a pattern, or a list of ids."""
+    """The clips of one argument: the files of a folder, a file, the files of a pattern, or a list
+    of ids.
+    """
     path = Path(place)
     if path.is_dir():
         media = list_media(path)
         # A still beside its video shows the same clip.
-        filmed = {each.with_suffix("") for each in media if each.name.lower().endswith(VIDEO_SUFFIXES)}
-        kept = [each for each in media if each.name.lower().endswith(VIDEO_SUFFIXES) or each.with_suffix("") not in filmed]
+        filmed = {
+            each.with_suffix("") for each in media if each.name.lower().endswith(VIDEO_SUFFIXES)
+        }
+        kept = [
+            each
+            for each in media
+            if each.name.lower().endswith(VIDEO_SUFFIXES) or each.with_suffix("") not in filmed
+        ]
         if len(kept) < len(media):
             count = len(media) - len(kept)
             what = "1 picture beside a video" if count == 1 else f"{count} pictures beside videos"
-            notes.append(f"{place}: {what} of the same name {'gets' if count == 1 else 'get'} no row")
+            notes.append(
+                f"{place}: {what} of the same name {'gets' if count == 1 else 'get'} no row"
+            )
         return [(each.relative_to(path).as_posix(), f"the folder {place}") for each in kept]
     if path.exists():
         return [(path.name, place)] if is_media(place) else _listed(place, notes)
@@ -102,7 +136,10 @@ def _clips(place: str, notes: list[str]) -> list[_Clip]:
         return _listed(place, notes)
     matching = sorted(glob.glob(place))  # noqa: PTH207 - a pattern may be absolute
     if not matching:
-        raise BadInput(f"{place}: no such file or folder, and no file that matches it; name the clips' folder or a list of ids.")
+        raise BadInput(
+            f"{place}: no such file or folder, and no file that matches it; name the clips' "
+            "folder or a list of ids."
+        )
     return [clip for each in matching for clip in _clips(each, notes)]
 
 
@@ -115,7 +152,11 @@ def _listed(place: str, notes: list[str]) -> list[_Clip]:
     empty = [row for row, name in enumerate(column, 1) if not name]
     if empty:
         one = len(empty) == 1
-        what = f"row {empty[0]} has no id and is" if one else f"{len(empty)} rows (first {empty[0]}) have no id and are"
+        what = (
+            f"row {empty[0]} has no id and is"
+            if one
+            else f"{len(empty)} rows (first {empty[0]}) have no id and are"
+        )
         notes.append(f"{place}: {what} skipped")
     names = item_ids(column[row] for row in rows)
     return [(name, f"{place}, row {row + 1}") for row, name in zip(rows, names, strict=True)]

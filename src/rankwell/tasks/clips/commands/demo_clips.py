@@ -1,4 +1,6 @@
-"""Search annotated driving clips, drawn on the spot, by clips and by texts: the whole evaluation with its pictures."""
+"""Search annotated driving clips, drawn on the spot, by clips and by texts: the whole evaluation
+with its pictures.
+"""
 
 import csv
 import sys
@@ -44,8 +46,9 @@ _SHOWN = ("P@1", "P@5", "R@5", "AP", "nDCG@5")
 
 
 class DemoClips(NamedTuple):
-    """The files: a folder of GIFs, the annotations, the schema, vectors of the clips by two systems, a sentence per clip, the
-    text queries."""
+    """The files: a folder of GIFs, the annotations, the schema, vectors of the clips by two
+    systems, a sentence per clip, the text queries.
+    """
 
     clips: Path
     annotations: Path
@@ -59,8 +62,11 @@ class Captions(SqliteFts):
     """BM25 over a sentence for each clip."""
 
 
-def clips(*, output: FolderPath = Path("rankwell-demo-clips"), seed: int = 0, progress: Progress = None) -> Output:
-    """Search annotated driving clips, drawn on the spot, by clips and by texts: the whole evaluation with its pictures.
+def clips(
+    *, output: FolderPath = Path("rankwell-demo-clips"), seed: int = 0, progress: Progress = None
+) -> Output:
+    """Search annotated driving clips, drawn on the spot, by clips and by texts: the whole
+    evaluation with its pictures.
 
     Parameters
     ----------
@@ -74,34 +80,53 @@ def clips(*, output: FolderPath = Path("rankwell-demo-clips"), seed: int = 0, pr
         found = locate(read_annotations(made.annotations).clips, made.clips)
         pictures = Thumbnails(found)
         results = {
-            path.stem: evaluate_clips(made.annotations, path, schema=made.schema, groups=GROUPS, details=True, seed=seed)
+            path.stem: evaluate_clips(
+                made.annotations, path, schema=made.schema, groups=GROUPS, details=True, seed=seed
+            )
             for path in made.embeddings
         }
         by_clip = list(results.values())
         by_text = search_texts(made, seed=seed)
-        notes = [note for name, each in {**results, "texts": by_text}.items() for note in _write(each, output / name, pictures)]
-        write_report([output / name for name in reversed(results)], output / NAME, title=_TITLE, seed=seed)
+        notes = [
+            note
+            for name, each in {**results, "texts": by_text}.items()
+            for note in _write(each, output / name, pictures)
+        ]
+        write_report(
+            [output / name for name in reversed(results)], output / NAME, title=_TITLE, seed=seed
+        )
     parts = [
         prose(
-            f"{len(found)} drawn clips of roads, each searched with every other: who is on the road, doing what? "
+            f"{len(found)} drawn clips of roads, each searched with every other: who is on "
+            "the road, doing what? "
             "By the colours and\nshapes of the whole picture, and by the edges of what is ahead:\n"
         ),
         _rows([row for each in by_clip for row in each.summary], ("run", *_COLUMNS)),
         "By single groups of keywords:\n",
-        _rows([row for each in by_clip for row in each.by_group if row["measure"] == "P@5"], ("run", "group", *_COLUMNS)),
+        _rows(
+            [row for each in by_clip for row in each.by_group if row["measure"] == "P@5"],
+            ("run", "group", *_COLUMNS),
+        ),
         prose(
-            f"Keywords that the first five results of {made.embeddings[-1].stem} lack most often, and how often any clip does:\n"
+            f"Keywords that the first five results of {made.embeddings[-1].stem} lack most "
+            "often, and how often any clip does:\n"
         ),
         _rows(by_clip[-1].by_keyword[:6], ("group", "keyword", "queries", "missing", "by_chance")),
         prose(
-            f"{len(by_text.values[0].queries)} texts, searched by BM25 over a sentence per clip. `given`: a clip is right "
-            "if it has\nwhat the text means; `mapped`: if it has what the words of the text were read as:\n"
+            f"{len(by_text.values[0].queries)} texts, searched by BM25 over a sentence per "
+            "clip. `given`: a clip is right "
+            "if it has\nwhat the text means; `mapped`: if it has what the words of the text "
+            "were read as:\n"
         ),
         _rows(by_text.summary, ("run", *_COLUMNS)),
         prose(
-            f"Contact sheets of the worst queries, and all tables: {output}/*/. The same from the files:\n\n"
-            f"  rankwell clips evaluate --mode video {typed('--annotations', made.annotations, '--schema', made.schema)} \\\n"
-            f"    {typed('--embeddings', made.embeddings[-1], '--groups', ','.join(GROUPS), '--thumbnails', made.clips)} "
+            f"Contact sheets of the worst queries, and all tables: {output}/*/. The same from "
+            "the files:\n\n"
+            "  rankwell clips evaluate --mode video "
+            f"{typed('--annotations', made.annotations, '--schema', made.schema)} \\\n"
+            "    "
+            f"{typed('--embeddings', made.embeddings[-1], '--groups', ','.join(GROUPS))} "
+            f"{typed('--thumbnails', made.clips)} "
             f"{typed('-o', output / 'again')}\n"
         ),
         page_lines(output),
@@ -111,12 +136,16 @@ def clips(*, output: FolderPath = Path("rankwell-demo-clips"), seed: int = 0, pr
 
 @keeping()
 def prepare(folder: Path, *, progress: Progress = None) -> DemoClips:
-    """Draws the clips, computes their vectors from the files' middle frames, and writes everything into a folder."""
+    """Draws the clips, computes their vectors from the files' middle frames, and writes everything
+    into a folder.
+    """
     names = {
         **{"annotations": "clips.csv", "schema": "clip_schema.json"},
         **{"captions": "clip_captions.tsv", "queries": "clip_queries.csv"},
     }
-    paths = {what: folder / name for what, name in names.items()} | {"annotations": folder / "unified_annotation.csv"}
+    paths = {what: folder / name for what, name in names.items()} | {
+        "annotations": folder / "unified_annotation.csv"
+    }
     for what, name in names.items():
         write_bytes(paths[what], (_DATA / name).read_bytes())
     scenes = read_scenes()
@@ -125,25 +154,37 @@ def prepare(folder: Path, *, progress: Progress = None) -> DemoClips:
             progress("drawing", done, len(scenes))
         write_bytes(folder / "clips" / scene.id, draw_clip(scene))
     images = [read_picture(folder / "clips" / scene.id) for scene in scenes]
-    made = {"colours_and_shapes": colours_and_shapes(images), "edges_ahead": edges(images, part=AHEAD)}
+    made = {
+        "colours_and_shapes": colours_and_shapes(images),
+        "edges_ahead": edges(images, part=AHEAD),
+    }
     for name, vectors in made.items():
         with replacing(folder / f"{name}.npy") as draft, draft.open("wb") as stream:
             np.save(stream, vectors, allow_pickle=False)
         write_ids(folder / f"{name}.npy", [scene.id for scene in scenes])
-    return DemoClips(clips=folder / "clips", embeddings=tuple(folder / f"{name}.npy" for name in made), **paths)
+    return DemoClips(
+        clips=folder / "clips", embeddings=tuple(folder / f"{name}.npy" for name in made), **paths
+    )
 
 
 def read_scenes() -> list[Scene]:
-    """The clips that ship with the package, each with its labels in the order in which they are written."""
+    """The clips that ship with the package, each with its labels in the order in which they are
+    written.
+    """
     text = (_DATA / "clips.csv").read_text(encoding="utf-8")
     return [
-        Scene(row.pop("slice_id"), {group: [label.strip() for label in cell.split(",")] for group, cell in row.items()})
+        Scene(
+            row.pop("slice_id"),
+            {group: [label.strip() for label in cell.split(",")] for group, cell in row.items()},
+        )
         for row in csv.DictReader(text.splitlines())
     ]
 
 
 def search_texts(made: DemoClips, *, seed: int = 0) -> Results:
-    """The results of the text queries by their labels, and by the keywords that their words are mapped to."""
+    """The results of the text queries by their labels, and by the keywords that their words are
+    mapped to.
+    """
     mapper = KeywordMapper(read_schema(made.schema).vocabulary)
     with Captions(list(read_texts(made.captions).texts.items())) as engine:
         return evaluate_clips(
@@ -159,18 +200,24 @@ def search_texts(made: DemoClips, *, seed: int = 0) -> Results:
 
 
 def _write(result: Results, folder: Path, pictures: Thumbnails) -> tuple[str, ...]:
-    """Writes a result with small pictures, and contact sheets of its first run's worst queries; returns its notes."""
+    """Writes a result with small pictures, and contact sheets of its first run's worst queries;
+    returns its notes.
+    """
     details = result.details or {}
     run = result.values[0].run
     titles = {query: answer.text for query, answer in result.answers[run].items()}
     chosen = [(run, query) for query in result.worst(run)[:_SHEETS]]
     score = "similarity" if result.rules["mode"] == "video" else "BM25"
     with drafting(folder, result.sources.values()) as draft:
-        sheets = write_sheets(draft / "sheets", sheets_of(details, pictures, queries=chosen, titles=titles, score=score))
+        sheets = write_sheets(
+            draft / "sheets",
+            sheets_of(details, pictures, queries=chosen, titles=titles, score=score),
+        )
         return present(with_pictures(result, pictures), output=folder, others=sheets).notes
 
 
 def _rows(rows: Sequence[Any], names: Sequence[str]) -> str:
     return report.render_rows(
-        [{name: row[name] for name in names} for row in rows if row["measure"] in _SHOWN], terminal=report.terminal_of(sys.stdout)
+        [{name: row[name] for name in names} for row in rows if row["measure"] in _SHOWN],
+        terminal=report.terminal_of(sys.stdout),
     )

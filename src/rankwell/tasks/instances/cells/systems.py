@@ -8,7 +8,9 @@ from rankwell.experiments.runner.planning import CommandCells
 
 
 class SystemCells(CommandCells):
-    """Systems of `rankwell instances table`; earlier files have `name`, `notes` and `[training]` of a single one."""
+    """Systems of `rankwell instances table`; earlier files have `name`, `notes` and `[training]` of
+    a single one.
+    """
 
     @classmethod
     def convert(cls, stem: str, content: Mapping[str, Any], /) -> dict[str, Any] | None:
@@ -16,7 +18,15 @@ class SystemCells(CommandCells):
         if not content or not set(content) <= {"name", "notes", "training"}:
             return None
         title = {"title": content["name"]} if content.get("name") else {}
-        return {"system": [{"name": stem, **title, **{name: content[name] for name in ("notes", "training") if name in content}}]}
+        return {
+            "system": [
+                {
+                    "name": stem,
+                    **title,
+                    **{name: content[name] for name in ("notes", "training") if name in content},
+                }
+            ]
+        }
 
 
 CELL_KINDS.add("systems", SystemCells)

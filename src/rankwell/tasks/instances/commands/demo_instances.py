@@ -1,4 +1,6 @@
-"""Recognise paintings and glass cabinets in bad photographs, all drawn on the spot: data sets, tables, contact sheets."""
+"""Recognise paintings and glass cabinets in bad photographs, all drawn on the spot: data sets,
+tables, contact sheets.
+"""
 
 import io
 from collections.abc import Callable
@@ -24,7 +26,9 @@ from rankwell.tasks.instances.options import ImageSetOptions, ImageSystemOptions
 
 
 class Collection(NamedTuple):
-    """A data set to draw. absent: exhibits that visitors photograph and the museum does not. empty: pictures of nothing."""
+    """A data set to draw. absent: exhibits that visitors photograph and the museum does not. empty:
+    pictures of nothing.
+    """
 
     name: str
     draw: Callable[[str], Image]
@@ -34,7 +38,9 @@ class Collection(NamedTuple):
 
 
 class DemoSystem(NamedTuple):
-    """A method to compare pictures, with its user's statement on training. sheets: number of contact sheets to draw."""
+    """A method to compare pictures, with its user's statement on training. sheets: number of
+    contact sheets to draw.
+    """
 
     run: str
     encoder: str
@@ -48,15 +54,27 @@ SYSTEMS = (
     DemoSystem("colours", "colour-histogram", (), "none", 0),
     DemoSystem("stamps", "small-grey", (), "none", 0),
     DemoSystem("both", "colours-and-shapes", (), "none", 3),
-    DemoSystem("both_whitened", "colours-and-shapes", ("whitening(dimensions=24)",), "within each search", 0),
+    DemoSystem(
+        "both_whitened",
+        "colours-and-shapes",
+        ("whitening(dimensions=24)",),
+        "within each search",
+        0,
+    ),
 )
 
 _STATEMENT = '[[system]]\nname = "{}"\ntitle = "{}"\n\n[system.training]\ntime = "{}"\n'
 _TITLE = "Paintings in bad photographs, compared in four ways"
 
 
-def instances(*, output: FolderPath = Path("rankwell-demo-instances"), seed: int = 0, progress: Progress = None) -> Output:
-    """Recognise paintings and glass cabinets in bad photographs, all drawn on the spot: data sets, tables, contact sheets.
+def instances(
+    *,
+    output: FolderPath = Path("rankwell-demo-instances"),
+    seed: int = 0,
+    progress: Progress = None,
+) -> Output:
+    """Recognise paintings and glass cabinets in bad photographs, all drawn on the spot: data sets,
+    tables, contact sheets.
 
     Parameters
     ----------
@@ -66,12 +84,17 @@ def instances(*, output: FolderPath = Path("rankwell-demo-instances"), seed: int
         Seed of the photographs and of the bootstrap.
     """
     with holding(output):
-        places = [make(each, output / each.name, seed=seed, progress=progress) for each in COLLECTIONS]
+        places = [
+            make(each, output / each.name, seed=seed, progress=progress) for each in COLLECTIONS
+        ]
         statements: list[Path] = []
         for system in SYSTEMS:
             statements.append(output / "systems" / f"{system.run}.toml")
             with keeping():
-                write_text(statements[-1], _STATEMENT.format(system.run, system.run.replace("_", " "), system.training))
+                write_text(
+                    statements[-1],
+                    _STATEMENT.format(system.run, system.run.replace("_", " "), system.training),
+                )
         results: list[str] = []
         for place in places:
             for system in SYSTEMS:
@@ -80,19 +103,29 @@ def instances(*, output: FolderPath = Path("rankwell-demo-instances"), seed: int
                     str(place),
                     data=ImageSetOptions(),
                     system=ImageSystemOptions(encoder=system.encoder, cache=output / "cache"),
-                    options=InstanceOptions(run=system.run, transforms=system.transforms, seed=seed),
+                    options=InstanceOptions(
+                        run=system.run, transforms=system.transforms, seed=seed
+                    ),
                     further=InstanceOutputOptions(sheets=system.sheets),
                     output=Path(results[-1]),
                     progress=progress,
                 )
-        numbers = stats(*map(str, places), objects=["paintings", "glass cabinets"], data=ImageSetOptions())
+        numbers = stats(
+            *map(str, places), objects=["paintings", "glass cabinets"], data=ImageSetOptions()
+        )
         options = SystemTableOptions(system=list(map(str, statements)), pages=True, seed=seed)
         shown = table(*results, options=options, output=output / "table")
         first = places[0].name
-        write_report([each for each in results if Path(each).name.startswith(first)], output / NAME, title=_TITLE, seed=seed)
+        write_report(
+            [each for each in results if Path(each).name.startswith(first)],
+            output / NAME,
+            title=_TITLE,
+            seed=seed,
+        )
     text = [
         prose(
-            "A museum, drawn and badly photographed: which exhibit is it? The data sets, what the filters left and all "
+            "A museum, drawn and badly photographed: which exhibit is it? The data sets, what "
+            "the filters left and all "
             "there is:\n"
         ),
         numbers.text,
@@ -106,7 +139,9 @@ def instances(*, output: FolderPath = Path("rankwell-demo-instances"), seed: int
 
 @keeping()
 def make(collection: Collection, folder: Path, *, seed: int = 0, progress: Progress = None) -> Path:
-    """Draws and photographs a collection into a folder; the same seed, the same pictures. Raises BadUsage for other pictures."""
+    """Draws and photographs a collection into a folder; the same seed, the same pictures. Raises
+    BadUsage for other pictures.
+    """
     total, written = collection.exhibits + collection.absent, set[Path]()
 
     def _write(image: Image, side: str, name: str, place: int) -> None:
@@ -130,7 +165,9 @@ def make(collection: Collection, folder: Path, *, seed: int = 0, progress: Progr
     for place in range(collection.empty):
         _write(nothing(random), "references", "contentless", place)
     if stray := sorted({*folder.rglob("*.jpg")} - written):
-        raise BadUsage(f"{stray[0]} is not a picture of this seed; remove it, or name another folder.")
+        raise BadUsage(
+            f"{stray[0]} is not a picture of this seed; remove it, or name another folder."
+        )
     return folder
 
 
@@ -139,9 +176,13 @@ def _end(output: Path, place: Path, results: list[str], statements: list[Path]) 
     sheet = next(iter(sorted(output.glob(f"results/{place.name}-{drawn}/sheets/*.png"))))
     return (
         "Memory is the greatest that this process had by then, for all of this ran in one.\n"
-        f"The worst queries of {drawn!r} with what was found for them, as pictures: {sheet} and others\n"
-        f"The table for a page, a paper or a spreadsheet: {output}/table/. The same from the files:\n\n"
-        f"  rankwell instances evaluate {typed(place, '--encoder', last.encoder, '--transform', last.transforms[0])} \\\n"
+        f"The worst queries of {drawn!r} with what was found for them, as pictures: {sheet} "
+        "and others\n"
+        f"The table for a page, a paper or a spreadsheet: {output}/table/. The same from the "
+        "files:\n\n"
+        "  rankwell instances evaluate "
+        f"{typed(place, '--encoder', last.encoder, '--transform', last.transforms[0])} \\\n"
         f"    {typed('--run', last.run, '-o', results[len(SYSTEMS) - 1])}\n"
-        f"  rankwell instances table {typed(output)}/results/* {' '.join(typed('--system', each) for each in statements)}\n"
+        f"  rankwell instances table {typed(output)}/results/* "
+        f"{' '.join(typed('--system', each) for each in statements)}\n"
     )

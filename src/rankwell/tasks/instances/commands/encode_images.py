@@ -1,4 +1,6 @@
-"""Encode images to a file of embeddings: with a network of ONNX, torch or sentence-transformers, or without any."""
+"""Encode images to a file of embeddings: with a network of ONNX, torch or sentence-transformers, or
+without any.
+"""
 
 import hashlib
 import json
@@ -14,7 +16,14 @@ import numpy as np
 import rankwell
 from rankwell import report
 from rankwell.encoders import ImageEncoder, ImageSettings, load_image_encoder
-from rankwell.encoders.runs import EncodedImages, check_made_by, digests, encode_images, refuse_foreign, write_beside
+from rankwell.encoders.runs import (
+    EncodedImages,
+    check_made_by,
+    digests,
+    encode_images,
+    refuse_foreign,
+    write_beside,
+)
 from rankwell.errors import BadInput, BadUsage
 from rankwell.io.matrices import IDS_BESIDE, ids_content
 from rankwell.locks import locked
@@ -38,28 +47,34 @@ def images(
     overwrite: bool = False,
     progress: Progress = None,
 ) -> Output:
-    """Encode images to a file of embeddings: with a network of ONNX, torch or sentence-transformers, or without any.
+    """Encode images to a file of embeddings: with a network of ONNX, torch or
+    sentence-transformers, or without any.
 
-    An image that cannot be read stops nothing. Beside NAME.npy are NAME.ids.txt, NAME.manifest.json, which records how it was
-    made, and NAME.images.csv, which has the time of every image, or the reason why it has no vector.
+    An image that cannot be read stops nothing. Beside NAME.npy are NAME.ids.txt,
+    NAME.manifest.json, which records how it was made, and NAME.images.csv, which has the time of
+    every image, or the reason why it has no vector.
 
     Parameters
     ----------
     images
-        Folder of images (ids are paths below it), or a data set of `rankwell instances`: a table or a JSON of ground truth.
+        Folder of images (ids are paths below it), or a data set of `rankwell instances`: a table or
+        a JSON of ground truth.
     output
         File to write, .npy.
     model
-        resnet152-im:FILE.onnx, alexnet-im:FILE.onnx, gordo:FILE.onnx, any FILE.onnx, torch:./FILE.py:OBJECT,
-        ./FILE.py:OBJECT (a function of paths), a model of sentence-transformers such as CLIP by folder or name; or what needs no
-        model: colour-histogram[:BINS], small-grey[:WIDTHxHEIGHT], colours-and-shapes.
+        resnet152-im:FILE.onnx, alexnet-im:FILE.onnx, gordo:FILE.onnx, any FILE.onnx,
+        torch:./FILE.py:OBJECT,
+        ./FILE.py:OBJECT (a function of paths), a model of sentence-transformers such as CLIP by
+        folder or name; or what needs no model: colour-histogram[:BINS], small-grey[:WIDTHxHEIGHT],
+        colours-and-shapes.
     root
         Folder of the images that a table or a JSON lists.
     cache
-        Folder in which vectors are kept by the content of each image, for other data sets as well. Without it they are kept
-        until the file is whole, so that an interrupted run resumes.
+        Folder in which vectors are kept by the content of each image, for other data sets as well.
+        Without it they are kept until the file is whole, so that an interrupted run resumes.
     overwrite
-        Replace vectors that were made from other images or in another way, and other files of these names.
+        Replace vectors that were made from other images or in another way, and other files of these
+        names.
     """
     if output.suffix != ".npy":
         raise BadUsage(f"{output}: embeddings are written as .npy; name the file so.")
@@ -68,7 +83,9 @@ def images(
     ids, paths = _listed(images, root)
     encoder = load_image_encoder(model, settings)
     # The SHA-256 over every image's id and content, in order.
-    total = hashlib.sha256("".join(json.dumps(each) for each in zip(ids, digests(paths), strict=True)).encode())
+    total = hashlib.sha256(
+        "".join(json.dumps(each) for each in zip(ids, digests(paths), strict=True)).encode()
+    )
     manifest = {
         "schema_version": 1,
         "rankwell": rankwell.__version__,
@@ -80,7 +97,12 @@ def images(
     with locked(output):
         if output.exists() and not overwrite:
             check_made_by(output, manifest if encoder.is_known else {}, "images")
-            return Output(notes=(*notes, f"{output} is there and was made from these images in this way; nothing to do"))
+            return Output(
+                notes=(
+                    *notes,
+                    f"{output} is there and was made from these images in this way; nothing to do",
+                )
+            )
         kept = cache or output.with_name(output.name + ".part")
         is_new = not kept.exists()
         shown = None if progress is None else partial(progress, "encoding")
@@ -114,12 +136,25 @@ def _listed(place: str, root: str | None) -> tuple[list[str], list[Path]]:
     return list(table.ids), list(table.paths)
 
 
-def _write(found: EncodedImages, ids: Sequence[str], paths: Sequence[Path], output: Path, manifest: dict[str, Any]) -> None:
-    """Writes the vectors last, once an earlier file is removed: where they are, the rest is that of theirs."""
+def _write(
+    found: EncodedImages,
+    ids: Sequence[str],
+    paths: Sequence[Path],
+    output: Path,
+    manifest: dict[str, Any],
+) -> None:
+    """Writes the vectors last, once an earlier file is removed: where they are, the rest is that of
+    theirs.
+    """
     took = dict(zip(found.embeddings.names(), found.seconds.tolist(), strict=True))
     failed = {each.id: each.message for each in found.failures}
     rows = [
-        {"image": name, "file": str(path), "seconds": took.get(name), "problem": failed.get(name, "")}
+        {
+            "image": name,
+            "file": str(path),
+            "seconds": took.get(name),
+            "problem": failed.get(name, ""),
+        }
         for name, path in zip(ids, paths, strict=True)
     ]
     with replacing(output) as draft:
@@ -134,13 +169,21 @@ def _notes(found: EncodedImages, encoder: ImageEncoder, output: Path) -> list[st
     if found.cached:
         notes.append(f"{found.cached} vectors were there from an earlier run")
     if found.computed and not encoder.is_known:
-        notes.append("nothing says all that decides these vectors, so that none is kept for a run that goes on")
+        notes.append(
+            "nothing says all that decides these vectors, so that none is kept for a run that "
+            "goes on"
+        )
     if found.failures:
         first = found.failures[0]
         where = output.with_suffix(_TABLE)
         total = found.embeddings.n + len(found.failures)
-        notes.append(f"without a vector: {len(found.failures)} of {total} images (see {where}); first {first.message}")
+        notes.append(
+            f"without a vector: {len(found.failures)} of {total} images (see {where}); first "
+            f"{first.message}"
+        )
     median = float(np.median(found.seconds))
     if math.isfinite(median):
-        notes.append(f"{1000 * median:.3g} ms per image (median), {found.seconds.sum():.3g} s in all")
+        notes.append(
+            f"{1000 * median:.3g} ms per image (median), {found.seconds.sum():.3g} s in all"
+        )
     return notes

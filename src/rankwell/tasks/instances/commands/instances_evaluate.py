@@ -1,4 +1,6 @@
-"""Evaluate a search for instances, such as the paintings of a museum: is the best reference right, and where are the others."""
+"""Evaluate a search for instances, such as the paintings of a museum: is the best reference right,
+and where are the others.
+"""
 
 import json
 import resource
@@ -19,7 +21,14 @@ from rankwell.media.contact_sheet.drawing import write_sheets
 from rankwell.media.images import Thumbnails
 from rankwell.report.drafts import drafting, refuse_unclaimed
 from rankwell.report.folder import write_result
-from rankwell.report.present import FolderOption, FormatOption, InputOption, Output, PerQueryOption, Progress
+from rankwell.report.present import (
+    FolderOption,
+    FormatOption,
+    InputOption,
+    Output,
+    PerQueryOption,
+    Progress,
+)
 from rankwell.stats.granularity import granularity_of
 from rankwell.store import write_text
 from rankwell.tasks.instances.computed_runs import ComputedRun, compute_run
@@ -46,7 +55,8 @@ class InstanceOutputOptions:
     check
         A printed share such as 70.08: is it possible with as many queries? Repeat it for more.
     sheets
-        How many contact sheets to draw of each run, worst queries first; 10 where the images are there. Needs -o.
+        How many contact sheets to draw of each run, worst queries first; 10 where the images are
+        there. Needs -o.
     per_query
         Also each query's values.
     """
@@ -64,23 +74,26 @@ def evaluate(
     system: ImageSystemOptions,
     options: InstanceOptions,
     further: InstanceOutputOptions,
-    format: FormatOption = "table",  # noqa: A002
+    format: FormatOption = "table",
     output: FolderOption = None,
     progress: Progress = None,
 ) -> Output:
-    """Evaluate a search for instances, such as the paintings of a museum: is the best reference right, and where are the others.
+    """Evaluate a search for instances, such as the paintings of a museum: is the best reference
+    right, and where are the others.
 
     Every figure comes with its ceiling (a perfect ranker) and its chance level (a random one).
 
     Parameters
     ----------
     images
-        Data set as PLACE or NAME=PLACE: a folder with references/INSTANCE/… and queries/INSTANCE/…, a table with image,
-        instance, split, and perhaps camera, group and contentless, or a JSON with imlist, qimlist and gnd (easy, hard, junk).
+        Data set as PLACE or NAME=PLACE: a folder with references/INSTANCE/… and queries/INSTANCE/…,
+        a table with image, instance, split, and perhaps camera, group and contentless, or a JSON
+        with imlist, qimlist and gnd (easy, hard, junk).
     output
-        Folder for the tables, by_instance.csv, per_query.parquet, details.parquet (what each query found, with rank, score,
-        label and which is the first right one), queries.parquet, items.parquet (the pictures of both), performance.json,
-        manifest.json, charts and contact sheets.
+        Folder for the tables, by_instance.csv, per_query.parquet, details.parquet (what each query
+        found, with rank, score, label and which is the first right one), queries.parquet,
+        items.parquet (the pictures of both), performance.json, manifest.json, charts and contact
+        sheets.
     """
     if output is not None:
         refuse_unclaimed(output)
@@ -91,7 +104,11 @@ def evaluate(
     if images is not None:
         rules["dataset"], place = named_place(images)
         table = read_images(
-            place, queries=data.query_images, root=data.root, pattern=data.pattern, contentless=data.contentless_images
+            place,
+            queries=data.query_images,
+            root=data.root,
+            pattern=data.pattern,
+            contentless=data.contentless_images,
         )
     start = time.perf_counter()
     computes = system.encoder or system.local_features
@@ -99,11 +116,19 @@ def evaluate(
     computed = compute_run(used, system, run=options.run, progress=progress) if computes else None
     if computed is not None:
         if computed.scores is not None:
-            options = replace(options, scores=_with(options.scores, computed.run, computed.scores), run=None)
+            options = replace(
+                options, scores=_with(options.scores, computed.run, computed.scores), run=None
+            )
         else:
-            options = replace(options, embeddings=_with(options.embeddings, computed.run, computed.vectors), run=None)
+            options = replace(
+                options,
+                embeddings=_with(options.embeddings, computed.run, computed.vectors),
+                run=None,
+            )
         rules |= computed.rules
-    result = evaluate_instances(table, options=options, details=output is not None, rules=rules, progress=progress)
+    result = evaluate_instances(
+        table, options=options, details=output is not None, rules=rules, progress=progress
+    )
     sizes = dict.fromkeys(counts["queries_counted"] for counts in result.rules["counts"].values())
     before = [str(granularity_of(figure, n)) for figure in further.check or () for n in sizes]
     if computed is not None and computed.failures:
@@ -118,18 +143,32 @@ def evaluate(
     rows = list(result.per_query()) if further.per_query else None
     tables = {"by_instance": result.by_instance} if format == "json" and result.by_instance else {}
     terminal = report.terminal_of(sys.stdout)
-    text = report.render(result.summary, rows, result.describe(), notes, format, terminal=terminal, tables=tables)
+    text = report.render(
+        result.summary, rows, result.describe(), notes, format, terminal=terminal, tables=tables
+    )
     return Output(text=text, notes=tuple(said))
 
 
-def _check_options(images: str | None, data: ImageSetOptions, system: ImageSystemOptions, options: InstanceOptions) -> None:
-    """Raises BadUsage for an option that nothing would read, and where nothing returns references for the queries."""
+def _check_options(
+    images: str | None, data: ImageSetOptions, system: ImageSystemOptions, options: InstanceOptions
+) -> None:
+    """Raises BadUsage for an option that nothing would read, and where nothing returns references
+    for the queries.
+    """
     if images is None and data != ImageSetOptions():
-        raise BadUsage("--query-images, --root, --pattern and --contentless-images belong to a data set; name it first.")
+        raise BadUsage(
+            "--query-images, --root, --pattern and --contentless-images belong to a data set; "
+            "name it first."
+        )
     if options.k is not None and not takes_cutoffs(options):
         what = f"-k {options.k}: every measure names its own cut-off"
         raise BadUsage(f"{what}; name one that does not with -m, as P, or leave -k out.")
-    encoder, features, embeddings, scores = system.encoder, system.local_features, options.embeddings, options.scores
+    encoder, features, embeddings, scores = (
+        system.encoder,
+        system.local_features,
+        options.embeddings,
+        options.scores,
+    )
     for owners, names, source in (
         ({"--encoder": encoder}, ENCODER_SETTINGS, system),
         ({"--local-features": features}, ("score", "longest", "processes"), system),
@@ -137,15 +176,25 @@ def _check_options(images: str | None, data: ImageSetOptions, system: ImageSyste
         ({"--embeddings": embeddings}, ("ids",), options),
         ({"--queries": options.queries, "--scores": scores}, ("query_ids",), options),
         ({"--references": options.references, "--scores": scores}, ("reference_ids",), options),
-        ({"--encoder": encoder, "--embeddings": embeddings, "--queries": options.queries}, ("metric",), options),
+        (
+            {"--encoder": encoder, "--embeddings": embeddings, "--queries": options.queries},
+            ("metric",),
+            options,
+        ),
     ):
-        unused = [f"--{name.replace('_', '-')}" for name in names if getattr(source, name) is not None]
+        unused = [
+            f"--{name.replace('_', '-')}" for name in names if getattr(source, name) is not None
+        ]
         if unused and not any(owners.values()):
             verb = "belongs" if len(unused) == 1 else "belong"
-            raise BadUsage(f"{', '.join(unused)} {verb} to {' or '.join(owners)}; name one of these, or leave it out.")
+            raise BadUsage(
+                f"{', '.join(unused)} {verb} to {' or '.join(owners)}; name one of these, or "
+                "leave it out."
+            )
     if not any((encoder, features, embeddings, options.queries, options.references, scores)):
         raise BadUsage(
-            "nothing says what is found for the queries: name --encoder or --local-features, which look at the images, "
+            "nothing says what is found for the queries: name --encoder or --local-features, "
+            "which look at the images, "
             "--embeddings, --queries with --references, or --scores."
         )
 
@@ -157,19 +206,33 @@ def _with(given: Sequence[str] | None, run: str, table: Any) -> dict[str, Any]:
 
 
 def _write(
-    result: Results, made: ComputedRun | None, folder: Path, notes: Sequence[str], sheets: int | None, start: float
+    result: Results,
+    made: ComputedRun | None,
+    folder: Path,
+    notes: Sequence[str],
+    sheets: int | None,
+    start: float,
 ) -> list[str]:
-    """Writes everything; each file whole or not at all. start: when the work began, by `time.perf_counter`."""
+    """Writes everything; each file whole or not at all. start: when the work began, by
+    `time.perf_counter`.
+    """
     said: list[str] = []
     details, images = result.details or {}, result.images
-    files: dict[str, Path] = {} if images is None or images.paths is None else dict(zip(images.ids, images.paths, strict=True))
+    files: dict[str, Path] = (
+        {}
+        if images is None or images.paths is None
+        else dict(zip(images.ids, images.paths, strict=True))
+    )
     pictures = Thumbnails(files)
     number = _SHEETS * bool(files) if sheets is None else sheets
     with drafting(folder, result.sources.values()) as draft:
         written: list[Path] = []
         if made is not None and made.failures:
             written.append(draft / "encoding_errors.csv")
-            rows = [{"image": each.id, "file": str(each.path), "problem": each.message} for each in made.failures]
+            rows = [
+                {"image": each.id, "file": str(each.path), "problem": each.message}
+                for each in made.failures
+            ]
             write_text(written[-1], report.render_rows(rows, "csv"))
         took = _performance(result, made, time.perf_counter() - start)
         written.append(draft / "performance.json")
@@ -179,26 +242,41 @@ def _write(
             write_text(written[-1], report.render_rows(result.by_instance, "csv"))
         if number:
             labels = {} if images is None else dict(zip(images.ids, images.instances, strict=True))
-            shows = {query: [f"shows {label}"] for query, label in labels.items() if label is not None}
+            shows = {
+                query: [f"shows {label}"] for query, label in labels.items() if label is not None
+            }
             lines = {(run, query): line for run in result.views for query, line in shows.items()}
             chosen = [(run, query) for run in result.views for query in result.worst(run)[:number]]
-            made_of = sheets_of(details, pictures, first=_SHOWN, lines=lines, queries=chosen, score="score")
+            made_of = sheets_of(
+                details, pictures, first=_SHOWN, lines=lines, queries=chosen, score="score"
+            )
             drawn = write_sheets(draft / "sheets", made_of)
             written += drawn
             what = "1 contact sheet" if len(drawn) == 1 else f"{len(drawn)} contact sheets"
-            said.append(f"drew {what} into {folder / 'sheets'}/, the worst queries of {' and of '.join(result.views)} first")
+            said.append(
+                f"drew {what} into {folder / 'sheets'}/, the worst queries of "
+                f"{' and of '.join(result.views)} first"
+            )
         queries = result.queries or {}
         items = picture_columns(details, pictures, queries=queries["query"]) if files else None
         shown = queries if items is None else pictured(queries, items)
-        write_result(result, folder, notes=notes, details=details, queries=shown, items=items, others=written)
+        write_result(
+            result, folder, notes=notes, details=details, queries=shown, items=items, others=written
+        )
     if files and pictures.problems:
-        lacking = "1 image has" if len(pictures.problems) == 1 else f"{len(pictures.problems)} images have"
+        lacking = (
+            "1 image has"
+            if len(pictures.problems) == 1
+            else f"{len(pictures.problems)} images have"
+        )
         said.append(f"{lacking} no picture, first: {next(iter(pictures.problems.values()))}")
     return [*said, report.Aside(f"wrote {folder}/")]
 
 
 def _performance(result: Results, made: ComputedRun | None, seconds: float) -> dict[str, Any]:
-    """The cost of the runs on this machine; the memory is the greatest of the process, `seconds` those of the whole command."""
+    """The cost of the runs on this machine; the memory is the greatest of the process, `seconds`
+    those of the whole command.
+    """
     runs = {run: dict(took) for run, took in result.performance.items()}
     for took in runs.values():
         took["seconds_evaluation"] = took.pop("seconds")

@@ -1,4 +1,6 @@
-"""Match local features (SIFT) of queries to those of references, as scores for `rankwell instances evaluate`."""
+"""Match local features (SIFT) of queries to those of references, as scores for `rankwell instances
+evaluate`.
+"""
 
 import json
 import shlex
@@ -29,10 +31,11 @@ def match(
     system: LocalFeatures,
     progress: Progress = None,
 ) -> Output:
-    """Match local features (SIFT) of queries to those of references, as scores for `rankwell instances evaluate`.
+    """Match local features (SIFT) of queries to those of references, as scores for `rankwell
+    instances evaluate`.
 
-    Beside NAME.npy, a row per query and a column per reference, are NAME.queries.txt and NAME.references.txt with their ids, and
-    NAME.manifest.json, which records how it was made.
+    Beside NAME.npy, a row per query and a column per reference, are NAME.queries.txt and
+    NAME.references.txt with their ids, and NAME.manifest.json, which records how it was made.
 
     Parameters
     ----------
@@ -41,7 +44,8 @@ def match(
     output
         File to write, .npy.
     query_images
-        Folder of the queries, where the data set is a folder of references; inside that folder, they are queries only.
+        Folder of the queries, where the data set is a folder of references; inside that folder,
+        they are queries only.
     root
         Folder of the images that a table or a JSON lists.
     pattern
@@ -57,32 +61,53 @@ def match(
     sides = {"queries": scores.query_names, "references": scores.item_names}
     places = {side: output.with_suffix(f".{side}.txt") for side in sides}
     output.parent.mkdir(parents=True, exist_ok=True)
-    # The scores come last, once earlier ones are removed: where they are, the rest is that of theirs.
+    # The scores come last, once earlier ones are removed: where they are, the rest is that of
+    # theirs.
     with locked(output), replacing(output) as draft:
         np.save(draft, scores.matrix, allow_pickle=False)
         output.unlink(missing_ok=True)
         for side, ids in sides.items():
             write_text(places[side], "".join(f"{name}\n" for name in ids))
         manifest = {**_MADE_BY, "system": system.describe(), "scores": Source(draft).digest()}
-        write_text(output.with_suffix(".manifest.json"), json.dumps(manifest, indent=2, sort_keys=True) + "\n")
+        write_text(
+            output.with_suffix(".manifest.json"),
+            json.dumps(manifest, indent=2, sort_keys=True) + "\n",
+        )
     seconds = list(found.feature_seconds.values())
     cached = f" ({found.cached} of {len(seconds)} from the cache)" if found.cached else ""
     each = 1000 * sum(seconds) / max(1, len(seconds))
     notes = [
         *table.notes,
-        f"{len(scores.query_names)} queries × {len(scores.item_names)} references; {each:.3g} ms per image for its features"
+        f"{len(scores.query_names)} queries × {len(scores.item_names)} references; {each:.3g} "
+        "ms per image for its features"
         f"{cached}, {found.matching_seconds.mean():.3g} s per query for matching",
     ]
     if found.problems:
         first = next(iter(found.problems.values()))
-        notes.append(f"left out, as they cannot be read: {len(found.problems)} of {len(table)} images; first {first}")
-    named = {"--query-images": query_images, "--root": root, "--pattern": pattern, "--scores": str(output)}
+        notes.append(
+            f"left out, as they cannot be read: {len(found.problems)} of {len(table)} images; "
+            f"first {first}"
+        )
+    named = {
+        "--query-images": query_images,
+        "--root": root,
+        "--pattern": pattern,
+        "--scores": str(output),
+    }
     named |= {"--query-ids": str(places["queries"]), "--reference-ids": str(places["references"])}
     options = [part for name, value in named.items() if value is not None for part in (name, value)]
     notes.append(Aside(f"wrote {output}"))
     left = filter_images(table).images
-    labelled = left.marks is not None or any(label is not None for label in left.queries().instances)
+    labelled = left.marks is not None or any(
+        label is not None for label in left.queries().instances
+    )
     if not (left.queries() and left.references() and labelled):
-        notes.append("to evaluate them, say what is right: the images have no instance that both sides show; name --positives")
+        notes.append(
+            "to evaluate them, say what is right: the images have no instance that both sides "
+            "show; name --positives"
+        )
         return Output(notes=tuple(notes))
-    return Output(text=shlex.join(["rankwell", "instances", "evaluate", images, *options]) + "\n", notes=tuple(notes))
+    return Output(
+        text=shlex.join(["rankwell", "instances", "evaluate", images, *options]) + "\n",
+        notes=tuple(notes),
+    )

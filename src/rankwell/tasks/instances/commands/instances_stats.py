@@ -1,4 +1,6 @@
-"""Print the table of data sets of images: instances, references, queries, images per instance, before and after filtering."""
+"""Print the table of data sets of images: instances, references, queries, images per instance,
+before and after filtering.
+"""
 
 import sys
 from typing import Any, Literal
@@ -9,7 +11,12 @@ from rankwell.report.present import FileOption, FormatOption, Output
 from rankwell.store import write_text
 from rankwell.tasks.instances.formats import named_place, read_images
 from rankwell.tasks.instances.options import ImageSetOptions
-from rankwell.tasks.instances.statistics import ImageStatistics, image_statistics, published_instances, statistics_rows
+from rankwell.tasks.instances.statistics import (
+    ImageStatistics,
+    image_statistics,
+    published_instances,
+    statistics_rows,
+)
 
 
 def stats(
@@ -19,18 +26,21 @@ def stats(
     data: ImageSetOptions,
     contentless: Literal["filter", "keep"] = "filter",
     absent: Literal["filter", "keep"] = "filter",
-    format: FormatOption = "table",  # noqa: A002
+    format: FormatOption = "table",
     output: FileOption = None,
 ) -> Output:
-    """Print the table of data sets of images: instances, references, queries, images per instance, before and after filtering.
+    """Print the table of data sets of images: instances, references, queries, images per instance,
+    before and after filtering.
 
     Parameters
     ----------
     images
-        Data sets as PLACE or NAME=PLACE: a folder with references/INSTANCE/… and queries/INSTANCE/…, a table with image,
-        instance, split, and perhaps camera, group and contentless, or a JSON with imlist, qimlist and gnd.
+        Data sets as PLACE or NAME=PLACE: a folder with references/INSTANCE/… and
+        queries/INSTANCE/…, a table with image, instance, split, and perhaps camera, group and
+        contentless, or a JSON with imlist, qimlist and gnd.
     objects
-        Kind of objects in a data set, such as "paintings"; repeat it, in the order of the data sets.
+        Kind of objects in a data set, such as "paintings"; repeat it, in the order of the data
+        sets.
     published
         The columns that the source printed (CLICIDE, GaRoFou) beside them.
     contentless
@@ -43,10 +53,16 @@ def stats(
         Folder for statistics.csv and statistics.json.
     """
     if not images and not published:
-        raise BadUsage("name a data set of images: rankwell instances stats NAME=PLACE; or --published for the source's own.")
+        raise BadUsage(
+            "name a data set of images: rankwell instances stats NAME=PLACE; or --published "
+            "for the source's own."
+        )
     kinds = objects or []
     if len(kinds) > len(images):
-        raise BadUsage(f"{len(kinds)} kinds of objects for {len(images)} data sets; --objects names one for each, in order.")
+        raise BadUsage(
+            f"{len(kinds)} kinds of objects for {len(images)} data sets; --objects names one "
+            "for each, in order."
+        )
     if data.query_images is not None and len(images) != 1:
         raise BadUsage("--query-images requires a single data set; run the command once for each.")
     columns: dict[str, ImageStatistics] = {}
@@ -56,14 +72,27 @@ def stats(
         if name in columns:
             raise BadUsage(f"two data sets are called {name!r}; name them, as in paintings={path}.")
         table = read_images(
-            path, queries=data.query_images, root=data.root, pattern=data.pattern, contentless=data.contentless_images
+            path,
+            queries=data.query_images,
+            root=data.root,
+            pattern=data.pattern,
+            contentless=data.contentless_images,
         )
-        columns[name], filtered = image_statistics(table, name=name, objects=kind, contentless=contentless, absent=absent)
-        notes += [f"{name}: {note}" for note in (*table.notes, *(f"left out {each}" for each in filtered.notes))]
+        columns[name], filtered = image_statistics(
+            table, name=name, objects=kind, contentless=contentless, absent=absent
+        )
+        notes += [
+            f"{name}: {note}"
+            for note in (*table.notes, *(f"left out {each}" for each in filtered.notes))
+        ]
     if published:
-        columns |= {f"{name} (published)": each for name, each in published_instances().datasets.items()}
+        columns |= {
+            f"{name} (published)": each for name, each in published_instances().datasets.items()
+        }
     rows = statistics_rows(columns)
-    numbers: list[dict[str, Any]] = [{"dataset": heading, **each._asdict()} for heading, each in columns.items()]
+    numbers: list[dict[str, Any]] = [
+        {"dataset": heading, **each._asdict()} for heading, each in columns.items()
+    ]
     rules = {"contentless": contentless, "absent": absent} if images else {}
     whole = report.OUTPUTS["json"](report.Document(numbers, None, rules, notes, summary=False))
     said = [] if format == "json" else notes
@@ -74,4 +103,7 @@ def stats(
     if format == "json":
         return Output(text=whole, notes=tuple(said))
     shown = numbers if format == "jsonl" else rows
-    return Output(text=report.render_rows(shown, format, terminal=report.terminal_of(sys.stdout)), notes=tuple(said))
+    return Output(
+        text=report.render_rows(shown, format, terminal=report.terminal_of(sys.stdout)),
+        notes=tuple(said),
+    )

@@ -2,10 +2,14 @@
 
 from rankwell.core.figures import add_figure
 
-_SOURCE = "Vinh, Epps and Bailey 2010, Information theoretic measures for clusterings comparison; scikit-learn"
+_SOURCE = (
+    "Vinh, Epps and Bailey 2010, Information theoretic measures for clusterings comparison; "
+    "scikit-learn"
+)
 _EXAMPLE = """
 >>> from rankwell.stats.partitions import partition_agreement
->>> round(partition_agreement(["a", "a", "a", "b", "b", "b"], ["1", "1", "2", "2", "2", "2"]).{name}, 4)
+>>> agreement = partition_agreement(["a", "a", "a", "b", "b", "b"], ["1", "1", "2", "2", "2", "2"])
+>>> round(agreement.{name}, 4)
 {value}
 """
 
@@ -18,7 +22,8 @@ NMI = add_figure(
 )
 AMI = add_figure(
     "AMI",
-    "Mutual information of clusters and labels adjusted for chance: 0 for random clusters, 1 for the labels.",
+    "Mutual information of clusters and labels adjusted for chance: 0 for random clusters, 1 "
+    "for the labels.",
     source=_SOURCE,
     printed_by=("instances evaluate --clusters",),
     example=_EXAMPLE.format(name="ami", value="0.3552"),

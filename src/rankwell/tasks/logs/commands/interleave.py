@@ -1,4 +1,6 @@
-"""Interleave two runs: a list for each query that mixes both, with what is needed to credit clicks to either."""
+"""Interleave two runs: a list for each query that mixes both, with what is needed to credit clicks
+to either.
+"""
 
 from rankwell.errors import BadUsage
 from rankwell.evaluation.judged import name_runs
@@ -9,9 +11,11 @@ from rankwell.tasks.logs.interleaving import InterleavingOptions, interleave_ran
 
 
 def interleave(*runs: InputPlace, output: FilePath, options: InterleavingOptions) -> Output:
-    """Interleave two runs: a list for each query that mixes both, with what is needed to credit clicks to either.
+    """Interleave two runs: a list for each query that mixes both, with what is needed to credit
+    clicks to either.
 
-    Show the lists to users, log their clicks, and give both to `rankwell interleave credit`. docs/logs.md explains it.
+    Show the lists to users, log their clicks, and give both to `rankwell interleave credit`.
+    docs/logs.md explains it.
 
     Parameters
     ----------
@@ -22,10 +26,19 @@ def interleave(*runs: InputPlace, output: FilePath, options: InterleavingOptions
     """
     named = name_runs(list(runs))
     if len(named) != 2:
-        raise BadUsage(f"{len(named) or 'no'} runs given; expected two: rankwell interleave A.run B.run -o lists.jsonl")
+        raise BadUsage(
+            f"{len(named) or 'no'} runs given; expected two: rankwell interleave A.run B.run "
+            "-o lists.jsonl"
+        )
     notes: list[str] = []
     rankings = {
-        name: read_ranking(place, format=options.run_format, duplicates=options.duplicates, columns=options.columns, notes=notes)
+        name: read_ranking(
+            place,
+            format=options.run_format,
+            duplicates=options.duplicates,
+            columns=options.columns,
+            notes=notes,
+        )
         for name, place in named.items()
     }
     lists, own = interleave_rankings(rankings, options)

@@ -1,6 +1,15 @@
-"""Estimate the value of policies from a log of what another policy showed: IPS, SNIPS, DM, DR, SNDR, and plain click figures."""
+"""Estimate the value of policies from a log of what another policy showed: IPS, SNIPS, DM, DR,
+SNDR, and plain click figures.
+"""
 
-from rankwell.report.present import FolderOption, FormatOption, InputPlace, Output, PerQueryOption, present
+from rankwell.report.present import (
+    FolderOption,
+    FormatOption,
+    InputPlace,
+    Output,
+    PerQueryOption,
+    present,
+)
 from rankwell.tasks.logs.evaluation import evaluate_logs
 from rankwell.tasks.logs.options import LogOptions
 
@@ -11,13 +20,15 @@ def logs(
     *,
     options: LogOptions,
     per_query: PerQueryOption = False,
-    format: FormatOption = "table",  # noqa: A002
+    format: FormatOption = "table",
     output: FolderOption = None,
 ) -> Output:
-    """Estimate the value of policies from a log of what another policy showed: IPS, SNIPS, DM, DR, SNDR, and plain click figures.
+    """Estimate the value of policies from a log of what another policy showed: IPS, SNIPS, DM, DR,
+    SNDR, and plain click figures.
 
-    The log is a table with a row for each item that was shown: the reward (or click), and for estimates the propensity, the
-    probability with which the logging policy showed it. docs/logs.md explains it.
+    The log is a table with a row for each item that was shown: the reward (or click), and for
+    estimates the propensity, the probability with which the logging policy showed it. docs/logs.md
+    explains it.
 
     Parameters
     ----------
@@ -32,4 +43,6 @@ def logs(
         from rankwell.report.drafts import refuse_unclaimed
 
         refuse_unclaimed(output)
-    return present(evaluate_logs(log, options=options), format=format, per_query=per_query, output=output)
+    return present(
+        evaluate_logs(log, options=options), format=format, per_query=per_query, output=output
+    )

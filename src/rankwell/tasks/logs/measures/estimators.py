@@ -1,7 +1,8 @@
-"""Estimators of the value of a policy from rounds that another policy logged, as in the Open Bandit Pipeline.
+"""Estimators of the value of a policy from rounds that another policy logged, as in the Open Bandit
+Pipeline.
 
-Those that normalise weights give each row its influence on the estimate: the values average to the estimate, and their spread is
-that of its error.
+Those that normalise weights give each row its influence on the estimate: the values average to the
+estimate, and their spread is that of its error.
 """
 
 import math
@@ -14,7 +15,10 @@ from rankwell.errors import BadUsage
 from rankwell.tasks.logs.rounds import LoggedRounds, SelfNormalised
 
 _VALUE = Scale((-math.inf, math.inf), "higher", "score", math.nan)
-_DUDIK = "Dudík, Erhan, Langford and Li 2014, Doubly robust policy evaluation and optimization; Open Bandit Pipeline 0.5.7"
+_DUDIK = (
+    "Dudík, Erhan, Langford and Li 2014, Doubly robust policy evaluation and optimization; "
+    "Open Bandit Pipeline 0.5.7"
+)
 
 
 def _clipped(weights: Floats, clip: float | None, name: str) -> Floats:
@@ -30,9 +34,14 @@ def _self_normalised(view: LoggedRounds, variable: Floats, whole: Floats) -> Flo
     return centre + view.rows.weights * (variable - centre) / found.weight[slots]
 
 
-@measure("CTR", source="Richardson, Dominowska and Ragno 2007, Predicting clicks", scale=Scale(empty=math.nan))
+@measure(
+    "CTR",
+    source="Richardson, Dominowska and Ragno 2007, Predicting clicks",
+    scale=Scale(empty=math.nan),
+)
 def ctr(view: LoggedRounds) -> Floats:
-    """The click-through rate: the share of rows with a click, whatever the policy; rewards are 0 and 1.
+    """The click-through rate: the share of rows with a click, whatever the policy; rewards are 0
+    and 1.
 
     >>> import numpy as np
     >>> from rankwell.tasks.logs.rounds import LoggedRounds, LoggedRows
@@ -46,7 +55,10 @@ def ctr(view: LoggedRounds) -> Floats:
 
 
 @measure(
-    "MeanReward", source="Open Bandit Pipeline 0.5.7, on-policy value; Saito and others 2021, Open Bandit Dataset", scale=_VALUE
+    "MeanReward",
+    source="Open Bandit Pipeline 0.5.7, on-policy value; Saito and others 2021, Open Bandit "
+    "Dataset",
+    scale=_VALUE,
 )
 def mean_reward(view: LoggedRounds) -> Floats:
     """The mean reward of rows, whatever the policy: the value of the policy that logged them.
@@ -62,15 +74,18 @@ def mean_reward(view: LoggedRounds) -> Floats:
 
 @measure(
     "IPS",
-    source="Strehl, Langford, Li and Kakade 2010, Learning from logged implicit exploration data; Open Bandit Pipeline 0.5.7",
+    source="Strehl, Langford, Li and Kakade 2010, Learning from logged implicit exploration data; "
+    "Open Bandit Pipeline 0.5.7",
     scale=_VALUE,
     aliases="ipw",
 )
 def ips(view: LoggedRounds, *, clip: float | None = None) -> Floats:
-    """Inverse propensity scoring: weight · reward, where the weight is the policy's probability of the item over the propensity.
+    """Inverse propensity scoring: weight · reward, where the weight is the policy's probability of
+    the item over the propensity.
 
-    Unbiased where propensities are right and everything that the policy may show could have been logged. clip: larger weights
-    count as this, which lowers variance for a bias; with none by default.
+    Unbiased where propensities are right and everything that the policy may show could have been
+    logged. clip: larger weights count as this, which lowers variance for a bias; with none by
+    default.
 
     >>> import numpy as np
     >>> from rankwell.tasks.logs.rounds import LoggedRounds, LoggedRows
@@ -84,14 +99,17 @@ def ips(view: LoggedRounds, *, clip: float | None = None) -> Floats:
 
 @measure(
     "SNIPS",
-    source="Swaminathan and Joachims 2015, The self-normalized estimator for counterfactual learning; Open Bandit Pipeline 0.5.7",
+    source="Swaminathan and Joachims 2015, The self-normalized estimator for counterfactual "
+    "learning; Open Bandit Pipeline 0.5.7",
     scale=_VALUE,
     aliases="snipw",
 )
 def snips(view: LoggedRounds) -> Floats:
-    """Self-normalised inverse propensity scoring: Σ weight · reward / Σ weight; consistent, biased, within the range of rewards.
+    """Self-normalised inverse propensity scoring: Σ weight · reward / Σ weight; consistent, biased,
+    within the range of rewards.
 
-    A row's value is its influence on the estimate, V + weight · (reward - V) / mean weight; they average to the estimate V.
+    A row's value is its influence on the estimate, V + weight · (reward - V) / mean weight; they
+    average to the estimate V.
 
     >>> import numpy as np
     >>> from rankwell.tasks.logs.rounds import LoggedRounds, LoggedRows
@@ -104,11 +122,14 @@ def snips(view: LoggedRounds) -> Floats:
 
 @measure("DM", source=_DUDIK, scale=_VALUE)
 def dm(view: LoggedRounds) -> Floats:
-    """The direct method: the mean reward that a model expects under the policy. No better than the model.
+    """The direct method: the mean reward that a model expects under the policy. No better than the
+    model.
 
     >>> import numpy as np
     >>> from rankwell.tasks.logs.rounds import LoggedRounds, LoggedRows
-    >>> rows = LoggedRows(np.ones(1), np.ones(1), np.zeros(1, dtype=int), np.array([0.5]), np.array([0.25]))
+    >>> rows = LoggedRows(
+    ...     np.ones(1), np.ones(1), np.zeros(1, dtype=int), np.array([0.5]), np.array([0.25])
+    ... )
     >>> dm(LoggedRounds(("q",), np.array([0, 1]), rows, rows)).tolist()
     [0.25]
     """
@@ -119,31 +140,40 @@ def dm(view: LoggedRounds) -> Floats:
 def dr(view: LoggedRounds, *, clip: float | None = None) -> Floats:
     """Doubly robust: what a model expects under the policy + weight · (reward - estimate).
 
-    Unbiased where propensities are right; consistent where either they or the model are. clip: as for `IPS`.
+    Unbiased where propensities are right; consistent where either they or the model are. clip: as
+    for `IPS`.
 
     >>> import numpy as np
     >>> from rankwell.tasks.logs.rounds import LoggedRounds, LoggedRows
-    >>> rows = LoggedRows(np.ones(1), np.array([2.0]), np.zeros(1, dtype=int), np.array([0.5]), np.array([0.25]))
+    >>> rows = LoggedRows(
+    ...     np.ones(1), np.array([2.0]), np.zeros(1, dtype=int), np.array([0.5]), np.array([0.25])
+    ... )
     >>> dr(LoggedRounds(("q",), np.array([0, 1]), rows, rows)).tolist()
     [1.25]
     """
     estimates, expected = view.rows.model("DR")
-    return view.by_query(expected + _clipped(view.rows.weights, clip, "DR") * (view.rows.rewards - estimates))
+    return view.by_query(
+        expected + _clipped(view.rows.weights, clip, "DR") * (view.rows.rewards - estimates)
+    )
 
 
 @measure(
     "SNDR",
-    source="Kallus and Uehara 2019, Intrinsically efficient, stable, and bounded off-policy evaluation; obp 0.5.7",
+    source="Kallus and Uehara 2019, Intrinsically efficient, stable, and bounded off-policy "
+    "evaluation; obp 0.5.7",
     scale=_VALUE,
 )
 def sndr(view: LoggedRounds) -> Floats:
-    """Self-normalised doubly robust: what a model expects under the policy + Σ weight · (reward - estimate) / Σ weight.
+    """Self-normalised doubly robust: what a model expects under the policy + Σ weight · (reward -
+    estimate) / Σ weight.
 
     A row's value is its influence on the estimate, as for `SNIPS`.
 
     >>> import numpy as np
     >>> from rankwell.tasks.logs.rounds import LoggedRounds, LoggedRows
-    >>> rows = LoggedRows(np.ones(1), np.array([2.0]), np.zeros(1, dtype=int), np.array([0.5]), np.array([0.25]))
+    >>> rows = LoggedRows(
+    ...     np.ones(1), np.array([2.0]), np.zeros(1, dtype=int), np.array([0.5]), np.array([0.25])
+    ... )
     >>> sndr(LoggedRounds(("q",), np.array([0, 1]), rows, rows)).tolist()
     [0.75]
     """

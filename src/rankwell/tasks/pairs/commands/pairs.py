@@ -1,4 +1,6 @@
-"""Compare similarities of pairs with what they should be: correlation, error and calibration, from numbers or embeddings."""
+"""Compare similarities of pairs with what they should be: correlation, error and calibration, from
+numbers or embeddings.
+"""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,7 +13,15 @@ from rankwell.core.tables.pairs import Pairs, ScoredPairs, sample_pairs
 from rankwell.errors import BadInput, BadUsage
 from rankwell.io.columns import read_numbers
 from rankwell.io.matrices import read_embeddings
-from rankwell.report.present import FolderOption, FormatOption, InputOption, InputPlace, Output, Progress, present
+from rankwell.report.present import (
+    FolderOption,
+    FormatOption,
+    InputOption,
+    InputPlace,
+    Output,
+    Progress,
+    present,
+)
 from rankwell.store import Source, sources_of, split_name, split_part
 from rankwell.tasks.pairs.evaluation import ModelPairs, PairInputs, PairOptions, evaluate_pairs
 
@@ -23,29 +33,36 @@ def pairs(
     /,
     *similarities: InputPlace,
     options: PairOptions,
-    format: FormatOption = "table",  # noqa: A002
+    format: FormatOption = "table",
     output: FolderOption = None,
     progress: Progress = None,
 ) -> Output:
-    """Compare similarities of pairs with what they should be: correlation, error and calibration, from numbers or embeddings.
+    """Compare similarities of pairs with what they should be: correlation, error and calibration,
+    from numbers or embeddings.
 
     Give TARGETS and SIMILARITIES, or --reference and --candidate, or --left, --right and --scores.
 
     Parameters
     ----------
     targets
-        Expected scores of the pairs: a file of numbers, or a table's column as in pairs.csv:score; `-` is standard input.
+        Expected scores of the pairs: a file of numbers, or a table's column as in pairs.csv:score;
+        `-` is standard input.
     similarities
         What a model gives the same pairs, in the same order; name more files to compare models.
     output
-        Folder for summary.csv, summary.json, per_query.parquet (errors of single pairs), details.parquet and manifest.json.
+        Folder for summary.csv, summary.json, per_query.parquet (errors of single pairs),
+        details.parquet and manifest.json.
     """
     if output is not None:
         from rankwell.report.drafts import refuse_unclaimed
 
         refuse_unclaimed(output)
     metrics: list[Similarity] = list(
-        dict.fromkeys(similarity_name(name) for text in options.metric or [] for name in text.replace(",", " ").split())
+        dict.fromkeys(
+            similarity_name(name)
+            for text in options.metric or []
+            for name in text.replace(",", " ").split()
+        )
     )
     forms: dict[str, Sequence[Any]] = {
         "TARGETS SIMILARITIES": [targets, similarities],
@@ -56,11 +73,19 @@ def pairs(
     if len(used) > 1:
         raise BadUsage(f"{' and '.join(used)} cannot be combined; give one of them.")
     if not used or not all(forms[used[0]]):
-        raise BadUsage(f"give {used[0] if used else ', or '.join(forms)}; see rankwell pairs --help.")
+        raise BadUsage(
+            f"give {used[0] if used else ', or '.join(forms)}; see rankwell pairs --help."
+        )
     if options.sample is not None and not options.reference:
-        raise BadUsage("--pairs draws pairs of items for --reference and --candidate; other pairs are all compared.")
+        raise BadUsage(
+            "--pairs draws pairs of items for --reference and --candidate; other pairs are "
+            "all compared."
+        )
     if metrics and targets:
-        raise BadUsage("--metric is for embeddings; similarities that are given as numbers are compared unchanged.")
+        raise BadUsage(
+            "--metric is for embeddings; similarities that are given as numbers are compared "
+            "unchanged."
+        )
     metrics = metrics or [similarity_name("cosine")]
     if targets:
         inputs = _from_numbers(targets, similarities)
@@ -76,7 +101,10 @@ def _from_numbers(targets: str, similarities: Sequence[str]) -> PairInputs:
     named = _names(similarities)
     expected = _numbers(targets)
     rows = Positions(len(expected))
-    compared = [ModelPairs(run, None, ScoredPairs(rows, expected, _numbers(place))) for run, place in named.items()]
+    compared = [
+        ModelPairs(run, None, ScoredPairs(rows, expected, _numbers(place)))
+        for run, place in named.items()
+    ]
     return PairInputs(compared, {}, [], _sources({"targets": targets, **named}))
 
 
@@ -84,10 +112,15 @@ def _from_models(options: PairOptions, metrics: Sequence[Similarity]) -> PairInp
     named = _names([options.reference, *(options.candidate or [])])
     teacher, *others = named
     truth = read_embeddings(named[teacher])
-    drawn = sample_pairs(truth.n, SAMPLED if options.sample is None else options.sample, seed=options.seed)
+    drawn = sample_pairs(
+        truth.n, SAMPLED if options.sample is None else options.sample, seed=options.seed
+    )
     total = truth.n * (truth.n - 1) // 2
     ids = truth.names()
-    names = [f"{ids[one]} {ids[two]}" for one, two in zip(drawn.left.tolist(), drawn.right.tolist(), strict=True)]
+    names = [
+        f"{ids[one]} {ids[two]}"
+        for one, two in zip(drawn.left.tolist(), drawn.right.tolist(), strict=True)
+    ]
     targets = {metric: pair_similarities(truth, truth, drawn, metric) for metric in metrics}
     compared, notes = list[ModelPairs](), list[str]()
     for run in others:
@@ -97,12 +130,24 @@ def _from_models(options: PairOptions, metrics: Sequence[Similarity]) -> PairInp
             notes.append(f"{run}: only one side has ids, so that rows are matched by position")
         there = Pairs(rows[drawn.left], rows[drawn.right])
         compared += [
-            ModelPairs(run, metric, ScoredPairs(names, targets[metric], pair_similarities(table, table, there, metric)))
+            ModelPairs(
+                run,
+                metric,
+                ScoredPairs(names, targets[metric], pair_similarities(table, table, there, metric)),
+            )
             for metric in metrics
         ]
     if len(drawn) < total:
-        notes.append("pairs share items: intervals over pairs take them for independent and are somewhat too narrow")
-    return PairInputs(compared, {"reference": teacher, "pairs": f"{len(drawn)} of {total}"}, notes, _sources(named))
+        notes.append(
+            "pairs share items: intervals over pairs take them for independent and are "
+            "somewhat too narrow"
+        )
+    return PairInputs(
+        compared,
+        {"reference": teacher, "pairs": f"{len(drawn)} of {total}"},
+        notes,
+        _sources(named),
+    )
 
 
 def _from_sides(left: str, right: str, scores: str, metrics: Sequence[Similarity]) -> PairInputs:
@@ -110,10 +155,16 @@ def _from_sides(left: str, right: str, scores: str, metrics: Sequence[Similarity
     one, two, expected = read_embeddings(place), read_embeddings(right), _numbers(scores)
     if not one.n == two.n == len(expected):
         what = f"{one.n} vectors on the left, {two.n} on the right, {len(expected)} scores"
-        raise BadInput(f"{what}; row by row they belong to the same pair, so there are as many of each.")
+        raise BadInput(
+            f"{what}; row by row they belong to the same pair, so there are as many of each."
+        )
     rows = Pairs.aligned(one.n)
     compared = [
-        ModelPairs(run, metric, ScoredPairs(Positions(one.n), expected, pair_similarities(one, two, rows, metric)))
+        ModelPairs(
+            run,
+            metric,
+            ScoredPairs(Positions(one.n), expected, pair_similarities(one, two, rows, metric)),
+        )
         for metric in metrics
     ]
     return PairInputs(compared, {}, [], _sources({"left": place, "right": right, "scores": scores}))
@@ -125,10 +176,14 @@ def _numbers(place: str) -> Floats:
 
 
 def _names(places: Sequence[str]) -> dict[str, str]:
-    """Places by name: NAME=PLACE, else the file's stem with the column, with the parent folder where two are equal."""
+    """Places by name: NAME=PLACE, else the file's stem with the column, with the parent folder
+    where two are equal.
+    """
     given = [("", text) if Path(text).exists() else split_name(text) for text in places]
     found = [(name, *split_part(place)) for name, place in given]
-    stems = [name or ":".join(filter(None, (Source(path).stem, part))) for name, path, part in found]
+    stems = [
+        name or ":".join(filter(None, (Source(path).stem, part))) for name, path, part in found
+    ]
     names = [
         f"{Path(path).parent.name}/{stem}" if stems.count(stem) > 1 and not name else stem
         for stem, (name, path, _) in zip(stems, found, strict=True)

@@ -31,10 +31,20 @@ _CLASSES = """
 """
 
 
-def _add(name: str, text: str, source: str, better: Better = "higher", *, example: str, labels: str = "") -> CollectionFigure:
+def _add(
+    name: str, text: str, source: str, better: Better = "higher", *, example: str, labels: str = ""
+) -> CollectionFigure:
     """A figure of pairs. labels: that of sentence-transformers, with `*` for the similarity."""
     aliases = " ".join(labels.replace("*", each) for each in _SIMILARITIES)
-    return add_figure(name, text, source=source, better=better, printed_by=("pairs",), aliases=aliases, example=example)
+    return add_figure(
+        name,
+        text,
+        source=source,
+        better=better,
+        printed_by=("pairs",),
+        aliases=aliases,
+        example=example,
+    )
 
 
 CORRELATIONS = (
@@ -72,7 +82,9 @@ ERRORS = (
         "mean of (similarity - target)²",
         "rankwell",
         "lower",
-        example=_ERROR.format(call="float(((similarities - targets) ** 2).mean())", value="0.15625"),
+        example=_ERROR.format(
+            call="float(((similarities - targets) ** 2).mean())", value="0.15625"
+        ),
     ),
     _add(
         "MAE(fit='affine')",
@@ -85,7 +97,8 @@ ERRORS = (
 CLASSES = (
     _add(
         "AP",
-        "of targets 0 and 1, the sum of the precision at each similarity times the recall that it adds",
+        "of targets 0 and 1, the sum of the precision at each similarity times the recall "
+        "that it adds",
         "scikit-learn",
         labels="*_ap",
         example=_CLASSES.format(name="ap", value="0.8333"),

@@ -1,7 +1,16 @@
-"""Evaluate the citations of generated statements against given entailments: citation recall and precision, as in ALCE."""
+"""Evaluate the citations of generated statements against given entailments: citation recall and
+precision, as in ALCE.
+"""
 
 from rankwell.errors import BadUsage
-from rankwell.report.present import FolderOption, FormatOption, InputPlace, Output, PerQueryOption, present
+from rankwell.report.present import (
+    FolderOption,
+    FormatOption,
+    InputPlace,
+    Output,
+    PerQueryOption,
+    present,
+)
 from rankwell.tasks.rag.evaluation import evaluate_citations
 from rankwell.tasks.rag.options import CitationOptions
 
@@ -10,13 +19,15 @@ def citations(
     *supports: InputPlace,
     options: CitationOptions,
     per_query: PerQueryOption = False,
-    format: FormatOption = "table",  # noqa: A002
+    format: FormatOption = "table",
     output: FolderOption = None,
 ) -> Output:
-    """Evaluate the citations of generated statements against given entailments: citation recall and precision, as in ALCE.
+    """Evaluate the citations of generated statements against given entailments: citation recall and
+    precision, as in ALCE.
 
-    A JSON object per judged set of citations: {"id": "q1", "statement": "s1", "citations": ["a", "b"], "entailed": true}. A set
-    that decides a measure and is not judged is an error. docs/rag.md explains it.
+    A JSON object per judged set of citations: {"id": "q1", "statement": "s1", "citations": ["a",
+    "b"], "entailed": true}. A set that decides a measure and is not judged is an error. docs/rag.md
+    explains it.
 
     Parameters
     ----------

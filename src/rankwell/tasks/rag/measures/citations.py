@@ -1,4 +1,6 @@
-"""Citations of generated statements: whether what is cited entails them, and whether each citation is needed."""
+"""Citations of generated statements: whether what is cited entails them, and whether each citation
+is needed.
+"""
 
 import numpy as np
 
@@ -6,20 +8,28 @@ from rankwell.core.registry import measure
 from rankwell.core.tables import Floats
 from rankwell.tasks.rag.citations import CitedStatements
 
-_ALCE = "Gao, Yen, Yu and Chen 2023, Enabling large language models to generate text with citations, section 4; ALCE 246c476"
+_ALCE = (
+    "Gao, Yen, Yu and Chen 2023, Enabling large language models to generate text with "
+    "citations, section 4; ALCE 246c476"
+)
 _FURTHER = {"unjudged tail": "every further statement has to be supported as well"}
 
 
 @measure("CitationR", source=_ALCE, aliases="citation_rec", exempt=_FURTHER)
 def citation_recall(view: CitedStatements) -> Floats:
-    """The share of the statements of an answer that are entailed by all that they cite; one that cites nothing is not.
+    """The share of the statements of an answer that are entailed by all that they cite; one that
+    cites nothing is not.
 
     >>> from rankwell.tasks.rag.citations import CitedStatements, Statement
     >>> one = Statement("s1", frozenset("a"), {frozenset("a"): True})
-    >>> citation_recall(CitedStatements(("q",), ((one, Statement("s2", frozenset(), {})),))).tolist()
+    >>> citation_recall(
+    ...     CitedStatements(("q",), ((one, Statement("s2", frozenset(), {})),))
+    ... ).tolist()
     [0.5]
     """
-    shares = [sum(each.is_supported for each in own) / len(own) if own else 0.0 for own in view.statements]
+    shares = [
+        sum(each.is_supported for each in own) / len(own) if own else 0.0 for own in view.statements
+    ]
     return np.array(shares, dtype=np.float64)
 
 
@@ -27,12 +37,14 @@ def citation_recall(view: CitedStatements) -> Floats:
 def citation_precision(view: CitedStatements) -> Floats:
     """The share of the citations of an answer that support their statements; 0 without citations.
 
-    A citation does where all citations of its statement entail it, and it either entails the statement by itself or the others do
-    not without it.
+    A citation does where all citations of its statement entail it, and it either entails the
+    statement by itself or the others do not without it.
 
     >>> from rankwell.tasks.rag.citations import CitedStatements, Statement
     >>> a, b, both = frozenset("a"), frozenset("b"), frozenset("ab")
-    >>> citation_precision(CitedStatements(("q",), ((Statement("s", both, {both: True, a: True, b: False}),),))).tolist()
+    >>> citation_precision(
+    ...     CitedStatements(("q",), ((Statement("s", both, {both: True, a: True, b: False}),),))
+    ... ).tolist()
     [0.5]
     """
     values: list[float] = []

@@ -1,4 +1,6 @@
-"""Retrieved contexts against reference contexts: what holds what, or similarities of texts, as in RAGAS without a model."""
+"""Retrieved contexts against reference contexts: what holds what, or similarities of texts, as in
+RAGAS without a model.
+"""
 
 from collections.abc import Callable, Iterator
 from typing import Literal
@@ -9,23 +11,37 @@ from rankwell.core.registry import measure
 from rankwell.core.tables import Bools, Floats
 from rankwell.errors import BadUsage, flag
 from rankwell.media.similarity import TextSimilarity, similarity_of
-from rankwell.tasks.rag.passages import DocumentPassage, RetrievedPassages, are_nested, folded, holds
+from rankwell.tasks.rag.passages import (
+    DocumentPassage,
+    RetrievedPassages,
+    are_nested,
+    folded,
+    holds,
+)
 
 ContextMatch = Literal["containment", TextSimilarity]
 
-_RAGAS = "Es and others 2024, RAGAS: Automated evaluation of retrieval augmented generation; ragas 0.4.0"
+_RAGAS = (
+    "Es and others 2024, RAGAS: Automated evaluation of retrieval augmented generation; ragas 0.4.0"
+)
 DEFAULT_THRESHOLD = 0.5
 
 
 def _text(passage: DocumentPassage) -> str:
     if passage.text is None:
         what = f"the text of {passage.document!r} from {passage.start} to {passage.end} is unknown"
-        raise BadUsage(f"{what}; give it as text, or the text of the document by {flag('--documents')}.")
+        raise BadUsage(
+            f"{what}; give it as text, or the text of the document by {flag('--documents')}."
+        )
     return passage.text
 
 
-def _texts(view: RetrievedPassages, k: int | None, read: Callable[[str], str] = str) -> Iterator[tuple[list[str], list[str]]]:
-    """The texts, as `read` gives them, of each question's gold passages and of its first k chunks."""
+def _texts(
+    view: RetrievedPassages, k: int | None, read: Callable[[str], str] = str
+) -> Iterator[tuple[list[str], list[str]]]:
+    """The texts, as `read` gives them, of each question's gold passages and of its first k
+    chunks.
+    """
     for gold, chunks in zip(view.gold, view.chunks, strict=True):
         yield [read(_text(each)) for each in gold], [read(_text(each)) for each in chunks[:k]]
 
@@ -39,32 +55,45 @@ def _similarities(view: RetrievedPassages, k: int | None, name: TextSimilarity) 
 
 
 def _threshold(similarity: ContextMatch, value: float | None) -> float:
-    """The threshold of a similarity. Raises BadUsage for one that nothing or everything meets, or that containment has not."""
+    """The threshold of a similarity. Raises BadUsage for one that nothing or everything meets, or
+    that containment has not.
+    """
     if similarity == "containment" and value is not None:
         raise BadUsage(
-            f"threshold={value:g} is unused by containment; leave it out, or name a similarity, as similarity='words'."
+            f"threshold={value:g} is unused by containment; leave it out, or name a "
+            "similarity, as similarity='words'."
         )
     if value is not None and not 0 < value <= 1:
         raise BadUsage(f"threshold={value:g}; expected a number above 0 and at most 1.")
     return DEFAULT_THRESHOLD if value is None else value
 
 
-def _hits(view: RetrievedPassages, k: int | None, similarity: ContextMatch, threshold: float) -> Iterator[Bools]:
+def _hits(
+    view: RetrievedPassages, k: int | None, similarity: ContextMatch, threshold: float
+) -> Iterator[Bools]:
     """(chunks,) whether each chunk of a question counts."""
     if similarity == "containment":
         for gold, chunks in _texts(view, k, folded):
-            yield np.array([any(are_nested(chunk, each) for each in gold) for chunk in chunks], dtype=np.bool_)
+            yield np.array(
+                [any(are_nested(chunk, each) for each in gold) for chunk in chunks], dtype=np.bool_
+            )
         return
     for similarities in _similarities(view, k, similarity):
         yield similarities.max(axis=1, initial=-np.inf) >= threshold
 
 
-def _found(view: RetrievedPassages, k: int | None, similarity: ContextMatch, threshold: float) -> Iterator[Bools]:
+def _found(
+    view: RetrievedPassages, k: int | None, similarity: ContextMatch, threshold: float
+) -> Iterator[Bools]:
     """(gold passages,) whether each gold passage of a question is found."""
     if similarity == "containment":
         for gold, chunks in _texts(view, k, folded):
             yield np.array(
-                [any(holds(chunk, each) for chunk in chunks) or (each != "" and _is_covered(each, chunks)) for each in gold],
+                [
+                    any(holds(chunk, each) for chunk in chunks)
+                    or (each != "" and _is_covered(each, chunks))
+                    for each in gold
+                ],
                 dtype=np.bool_,
             )
         return
@@ -83,19 +112,33 @@ def _is_covered(passage: str, chunks: list[str]) -> bool:
     return all(covered)
 
 
-@measure("ContextP", source=_RAGAS, aliases="non_llm_context_precision_with_reference(similarity='levenshtein')")
+@measure(
+    "ContextP",
+    source=_RAGAS,
+    aliases="non_llm_context_precision_with_reference(similarity='levenshtein')",
+)
 def context_precision(
-    view: RetrievedPassages, *, k: int | None = None, similarity: ContextMatch = "containment", threshold: float | None = None
+    view: RetrievedPassages,
+    *,
+    k: int | None = None,
+    similarity: ContextMatch = "containment",
+    threshold: float | None = None,
 ) -> Floats:
-    """The mean precision at those of the first `k` chunks that hold a gold passage or are a part of one; 0 without one.
+    """The mean precision at those of the first `k` chunks that hold a gold passage or are a part of
+    one; 0 without one.
 
-    An average precision over the chunks that were retrieved: gold passages that are in no chunk cost nothing.
-    similarity: containment, whatever the white space and the normal form of Unicode; or levenshtein, hamming, jaro, jaro-winkler
-    (rapidfuzz, 1 less the normalised distance) or words (F1 of the words), by which a chunk counts whose best similarity to a
-    gold passage is `threshold` (0.5) or more, for paraphrases.
+    An average precision over the chunks that were retrieved: gold passages that are in no chunk
+    cost nothing.
+    similarity: containment, whatever the white space and the normal form of Unicode; or
+    levenshtein, hamming, jaro, jaro-winkler (rapidfuzz, 1 less the normalised distance) or words
+    (F1 of the words), by which a chunk counts whose best similarity to a gold passage is
+    `threshold` (0.5) or more, for paraphrases.
 
     >>> from rankwell.tasks.rag.passages import DocumentPassage as Passage, RetrievedPassages
-    >>> gold, chunks = (Passage(None, text="a red car"),), (Passage(None, text="rain"), Passage(None, text="See a red  car."))
+    >>> gold, chunks = (
+    ...     (Passage(None, text="a red car"),),
+    ...     (Passage(None, text="rain"), Passage(None, text="See a red  car.")),
+    ... )
     >>> context_precision(RetrievedPassages(("q",), (gold,), (chunks,))).tolist()
     [0.5]
     """
@@ -108,18 +151,27 @@ def context_precision(
 
 @measure("ContextR", source=_RAGAS, aliases="non_llm_context_recall(similarity='levenshtein')")
 def context_recall(
-    view: RetrievedPassages, *, k: int | None = None, similarity: ContextMatch = "containment", threshold: float | None = None
+    view: RetrievedPassages,
+    *,
+    k: int | None = None,
+    similarity: ContextMatch = "containment",
+    threshold: float | None = None,
 ) -> Floats:
-    """The share of the gold passages that are wholly in one of the first `k` chunks, or in several that are parts of them.
+    """The share of the gold passages that are wholly in one of the first `k` chunks, or in several
+    that are parts of them.
 
-    similarity: as for `ContextP`; by another than containment a passage is found whose best similarity to a chunk is above
-    `threshold` (0.5): above, not at it, as in RAGAS.
+    similarity: as for `ContextP`; by another than containment a passage is found whose best
+    similarity to a chunk is above `threshold` (0.5): above, not at it, as in RAGAS.
 
     >>> from rankwell.tasks.rag.passages import DocumentPassage as Passage, RetrievedPassages
     >>> gold = Passage(None, text="a red car"), Passage(None, text="rain")
-    >>> context_recall(RetrievedPassages(("q",), (gold,), ((Passage(None, text="See a red  car."),),))).tolist()
+    >>> context_recall(
+    ...     RetrievedPassages(("q",), (gold,), ((Passage(None, text="See a red  car."),),))
+    ... ).tolist()
     [0.5]
     """
     limit = _threshold(similarity, threshold)
-    values = [float(found.mean()) if len(found) else 0.0 for found in _found(view, k, similarity, limit)]
+    values = [
+        float(found.mean()) if len(found) else 0.0 for found in _found(view, k, similarity, limit)
+    ]
     return np.array(values, dtype=np.float64)

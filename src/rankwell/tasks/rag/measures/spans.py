@@ -8,12 +8,22 @@ import numpy as np
 from rankwell.core.registry import measure
 from rankwell.core.tables import Floats
 from rankwell.errors import BadUsage, flag
-from rankwell.tasks.rag.passages import DocumentPassage, RetrievedPassages, Span, merged, shared, size
+from rankwell.tasks.rag.passages import (
+    DocumentPassage,
+    RetrievedPassages,
+    Span,
+    merged,
+    shared,
+    size,
+)
 from rankwell.tasks.rag.tokens import Unit
 
 Rule = Literal["set", "chunking_evaluation"]
 
-_SOURCE = "Smith and Troynikov 2024, Evaluating chunking strategies for retrieval; chunking_evaluation d451fc4"
+_SOURCE = (
+    "Smith and Troynikov 2024, Evaluating chunking strategies for retrieval; "
+    "chunking_evaluation d451fc4"
+)
 _LONGER = {"unjudged tail": "every further chunk is text that was retrieved"}
 _ANY_LIST = {"empty": "a property of the chunks of the collection, not of the list"}
 _MOST = 20
@@ -32,7 +42,10 @@ class _Sizes(NamedTuple):
 def _sizes(view: RetrievedPassages, k: int | None, unit: Unit, rule: Rule) -> list[_Sizes]:
     if rule == "chunking_evaluation":
         if unit != "characters":
-            raise BadUsage(f"rule='chunking_evaluation' counts characters, not {unit}; leave one of the two out.")
+            raise BadUsage(
+                f"rule='chunking_evaluation' counts characters, not {unit}; leave one of the "
+                "two out."
+            )
         return [_published(view, place, k) for place in range(len(view.queries))]
     found: list[_Sizes] = []
     for gold, chunks in zip(view.gold, view.chunks, strict=True):
@@ -48,10 +61,15 @@ def _shared(one: Mapping[str, Sequence[Span]], other: Mapping[str, Sequence[Span
 
 
 def _published(view: RetrievedPassages, place: int, k: int | None) -> _Sizes:
-    """The sizes as in base_evaluation.py: overlapping chunks, overlapping gold, and chunks of other documents count in full."""
+    """The sizes as in base_evaluation.py: overlapping chunks, overlapping gold, and chunks of other
+    documents count in full.
+    """
     gold, document = _gold_of(view, place)
     if k is None:
-        k = min(len(_bearing(view, gold, document, touching=True, otherwise=", or give a cut-off")), _MOST)
+        k = min(
+            len(_bearing(view, gold, document, touching=True, otherwise=", or give a cut-off")),
+            _MOST,
+        )
     taken = view.chunks[place][:k]
     view.spans(taken, "characters")
     own = merged(each.span for each in taken if each.document == document)
@@ -67,40 +85,68 @@ def _gold_of(view: RetrievedPassages, place: int) -> tuple[list[Span], str]:
     documents = list(view.spans(gold, "characters"))
     if len(documents) > 1:
         what = f"question {view.queries[place]!r} has gold passages in {len(documents)} documents"
-        raise BadUsage(f"{what}; chunking_evaluation expects them in one. Leave rule='chunking_evaluation' out.")
+        raise BadUsage(
+            f"{what}; chunking_evaluation expects them in one. Leave "
+            "rule='chunking_evaluation' out."
+        )
     return [each.span for each in gold], documents[0] if documents else ""
 
 
 def _bearing(
-    view: RetrievedPassages, gold: Sequence[Span], document: str, *, touching: bool, otherwise: str = ""
+    view: RetrievedPassages,
+    gold: Sequence[Span],
+    document: str,
+    *,
+    touching: bool,
+    otherwise: str = "",
 ) -> list[DocumentPassage]:
-    """The chunks of the collection that hold gold text, or touch it. otherwise: what else can be done where none are known."""
+    """The chunks of the collection that hold gold text, or touch it. otherwise: what else can be
+    done where none are known.
+    """
     if not view.every_chunk:
         what = "chunks that hold gold text are counted among all chunks"
-        raise BadUsage(f"{what}; name their file by {flag('--chunks', name='every_chunk')}{otherwise}.")
+        raise BadUsage(
+            f"{what}; name their file by {flag('--chunks', name='every_chunk')}{otherwise}."
+        )
     own = [each for each in view.every_chunk if each.document == document]
-    return [each for each in own if any(max(each.start, start) < min(each.end, end) + touching for start, end in gold)]
+    return [
+        each
+        for each in own
+        if any(max(each.start, start) < min(each.end, end) + touching for start, end in gold)
+    ]
 
 
 def _share(part: Sequence[int], whole: Sequence[int], rule: Rule) -> Floats:
-    """The quotients; 0 where nothing was retrieved, for which chunking_evaluation has no value (NaN)."""
+    """The quotients; 0 where nothing was retrieved, for which chunking_evaluation has no value
+    (NaN).
+    """
     nothing = np.nan if rule == "chunking_evaluation" else 0.0
-    return np.array([one / all_ if all_ else nothing for one, all_ in zip(part, whole, strict=True)], dtype=np.float64)
+    return np.array(
+        [one / all_ if all_ else nothing for one, all_ in zip(part, whole, strict=True)],
+        dtype=np.float64,
+    )
 
 
 @measure("SpanP", source=_SOURCE, exempt=_LONGER)
-def span_precision(view: RetrievedPassages, *, k: int | None = None, unit: Unit = "characters", rule: Rule = "set") -> Floats:
-    """The share of the text of the first `k` chunks that is gold text; text in several chunks counts once.
+def span_precision(
+    view: RetrievedPassages, *, k: int | None = None, unit: Unit = "characters", rule: Rule = "set"
+) -> Floats:
+    """The share of the text of the first `k` chunks that is gold text; text in several chunks
+    counts once.
 
-    unit: `characters`, `words` of the regular expression `\\w+|[^\\w\\s]`, or tokens, `tokenizers:PLACE` or `tiktoken:ENCODING`;
-    any character of a word or token counts as all of it.
-    rule: `chunking_evaluation` counts text in several chunks as often as it was retrieved; without `k` it takes as many chunks as
-    there are that hold gold text or touch it, 20 at most, and a question without any is not counted.
+    unit: `characters`, `words` of the regular expression `\\w+|[^\\w\\s]`, or tokens,
+    `tokenizers:PLACE` or `tiktoken:ENCODING`; any character of a word or token counts as all of it.
+    rule: `chunking_evaluation` counts text in several chunks as often as it was retrieved; without
+    `k` it takes as many chunks as there are that hold gold text or touch it, 20 at most, and a
+    question without any is not counted.
 
     >>> from rankwell.tasks.rag.passages import DocumentPassage as Passage, RetrievedPassages
     >>> chunks = (Passage("doc", 0, 10), Passage("doc", 5, 15))
     >>> view = RetrievedPassages(("q",), ((Passage("doc", 0, 6),),), (chunks,))
-    >>> span_precision(view).tolist(), span_precision(view, k=2, rule="chunking_evaluation").tolist()
+    >>> (
+    ...     span_precision(view).tolist(),
+    ...     span_precision(view, k=2, rule="chunking_evaluation").tolist(),
+    ... )
     ([0.4], [0.3])
     """
     found = _sizes(view, k, unit, rule)
@@ -108,13 +154,18 @@ def span_precision(view: RetrievedPassages, *, k: int | None = None, unit: Unit 
 
 
 @measure("SpanR", source=_SOURCE)
-def span_recall(view: RetrievedPassages, *, k: int | None = None, unit: Unit = "characters", rule: Rule = "set") -> Floats:
+def span_recall(
+    view: RetrievedPassages, *, k: int | None = None, unit: Unit = "characters", rule: Rule = "set"
+) -> Floats:
     """The share of the gold text that is in the first `k` chunks.
 
-    unit, rule: as for `SpanP`; `chunking_evaluation` divides by gold text that is in several passages as often.
+    unit, rule: as for `SpanP`; `chunking_evaluation` divides by gold text that is in several
+    passages as often.
 
     >>> from rankwell.tasks.rag.passages import DocumentPassage as Passage, RetrievedPassages
-    >>> span_recall(RetrievedPassages(("q",), ((Passage("doc", 0, 6),),), ((Passage("doc", 3, 9),),))).tolist()
+    >>> span_recall(
+    ...     RetrievedPassages(("q",), ((Passage("doc", 0, 6),),), ((Passage("doc", 3, 9),),))
+    ... ).tolist()
     [0.5]
     """
     found = _sizes(view, k, unit, rule)
@@ -122,13 +173,17 @@ def span_recall(view: RetrievedPassages, *, k: int | None = None, unit: Unit = "
 
 
 @measure("SpanIoU", source=_SOURCE, aliases="span_iou", exempt=_LONGER)
-def span_iou(view: RetrievedPassages, *, k: int | None = None, unit: Unit = "characters", rule: Rule = "set") -> Floats:
+def span_iou(
+    view: RetrievedPassages, *, k: int | None = None, unit: Unit = "characters", rule: Rule = "set"
+) -> Floats:
     """The text that is gold and in the first `k` chunks, over the text that is either.
 
     unit, rule: as for `SpanP`.
 
     >>> from rankwell.tasks.rag.passages import DocumentPassage as Passage, RetrievedPassages
-    >>> span_iou(RetrievedPassages(("q",), ((Passage("doc", 0, 6),),), ((Passage("doc", 3, 9),),))).tolist()
+    >>> span_iou(
+    ...     RetrievedPassages(("q",), ((Passage("doc", 0, 6),),), ((Passage("doc", 3, 9),),))
+    ... ).tolist()
     [0.3333333333333333]
     """
     found = _sizes(view, k, unit, rule)
@@ -137,20 +192,26 @@ def span_iou(view: RetrievedPassages, *, k: int | None = None, unit: Unit = "cha
 
 @measure("SpanPOmega", source=_SOURCE, exempt=_ANY_LIST)
 def span_precision_omega(view: RetrievedPassages, *, rule: Rule = "set") -> Floats:
-    """The IoU of all chunks of the collection that hold gold text: the precision of a retriever that misses none of it.
+    """The IoU of all chunks of the collection that hold gold text: the precision of a retriever
+    that misses none of it.
 
-    rule: `chunking_evaluation` takes chunks that only touch gold text, too. Needs all chunks (`--chunks`), and gold passages of a
-    question in one document.
+    rule: `chunking_evaluation` takes chunks that only touch gold text, too. Needs all chunks
+    (`--chunks`), and gold passages of a question in one document.
 
     >>> from rankwell.tasks.rag.passages import DocumentPassage as Passage, RetrievedPassages
     >>> every = (Passage("doc", 0, 10), Passage("doc", 10, 20))
-    >>> span_precision_omega(RetrievedPassages(("q",), ((Passage("doc", 0, 5),),), ((),), every_chunk=every)).tolist()
+    >>> span_precision_omega(
+    ...     RetrievedPassages(("q",), ((Passage("doc", 0, 5),),), ((),), every_chunk=every)
+    ... ).tolist()
     [0.5]
     """
     values: list[float] = []
     for place in range(len(view.queries)):
         gold, document = _gold_of(view, place)
-        bearing = merged(each.span for each in _bearing(view, gold, document, touching=rule == "chunking_evaluation"))
+        bearing = merged(
+            each.span
+            for each in _bearing(view, gold, document, touching=rule == "chunking_evaluation")
+        )
         either = size(merged([*bearing, *gold]))
         values.append(shared(merged(gold), bearing) / either if either else 0.0)
     return np.array(values, dtype=np.float64)

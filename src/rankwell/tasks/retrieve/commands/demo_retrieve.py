@@ -1,4 +1,6 @@
-"""Tune a live search engine with nothing to download: BM25's k1 and b, and the gain that is left on other questions."""
+"""Tune a live search engine with nothing to download: BM25's k1 and b, and the gain that is left on
+other questions.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -24,8 +26,11 @@ _ENGINE, _DEPTH, _ROUNDS = "sqlite-fts5", 100, 2
 _TITLE = "A search engine, tuned: BM25's k1 and b"
 
 
-def retrieve(*, output: FolderPath = Path("rankwell-demo-retrieve"), seed: int = 0, progress: Progress = None) -> Output:
-    """Tune a live search engine with nothing to download: BM25's k1 and b, and the gain that is left on other questions.
+def retrieve(
+    *, output: FolderPath = Path("rankwell-demo-retrieve"), seed: int = 0, progress: Progress = None
+) -> Output:
+    """Tune a live search engine with nothing to download: BM25's k1 and b, and the gain that is
+    left on other questions.
 
     Parameters
     ----------
@@ -51,13 +56,17 @@ def retrieve(*, output: FolderPath = Path("rankwell-demo-retrieve"), seed: int =
         write(result, measured, results)
         write_report([results], results / NAME, documents=documents, title=_TITLE, seed=seed)
     begin = (
-        f"{len(read_needs())} questions about the Python standard library, asked of SQLite's full-text search at "
-        f"{len(result.tables['settings'])} settings of BM25: k1 (how\nsoon a repeated word counts no more) and b (how much long "
+        f"{len(read_needs())} questions about the Python standard library, asked of SQLite's "
+        "full-text search at "
+        f"{len(result.tables['settings'])} settings of BM25: k1 (how\nsoon a repeated word "
+        "counts no more) and b (how much long "
         "documents are held back). Its own are k1 = 1.2, b = 0.75.\n"
     )
     middle = (
-        "The gain of the best setting over SQLite's own. The apparent one is measured on the questions that chose the setting, "
-        "and flatters;\nout of fold, each tenth of the questions is measured at the setting that the others chose:\n"
+        "The gain of the best setting over SQLite's own. The apparent one is measured on the "
+        "questions that chose the setting, "
+        "and flatters;\nout of fold, each tenth of the questions is measured at the setting "
+        "that the others chose:\n"
     )
     flags = " ".join(f"--sweep {each}" for each in SWEEP)
     inputs = typed(_ENGINE, "--items", documents, "--queries", queries, "--qrels", qrels)
@@ -66,27 +75,51 @@ def retrieve(*, output: FolderPath = Path("rankwell-demo-retrieve"), seed: int =
         f"    -m '{' '.join(MEASURES)}' -k {_DEPTH} {flags} --rounds {_ROUNDS}\n"
     )
     gains = render_rows([_gain_cells(each) for each in result.tables["gain"]])
-    parts = [prose(begin), render(result, "table"), prose(middle), f"{gains.rstrip()}\n", prose(end), page_lines(results)]
+    parts = [
+        prose(begin),
+        render(result, "table"),
+        prose(middle),
+        f"{gains.rstrip()}\n",
+        prose(end),
+        page_lines(results),
+    ]
     return Output(text="\n".join(parts), notes=tuple(result.notes))
 
 
 def _gain_cells(gain: Any) -> dict[str, Any]:
     """The row of a gain as it is printed."""
-    apparent, left = (PrintedFigure(figure(gain[name], "share", signed=True)) for name in ("apparent", "out_of_fold"))
+    apparent, left = (
+        PrintedFigure(figure(gain[name], "share", signed=True))
+        for name in ("apparent", "out_of_fold")
+    )
     ends = [figure(gain[name], "share", signed=True) for name in ("ci_low", "ci_high")]
     interval = f"[{ends[0]}, {ends[1]}]"
-    return {"measure": gain["measure"], "best": gain["best"], "apparent": apparent, "out of fold": left, "95 %": interval}
+    return {
+        "measure": gain["measure"],
+        "best": gain["best"],
+        "apparent": apparent,
+        "out of fold": left,
+        "95 %": interval,
+    }
 
 
 @keeping()
 def prepare(folder: Path) -> tuple[Path, Path, Path]:
-    """Writes the documents, the questions and the judgments, without those of modules that this Python lacks."""
+    """Writes the documents, the questions and the judgments, without those of modules that this
+    Python lacks.
+    """
     entries = python_docs.modules()
     present = {entry.id for entry in entries}
     folder.mkdir(parents=True, exist_ok=True)
     paths = folder / "documents.tsv", folder / "queries.tsv", folder / "qrels.txt"
     texts = [f"{entry.id}\t{' '.join(f'{entry.title} {entry.text}'.split())}" for entry in entries]
-    judged = [f"{need} 0 {module} {grade}" for need, module, grade in read_judgments() if module in present]
-    for path, lines in zip(paths, (texts, ["\t".join(need) for need in read_needs()], judged), strict=True):
+    judged = [
+        f"{need} 0 {module} {grade}"
+        for need, module, grade in read_judgments()
+        if module in present
+    ]
+    for path, lines in zip(
+        paths, (texts, ["\t".join(need) for need in read_needs()], judged), strict=True
+    ):
         write_text(path, "".join(f"{line}\n" for line in lines))
     return paths

@@ -1,4 +1,6 @@
-"""Ask a search engine, and judge it: quality, recall against exact search, latency, throughput, index time and size."""
+"""Ask a search engine, and judge it: quality, recall against exact search, latency, throughput,
+index time and size.
+"""
 
 import re
 import sys
@@ -13,7 +15,14 @@ from rankwell.errors import BadUsage, RankwellError, typed
 from rankwell.evaluation.results import Results
 from rankwell.report.drafts import drafting, refuse_unclaimed
 from rankwell.report.folder import write_result
-from rankwell.report.present import Aside, FolderOption, FormatOption, Output, PerQueryOption, Progress
+from rankwell.report.present import (
+    Aside,
+    FolderOption,
+    FormatOption,
+    Output,
+    PerQueryOption,
+    Progress,
+)
 from rankwell.report.rules import rules_line
 from rankwell.tasks.retrieve.evaluation import retrieve_into
 from rankwell.tasks.retrieve.journal import NAME
@@ -31,25 +40,29 @@ def retrieve(
     *,
     options: RetrieveOptions,
     per_query: PerQueryOption = False,
-    format: FormatOption = "table",  # noqa: A002
+    format: FormatOption = "table",
     output: FolderOption = None,
     progress: Progress = None,
 ) -> Output:
-    """Ask a search engine, and judge it: quality, recall against exact search, latency, throughput, index time and size.
+    """Ask a search engine, and judge it: quality, recall against exact search, latency, throughput,
+    index time and size.
 
-    Every query is asked at every setting, several rounds, interleaved. A query that fails fails the call, which then gives no
-    figure; with -o the same call asks only the rest. docs/retrieve.md says what each time means.
+    Every query is asked at every setting, several rounds, interleaved. A query that fails fails the
+    call, which then gives no figure; with -o the same call asks only the rest. docs/retrieve.md
+    says what each time means.
 
     Parameters
     ----------
     engine
-        A name of `rankwell engines`, an address (postgresql://…, http://…), NAME:ADDRESS, FILE.toml of a request, or
+        A name of `rankwell engines`, an address (postgresql://…, http://…), NAME:ADDRESS, FILE.toml
+        of a request, or
         your own, ./FILE.py:OBJECT.
     per_query
-        One row per query: beside the summary, or instead of it where the format holds one table (csv, tsv, jsonl).
+        One row per query: beside the summary, or instead of it where the format holds one table
+        (csv, tsv, jsonl).
     output
-        Folder for summary.csv, summary.json, per_query.parquet, details.parquet, run.parquet, timings.parquet, engine.json,
-        manifest.json and charts.
+        Folder for summary.csv, summary.json, per_query.parquet, details.parquet, run.parquet,
+        timings.parquet, engine.json, manifest.json and charts.
     """
     if output is not None:
         refuse_unclaimed(output, (NAME,))
@@ -65,13 +78,22 @@ def retrieve(
         journal.remove()
     notes = [] if format == "json" else [*result.notes, *result.interval_notes]
     if output is not None:
-        notes.append(Aside(f"wrote {output}/; for its HTML page: {typed('rankwell', 'report', output)}"))
+        notes.append(
+            Aside(f"wrote {output}/; for its HTML page: {typed('rankwell', 'report', output)}")
+        )
     return Output(text=render(result, format, per_query=per_query), notes=tuple(notes))
 
 
-def evaluate_cells(calls: Sequence[tuple[Sequence[Any], Mapping[str, Any], Path]], progress: Progress) -> Iterator[str]:
-    """Cells of a bench on one data set: arguments and folder of each; the error of each, "" where its results are written."""
-    own = [RetrieveCall(engine, named.get("options", RetrieveOptions()), folder) for (engine,), named, folder in calls]
+def evaluate_cells(
+    calls: Sequence[tuple[Sequence[Any], Mapping[str, Any], Path]], progress: Progress
+) -> Iterator[str]:
+    """Cells of a bench on one data set: arguments and folder of each; the error of each, "" where
+    its results are written.
+    """
+    own = [
+        RetrieveCall(engine, named.get("options", RetrieveOptions()), folder)
+        for (engine,), named, folder in calls
+    ]
     for call, found in zip(own, ask_together(own, progress), strict=True):
         if not isinstance(found, CallResult):
             yield str(found)
@@ -85,16 +107,37 @@ def evaluate_cells(calls: Sequence[tuple[Sequence[Any], Mapping[str, Any], Path]
             yield ""
 
 
-def render(result: Results, format: report.Format, *, per_query: bool = False) -> str:  # noqa: A002
-    """The settings as a table with a row for each; formats for programs have the rows of the summary."""
+def render(result: Results, format: report.Format, *, per_query: bool = False) -> str:
+    """The settings as a table with a row for each; formats for programs have the rows of the
+    summary.
+    """
     terminal = report.terminal_of(sys.stdout)
     if per_query or format not in ("table", "md"):
-        rows, notes = list(result.per_query()) if per_query else None, [*result.notes, *result.interval_notes]
-        return report.render(result.summary, rows, result.describe(), notes, format, terminal=terminal, tables=result.tables)
-    rows = [{name: _cell(name, value) for name, value in row.items()} for row in result.tables["settings"]]
+        rows, notes = (
+            list(result.per_query()) if per_query else None,
+            [*result.notes, *result.interval_notes],
+        )
+        return report.render(
+            result.summary,
+            rows,
+            result.describe(),
+            notes,
+            format,
+            terminal=terminal,
+            tables=result.tables,
+        )
+    rows = [
+        {name: _cell(name, value) for name, value in row.items()}
+        for row in result.tables["settings"]
+    ]
     table = report.render_rows(rows, format, terminal=terminal)
-    verdicts = [report.folded(report.visible(row["text"]), terminal) for row in result.tables.get("verdicts", ())]
-    return "\n\n".join([*verdicts, table.rstrip(), f"{report.folded(rules_line(result.describe()), terminal)}\n"])
+    verdicts = [
+        report.folded(report.visible(row["text"]), terminal)
+        for row in result.tables.get("verdicts", ())
+    ]
+    return "\n\n".join(
+        [*verdicts, table.rstrip(), f"{report.folded(rules_line(result.describe()), terminal)}\n"]
+    )
 
 
 def _cell(name: str, value: Any) -> Any:
@@ -110,4 +153,6 @@ def write(result: Results, measured: Measurement, folder: Path) -> list[Path]:
     if not result.values:
         raise BadUsage("there is nothing to write: no query was asked.")
     with drafting(folder, result.sources.values(), growing=(NAME,)) as draft:
-        return write_result(result, folder, others=write_records(measured, draft), tables=result.tables)
+        return write_result(
+            result, folder, others=write_records(measured, draft), tables=result.tables
+        )

@@ -8,7 +8,8 @@ _COSTS: Mapping[str, str] = {
     "p50": "median of the times of all requests after the first round",
     "p95": "time that 95 % of all requests after the first round do not exceed",
     "p99": "time that 99 % of all requests after the first round do not exceed",
-    "first p50": "median of the times of the first round, in which every query is new to the engine",
+    "first p50": "median of the times of the first round, in which every query is new to the "
+    "engine",
     "first request": "longest time of the first request of a session, before it is warm",
     "encoding": "median of the times to encode the text of a query, which are in no percentile",
     "throughput": "answers a second, of all clients together",
@@ -19,7 +20,12 @@ _COSTS: Mapping[str, str] = {
 }
 
 for name, text in _COSTS.items():
-    add_figure(name, text, better="higher" if name == "throughput" else "lower", printed_by=("retrieve",))
-for name, further in {"Recall": "; items as near as the last count", "Recall(by='ids')": ""}.items():
+    add_figure(
+        name, text, better="higher" if name == "throughput" else "lower", printed_by=("retrieve",)
+    )
+for name, further in {
+    "Recall": "; items as near as the last count",
+    "Recall(by='ids')": "",
+}.items():
     what = f"share of the exact results that were returned{further}"
     add_figure(name, what, printed_by=("retrieve",))

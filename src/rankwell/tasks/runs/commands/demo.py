@@ -1,4 +1,6 @@
-"""Run a real retrieval experiment with nothing to download: two searches of the standard library's documentation, compared."""
+"""Run a real retrieval experiment with nothing to download: two searches of the standard library's
+documentation, compared.
+"""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -27,8 +29,11 @@ _SHOWN = ("measure", "role", "difference", "interval", "p", "won/tied/lost")
 MEASURES = ("nDCG@10", "AP", "RR", "P@5", "R@100", "Judged@5")
 
 
-def demo(*, output: FolderPath = Path("rankwell-demo"), seed: int = 0, progress: Progress = None) -> Output:
-    """Run a real retrieval experiment with nothing to download: two searches of the standard library's documentation, compared.
+def demo(
+    *, output: FolderPath = Path("rankwell-demo"), seed: int = 0, progress: Progress = None
+) -> Output:
+    """Run a real retrieval experiment with nothing to download: two searches of the standard
+    library's documentation, compared.
 
     Parameters
     ----------
@@ -38,27 +43,49 @@ def demo(*, output: FolderPath = Path("rankwell-demo"), seed: int = 0, progress:
         Seed of the bootstrap.
     """
     with holding(output):
-        searching = None if progress is None else lambda done, total: progress("searching", done, total)
+        searching = (
+            None if progress is None else lambda done, total: progress("searching", done, total)
+        )
         made = prepare(output, progress=searching)
         runs = list(made.runs)
-        result = evaluate(made.qrels, runs, MEASURES, seed=seed, details=True, texts=made.queries, progress=progress)
+        result = evaluate(
+            made.qrels,
+            runs,
+            MEASURES,
+            seed=seed,
+            details=True,
+            texts=made.queries,
+            progress=progress,
+        )
         results = output / "results"
         write(result, results)
-        write_report([results], results / NAME, documents=str(made.documents), title=_TITLE, seed=seed)
+        write_report(
+            [results], results / NAME, documents=str(made.documents), title=_TITLE, seed=seed
+        )
     begin = (
-        f"{len(read_needs())} questions about the Python standard library, two systems: BM25 over first_sentences (the name of\n"
+        f"{len(read_needs())} questions about the Python standard library, two systems: BM25 "
+        "over first_sentences (the name of\n"
         "a module and its first sentence only) and over whole_docs (its whole text).\n"
     )
     end = (
-        f"The judgments, the runs and the results are in {output}/. The first table again, from the files:\n\n"
+        f"The judgments, the runs and the results are in {output}/. The first table again, "
+        "from the files:\n\n"
         f"  rankwell evaluate {typed(made.qrels, *made.runs[:2])} -m '{' '.join(MEASURES)}'\n"
     )
-    parts = [prose(begin), render(result, "table"), difference(result, seed=seed), prose(end), page_lines(results)]
+    parts = [
+        prose(begin),
+        render(result, "table"),
+        difference(result, seed=seed),
+        prose(end),
+        page_lines(results),
+    ]
     return Output(text="\n".join(parts))
 
 
 def difference(result: Results, *, seed: int = 0) -> str:
-    """The comparison of the second run with the first, question by question: its verdict, and a row for each measure tested."""
+    """The comparison of the second run with the first, question by question: its verdict, and a row
+    for each measure tested.
+    """
     found = compare_values(result.values, seed=seed)
     tested = [each for each in found.differences if each["better"] != "neither"]
     rows = [{name: row[name] for name in _SHOWN} for row in shown_differences(tested)]
@@ -66,7 +93,9 @@ def difference(result: Results, *, seed: int = 0) -> str:
 
 
 class RunDemoFiles(NamedTuple):
-    """The files of the experiment: TREC judgments, the questions and documents as tables, and one run per system."""
+    """The files of the experiment: TREC judgments, the questions and documents as tables, and one
+    run per system.
+    """
 
     qrels: Path
     queries: Path
@@ -76,29 +105,51 @@ class RunDemoFiles(NamedTuple):
 
 @keeping()
 def prepare(folder: Path, *, progress: Callable[[int, int], None] | None = None) -> RunDemoFiles:
-    """Runs both systems over all questions and writes the experiment, without judgments of modules that this Python lacks."""
+    """Runs both systems over all questions and writes the experiment, without judgments of modules
+    that this Python lacks.
+    """
     entries = python_docs.modules()
     present = {entry.id for entry in entries}
-    qrels = [f"{need} 0 {module} {grade}" for need, module, grade in read_judgments() if module in present]
+    qrels = [
+        f"{need} 0 {module} {grade}"
+        for need, module, grade in read_judgments()
+        if module in present
+    ]
     folder.mkdir(parents=True, exist_ok=True)
     runs = folder / "first_sentences.run", folder / "whole_docs.run"
-    paths = RunDemoFiles(folder / "qrels.txt", folder / "queries.tsv", folder / "documents.tsv", runs)
+    paths = RunDemoFiles(
+        folder / "qrels.txt", folder / "queries.tsv", folder / "documents.tsv", runs
+    )
     write_text(paths.qrels, _lines(qrels))
     write_text(paths.queries, _lines(["\t".join(need) for need in read_needs()]))
     write_text(paths.documents, _lines([f"{entry.id}\t{entry.title}" for entry in entries]))
-    texts = ([(entry.id, entry.title) for entry in entries], [(entry.id, f"{entry.title}\n\n{entry.text}") for entry in entries])
+    texts = (
+        [(entry.id, entry.title) for entry in entries],
+        [(entry.id, f"{entry.title}\n\n{entry.text}") for entry in entries],
+    )
     for step, (path, documents) in enumerate(zip(paths.runs, texts, strict=True)):
         with SqliteFts(documents) as system:
             write_text(path, _run(system, path.stem, read_needs(), step, progress))
     return paths
 
 
-def _run(system: SqliteFts, tag: str, needs: Sequence[Need], step: int, progress: Callable[[int, int], None] | None) -> str:
-    """The answers of one of two systems as a TREC run: query, Q0, item, rank, score, tag. step: 0 or 1."""
+def _run(
+    system: SqliteFts,
+    tag: str,
+    needs: Sequence[Need],
+    step: int,
+    progress: Callable[[int, int], None] | None,
+) -> str:
+    """The answers of one of two systems as a TREC run: query, Q0, item, rank, score, tag. step: 0
+    or 1.
+    """
     lines: list[str] = []
     for done, need in enumerate(needs, start=1 + step * len(needs)):
         results = system.search(need.text, DEPTH)
-        lines += [f"{need.id} Q0 {item} {rank} {score!r} {tag}" for rank, (item, score) in enumerate(results, start=1)]
+        lines += [
+            f"{need.id} Q0 {item} {rank} {score!r} {tag}"
+            for rank, (item, score) in enumerate(results, start=1)
+        ]
         if progress is not None:
             progress(done, 2 * len(needs))
     return _lines(lines)

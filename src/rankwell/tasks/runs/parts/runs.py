@@ -12,8 +12,22 @@ from rankwell.parts import KINDS, SECOND, Amounts, PartContent, PartInputs, Part
 from rankwell.parts.arrays import PartArrays
 from rankwell.parts.places import WorkPlace, local_file
 from rankwell.parts.plans import read_plan
-from rankwell.tasks.runs.run_plan import RunPlan, Shard, StoredRun, cut_runs, files_of, size_of, source_of
-from rankwell.tasks.runs.stored_hits import StoredShard, read_counts, read_shared, write_shards, write_shared
+from rankwell.tasks.runs.run_plan import (
+    RunPlan,
+    Shard,
+    StoredRun,
+    cut_runs,
+    files_of,
+    size_of,
+    source_of,
+)
+from rankwell.tasks.runs.stored_hits import (
+    StoredShard,
+    read_counts,
+    read_shared,
+    write_shards,
+    write_shared,
+)
 
 
 def _part(inputs: PartInputs, index: int) -> PartContent:
@@ -30,7 +44,9 @@ def _part(inputs: PartInputs, index: int) -> PartContent:
 
 
 def _second(inputs: PartInputs, files: Sequence[Path], place: WorkPlace) -> SecondRound | None:
-    """The counts of queries that several shards have, in those shards; the file of what to count is beside the parts."""
+    """The counts of queries that several shards have, in those shards; the file of what to count is
+    beside the parts.
+    """
     plan = RunPlan(inputs)
     shared = [shared_queries(StoredRun(plan, files, run)) for run in range(len(plan.notes))]
     parts: list[list[list[int | None]]] = [[] for _ in plan.parts]
@@ -54,31 +70,53 @@ class FoundRuns:
     """The hits of runs in files of parts. place: of the first round."""
 
     def __init__(self, plan: RunPlan, files: Sequence[Path], place: WorkPlace) -> None:
-        self._plan, self._files, self._further = plan, files[: len(plan.parts)], files[len(plan.parts) :]
-        self._shared = local_file(read_plan(place.inside(SECOND)).options["shared"]) if self._further else None
+        self._plan, self._files, self._further = (
+            plan,
+            files[: len(plan.parts)],
+            files[len(plan.parts) :],
+        )
+        self._shared = (
+            local_file(read_plan(place.inside(SECOND)).options["shared"]) if self._further else None
+        )
         self.digests: dict[str, str] = {}
         """The digests of files that parts have taken, by the names of the files."""
 
     def _counts(self, run: int) -> Iterator[tuple[int, SharedCounts]]:
         """The counts of a run, each with the place of its shard."""
         for file in self._further:
-            yield from ((shard, counts) for owner, shard, counts in read_counts(file) if owner == run)
+            yield from (
+                (shard, counts) for owner, shard, counts in read_counts(file) if owner == run
+            )
 
     def find(self, name: str, judgments: Judgments) -> FoundHits:
-        """The hits of a run. Raises DuplicateItem for an item that a judged query lists in two shards."""
+        """The hits of a run. Raises DuplicateItem for an item that a judged query lists in two
+        shards.
+        """
         plan, keep = self._plan, self._plan.request.keep
         run = [each for each, *_ in plan.options["runs"]].index(name)
-        own, stored = plan.shards(run), StoredRun(plan, self._files, run, judgments if keep else None)
+        own, stored = (
+            plan.shards(run),
+            StoredRun(plan, self._files, run, judgments if keep else None),
+        )
         shared = shared_queries(()) if self._shared is None else read_shared(self._shared)[run]
         prints = [each.prints for _, each in self._counts(run)]
-        check_prints(shared, prints, judgments, [plan.source(shard) for _, shard in own], plan.entry(run), plan.request)
+        check_prints(
+            shared,
+            prints,
+            judgments,
+            [plan.source(shard) for _, shard in own],
+            plan.entry(run),
+            plan.request,
+        )
         notes, hits = list(plan.notes[run]), None
         for (_, shard), each in zip(own, stored.stored(), strict=True):
             notes += each.notes
             hits = each.hits if len(own) == 1 else None
             self.digests |= {plan.files[shard.file].name: each.digest} if each.digest else {}
         if hits is None:
-            hits = join_hits(stored, shared, self._counts(run), judgments, ties=plan.request.ties, keep=keep)
+            hits = join_hits(
+                stored, shared, self._counts(run), judgments, ties=plan.request.ties, keep=keep
+            )
         file = plan.files[own[0][1].file]
         return FoundHits(hits, file.format, tuple(dict.fromkeys(notes)), source_of(file))
 
@@ -92,16 +130,35 @@ def _amounts(inputs: PartInputs) -> Amounts:
     plan = RunPlan(inputs)
     sizes = [size_of(file) for file in plan.files]
     rows = {
-        each.file: each.stop for part in plan.parts for each in part if each.stop is not None and plan.files[each.file].of_rows
+        each.file: each.stop
+        for part in plan.parts
+        for each in part
+        if each.stop is not None and plan.files[each.file].of_rows
     }
 
     def _bytes(shard: Shard) -> int:
         size = sizes[shard.file]
         if shard.start is None or shard.stop is None:
             return size
-        return (shard.stop - shard.start) * size // rows[shard.file] if shard.file in rows else shard.stop - shard.start
+        return (
+            (shard.stop - shard.start) * size // rows[shard.file]
+            if shard.file in rows
+            else shard.stop - shard.start
+        )
 
     return Amounts("bytes", [sum(map(_bytes, part)) for part in plan.parts])
 
 
-KINDS.add("runs", PartKind("runs", "Runs against judgments", files_of, cut_runs, _part, _merge, second=_second, amounts=_amounts))
+KINDS.add(
+    "runs",
+    PartKind(
+        "runs",
+        "Runs against judgments",
+        files_of,
+        cut_runs,
+        _part,
+        _merge,
+        second=_second,
+        amounts=_amounts,
+    ),
+)

@@ -1,4 +1,6 @@
-"""Queries that several shards of a run have: a part counts their rows in some shards among the judged items of all."""
+"""Queries that several shards of a run have: a part counts their rows in some shards among the
+judged items of all.
+"""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -23,12 +25,23 @@ def _cut(options: Mapping[str, Json], _: Limits) -> Cut:
 
 
 def _part(inputs: PartInputs, index: int) -> PartContent:
-    """The counts of the shards of a part, each with its run and its place among the run's shards."""
+    """The counts of the shards of a part, each with its run and its place among the run's
+    shards.
+    """
     options = inputs.options
-    plan, shared = RunPlan(PartInputs(options["options"], options["boundaries"])), read_shared(local_file(options["shared"]))
+    plan, shared = (
+        RunPlan(PartInputs(options["options"], options["boundaries"])),
+        read_shared(local_file(options["shared"])),
+    )
     judgments = plan.judgments.flat
     counts = [
-        (run, number, shard_counts(plan.source(Shard(*shard)), plan.entry(run), judgments, shared[run], plan.request))
+        (
+            run,
+            number,
+            shard_counts(
+                plan.source(Shard(*shard)), plan.entry(run), judgments, shared[run], plan.request
+            ),
+        )
         for run, number, *shard in inputs.boundaries[index]
     ]
     return PartContent(".arrays", partial(write_counts, counts), plan.inputs)
@@ -38,4 +51,7 @@ def _merge(_: PartInputs, files: Sequence[Path], __: WorkPlace) -> Any:
     return list(files)
 
 
-KINDS.add("shared queries", PartKind("shared queries", "Queries in several shards of a run", _files, _cut, _part, _merge))
+KINDS.add(
+    "shared queries",
+    PartKind("shared queries", "Queries in several shards of a run", _files, _cut, _part, _merge),
+)

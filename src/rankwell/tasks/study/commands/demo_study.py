@@ -1,4 +1,6 @@
-"""Decide between two systems without judgments: pool, judge two batches, and see a model's verdict corrected by people."""
+"""Decide between two systems without judgments: pool, judge two batches, and see a model's verdict
+corrected by people.
+"""
 
 import math
 import re
@@ -46,7 +48,8 @@ _BOUNDS = (0.1, 0.2, 0.4)
 
 @dataclass(frozen=True, eq=False)
 class TfidfJudge:
-    """Grades by the words that a query and a document share: the cosine of term frequency times inverse document frequency.
+    """Grades by the words that a query and a document share: the cosine of term frequency times
+    inverse document frequency.
 
     texts: all documents, of which the frequencies are. Source: Salton and Buckley 1988.
     """
@@ -59,18 +62,29 @@ class TfidfJudge:
     @cached_property
     def rarity(self) -> dict[str, float]:
         """The inverse document frequency of each word."""
-        counted, n = Counter(word for text in self.texts for word in set(_words(text))), len(self.texts)
+        counted, n = (
+            Counter(word for text in self.texts for word in set(_words(text))),
+            len(self.texts),
+        )
         return {word: math.log((1 + n) / (1 + count)) + 1 for word, count in counted.items()}
 
     def answer(self, question: ItemToGrade) -> float:
         """The grade of a document, 0 to 3."""
         query, document = self._vector(question.query_text), self._vector(question.document)
         norm = math.hypot(*query.values()) * math.hypot(*document.values())
-        cosine = sum(weight * document.get(word, 0.0) for word, weight in query.items()) / norm if norm else 0.0
+        cosine = (
+            sum(weight * document.get(word, 0.0) for word, weight in query.items()) / norm
+            if norm
+            else 0.0
+        )
         return float(sum(cosine >= bound for bound in _BOUNDS))
 
     def _vector(self, text: str) -> dict[str, float]:
-        return {word: count * self.rarity[word] for word, count in Counter(_words(text)).items() if word in self.rarity}
+        return {
+            word: count * self.rarity[word]
+            for word, count in Counter(_words(text)).items()
+            if word in self.rarity
+        }
 
 
 def _words(text: str) -> list[str]:
@@ -79,7 +93,7 @@ def _words(text: str) -> list[str]:
 
 _BEGIN = """{queries} questions about the Python standard library, two systems: BM25 over first_sentences (the name of a module
 and its first sentence only) and over whole_docs (its whole text). Which is better, when nothing is judged?
-"""
+"""  # noqa: E501
 _PEOPLE = "People judge {judged} of these, chosen because they tell most about the difference:\n"
 _ALONE = """A model judges all of them in no time: TF-IDF, whose grades are the words that a question and a first sentence share.
 By its grades alone:
@@ -87,7 +101,7 @@ By its grades alone:
 {alone}
 
 It favours the system that works as it does. As predictions that the judgments of people correct, its grades do no harm:
-"""
+"""  # noqa: E501
 _END = """Judge some yourself in the browser, and ask again:
 
   rankwell study judge {place} --judge me
@@ -95,8 +109,11 @@ _END = """Judge some yourself in the browser, and ask again:
 """
 
 
-def study(*, output: FolderPath = Path("rankwell-demo-study"), seed: int = 0, progress: Progress = None) -> Output:
-    """Decide between two systems without judgments: pool, judge two batches, and see a model's verdict corrected by people.
+def study(
+    *, output: FolderPath = Path("rankwell-demo-study"), seed: int = 0, progress: Progress = None
+) -> Output:
+    """Decide between two systems without judgments: pool, judge two batches, and see a model's
+    verdict corrected by people.
 
     Parameters
     ----------
@@ -107,12 +124,19 @@ def study(*, output: FolderPath = Path("rankwell-demo-study"), seed: int = 0, pr
     """
     place = output / "study"
     if is_study(place):
-        raise BadUsage(f"{place} is a study already; go on with it, or name another folder with -o.")
+        raise BadUsage(
+            f"{place} is a study already; go on with it, or name another folder with -o."
+        )
     with holding(output):
         files = prepare(output)
-        options = PoolOptions(query_texts=str(files.queries), documents=str(files.documents), seed=seed)
+        options = PoolOptions(
+            query_texts=str(files.queries), documents=str(files.documents), seed=seed
+        )
         pooled = pool(*map(str, files.runs), options=options, output=place, progress=progress)
-        judged = _judge(read_study(place), {(each.need, each.module): float(each.grade) for each in read_judgments()})
+        judged = _judge(
+            read_study(place),
+            {(each.need, each.module): float(each.grade) for each in read_judgments()},
+        )
         people = estimate(str(place), options=EstimateOptions())
         found = read_study(place)
         ask(found, TfidfJudge(files.texts), at_most=None, longest=_LONGEST, progress=progress)
@@ -139,7 +163,9 @@ class _Files(NamedTuple):
 
 @keeping()
 def prepare(folder: Path) -> _Files:
-    """Writes the questions, the documents as judges read them, and the first 10 results of both systems."""
+    """Writes the questions, the documents as judges read them, and the first 10 results of both
+    systems.
+    """
     entries = python_docs.modules()
     folder.mkdir(parents=True, exist_ok=True)
     texts = [(each.id, each.title) for each in entries]
@@ -154,19 +180,32 @@ def prepare(folder: Path) -> _Files:
     whole = [(each.id, f"{each.title}\n\n{each.text}") for each in entries]
     for path, documents in zip(files.runs, (texts, whole), strict=True):
         with SqliteFts(documents) as system:
-            write_run(Ranking.from_dict({need.id: dict(system.search(need.text, _DEPTH)) for need in read_needs()}), path)
+            write_run(
+                Ranking.from_dict(
+                    {need.id: dict(system.search(need.text, _DEPTH)) for need in read_needs()}
+                ),
+                path,
+            )
     return files
 
 
 def _judge(found: Study, grades: Mapping[tuple[str, str], float]) -> int:
-    """Judges batches as the people did who judged the modules for the questions; an item that they left out does not help."""
+    """Judges batches as the people did who judged the modules for the questions; an item that they
+    left out does not help.
+    """
     judged = 0
     for _ in range(_BATCHES):
         batch = lease_batch(found, PEOPLE)
         if batch is None:
             break
         digest = found.guideline_digest
-        append_lines(found, [JournalLine(now(), PEOPLE, *pair, grades.get(pair, 0.0), guideline=digest) for pair in batch.pairs])
+        append_lines(
+            found,
+            [
+                JournalLine(now(), PEOPLE, *pair, grades.get(pair, 0.0), guideline=digest)
+                for pair in batch.pairs
+            ],
+        )
         judged += len(batch.pairs)
     return judged
 
@@ -178,9 +217,17 @@ def _alone(report: ModelReport) -> str:
     assert linear is not None  # noqa: S101 - the study samples items
     weight = found.items_of(pair).weight
     gains = weight * linear.gains(np.nan_to_num(report.model.grade))
-    totals: Floats = np.bincount(found.study.pool.query, weights=gains, minlength=len(found.study.queries)).astype(np.float64)
+    totals: Floats = np.bincount(
+        found.study.pool.query, weights=gains, minlength=len(found.study.queries)
+    ).astype(np.float64)
     values = WholeQueries(totals, 2**53)
     alone = StudyEstimate(
-        *pair, values, values, values, judged=int(report.model.replied.sum()), unknown=0, queries=len(values.values)
+        *pair,
+        values,
+        values,
+        values,
+        judged=int(report.model.replied.sum()),
+        unknown=0,
+        queries=len(values.values),
     )
     return StudyVerdict.of(alone, LEVEL).sentence(measure_label(found.study, found.measure))

@@ -1,4 +1,6 @@
-"""Show how far judges agree: with each other, with themselves, with known grades, and along a session."""
+"""Show how far judges agree: with each other, with themselves, with known grades, and along a
+session.
+"""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -31,12 +33,13 @@ def agreement(
     gold: InputOption = None,
     qrels_columns: JudgmentColumns = None,
     level: float = 0.95,
-    format: FormatOption = "table",  # noqa: A002
+    format: FormatOption = "table",
 ) -> Output:
-    """Show how far judges agree: with each other, with themselves, with known grades, and along a session.
+    """Show how far judges agree: with each other, with themselves, with known grades, and along a
+    session.
 
-    Figures are weighted by 1/π, so that they are those of the whole pool; beside them are those of the judged sample. Intervals
-    draw queries with replacement.
+    Figures are weighted by 1/π, so that they are those of the whole pool; beside them are those of
+    the judged sample. Intervals draw queries with replacement.
 
     Parameters
     ----------
@@ -51,14 +54,18 @@ def agreement(
     found = read_study(study)
     journals = read_journals(found)
     if not any(line.grade is not None for line in journals.lines):
-        raise NothingToEvaluate(f"{study}: no item is judged; judge some with `rankwell study judge`.")
+        raise NothingToEvaluate(
+            f"{study}: no item is judged; judge some with `rankwell study judge`."
+        )
     if gold is None:
         refuse_unused_columns(qrels_columns, "judgments", flag("--gold"))
     known, of_gold = (None, ()) if gold is None else _known_grades(gold, qrels_columns, found)
     weights = InclusionWeights.of(found, journals.lines)
     scale = list(found.grades)
     rated = [each for each in rated_items(journals.lines, known) if each.grades]
-    compared = [compare_raters(each, scale, weights.weights, level=level, seed=found.seed) for each in rated]
+    compared = [
+        compare_raters(each, scale, weights.weights, level=level, seed=found.seed) for each in rated
+    ]
     compared = [each for each in compared if each.items]
     drift = list(drift_rows(found, journals.lines, weights.expected, level=level))
     notes = [*journals.notes, *of_gold, *_notes(found, compared, level)]
@@ -66,14 +73,25 @@ def agreement(
         rows = [row for each in compared for row in each.rows(scale)] + drift
         return Output(text=report.render_rows(rows, format, notes=notes), notes=tuple(notes))
     terminal = report.terminal_of(sys.stdout)
-    coefficients = [row for each in compared for row in each.shown(level, weighted=found.design == "items")]
-    confusions = [each.shown_confusion(found.grades) for each in compared if len(each.rated.raters) == 2]
+    coefficients = [
+        row for each in compared for row in each.shown(level, weighted=found.design == "items")
+    ]
+    confusions = [
+        each.shown_confusion(found.grades) for each in compared if len(each.rated.raters) == 2
+    ]
     tables = [table for table in (coefficients, *confusions, *_drifts(drift, level)) if table]
-    return Output(text="\n".join(report.render_rows(rows, format, terminal=terminal) for rows in tables), notes=tuple(notes))
+    return Output(
+        text="\n".join(report.render_rows(rows, format, terminal=terminal) for rows in tables),
+        notes=tuple(notes),
+    )
 
 
-def _known_grades(gold: str, columns: ColumnChoice | None, study: Study) -> tuple[KnownGrades, tuple[str, ...]]:
-    """The known grades, and the notes of their reader. Raises BadInput for one outside the scale of the study."""
+def _known_grades(
+    gold: str, columns: ColumnChoice | None, study: Study
+) -> tuple[KnownGrades, tuple[str, ...]]:
+    """The known grades, and the notes of their reader. Raises BadInput for one outside the scale of
+    the study.
+    """
     judgments = find_judgments(gold, qrels_columns=columns)
     known = judgments.table.to_dict()
     for query, own in known.items():
@@ -90,8 +108,14 @@ def _notes(study: Study, compared: Sequence[JudgeComparison], level: float) -> I
     if not compared:
         yield "there is no item that two judges graded, or one judge twice"
         return
-    unit = "1/π, for all items that decide" if study.design == "items" else "1, because judged items are not a sample of others"
-    yield f"each item weighs {unit}; {100 * level:g} % intervals over queries, none below 10 queries"
+    unit = (
+        "1/π, for all items that decide"
+        if study.design == "items"
+        else "1, because judged items are not a sample of others"
+    )
+    yield (
+        f"each item weighs {unit}; {100 * level:g} % intervals over queries, none below 10 queries"
+    )
 
 
 def _drifts(drift: Sequence[report.Row], level: float) -> Iterator[list[report.Row]]:

@@ -1,4 +1,6 @@
-"""Estimate which run of a study is better, with intervals for these queries and for queries like these."""
+"""Estimate which run of a study is better, with intervals for these queries and for queries like
+these.
+"""
 
 import sys
 from collections.abc import Sequence
@@ -15,7 +17,12 @@ from rankwell.stats.difference_estimator import SampleEstimate
 from rankwell.store import Source, writing_to
 from rankwell.tasks.study.answers import StudyAnswers
 from rankwell.tasks.study.batches import Progress, progress
-from rankwell.tasks.study.estimation import StudyEstimate, StudyEstimates, chosen_measure, measure_label
+from rankwell.tasks.study.estimation import (
+    StudyEstimate,
+    StudyEstimates,
+    chosen_measure,
+    measure_label,
+)
 from rankwell.tasks.study.folder import Study, read_study
 from rankwell.tasks.study.journal import read_journals
 from rankwell.tasks.study.looks import Look, Looks, read_looks, take_look
@@ -29,12 +36,14 @@ def estimate(
     /,
     *runs: InputPlace,
     options: EstimateOptions,
-    format: FormatOption = "table",  # noqa: A002
+    format: FormatOption = "table",
 ) -> Output:
-    """Estimate which run of a study is better, with intervals for these queries and for queries like these.
+    """Estimate which run of a study is better, with intervals for these queries and for queries
+    like these.
 
-    The verdict is that of queries like these. Every estimate after new judgments is a look; intervals and verdicts are corrected
-    for the looks and pairs that were planned. The same data again is the same look.
+    The verdict is that of queries like these. Every estimate after new judgments is a look;
+    intervals and verdicts are corrected for the looks and pairs that were planned. The same data
+    again is the same look.
 
     Parameters
     ----------
@@ -51,41 +60,67 @@ def estimate(
     answers = StudyAnswers.of(found, journals.lines, options.grade_by)
     if len(answers.guidelines) > 1 and not options.mix_guidelines:
         what = f"{study}: judgments under {len(answers.guidelines)} guidelines"
-        raise BadInput(f"{what}; judge again under the present one, or use them together with --mix-guidelines.")
+        raise BadInput(
+            f"{what}; judge again under the present one, or use them together with "
+            "--mix-guidelines."
+        )
     if options.model is not None and found.design == "reading":
-        raise BadUsage("--model has no effect on a study that is read down, which is exact; leave it out.")
+        raise BadUsage(
+            "--model has no effect on a study that is read down, which is exact; leave it out."
+        )
     model = None if options.model is None else model_grades(found, options.model)
     estimates = StudyEstimates(found, answers, measure, chosen, model)
     try:
         means = estimates.means() if (options.purpose or found.purpose) == "means" else []
         differences = estimates.differences()
     except NothingToEvaluate as error:
-        raise NothingToEvaluate(" ".join([str(error), *(f"{note}." for note in journals.notes)])) from error
+        raise NothingToEvaluate(
+            " ".join([str(error), *(f"{note}." for note in journals.notes)])
+        ) from error
     with writing_to(found.place), locked(found.place, wait=10):
         looks = read_looks(found)
         pairs = len(found.runs) * (len(found.runs) - 1) // 2
         look, is_planned = take_look(found, looks, list(estimates.data()), pairs)
     level = looks.corrected_level(pairs)
     late = _late_pairs(estimates, looks.pairs or pairs)
-    beyond = "" if is_planned else f"{count_of(looks.planned, 'look')} had been planned, and this is number {look.look}"
-    verdicts = [StudyVerdict.of(each, level, beyond or late.get((each.run, each.against), "")) for each in differences]
+    beyond = (
+        ""
+        if is_planned
+        else f"{count_of(looks.planned, 'look')} had been planned, and this is number {look.look}"
+    )
+    verdicts = [
+        StudyVerdict.of(each, level, beyond or late.get((each.run, each.against), ""))
+        for each in differences
+    ]
     label = measure_label(found, measure)
     levels = [StudyVerdict.of(each, looks.level, "a mean") for each in means]
     rules = _rules(estimates, progress(found, journals.lines), options, (look, looks, pairs))
     rules += f"; means have {100 * looks.level:g} % intervals" if means else ""
-    rules += _unknown_rule([*means, *differences]) + _error_rule([*means, *differences]) + _model_rule(estimates)
+    rules += (
+        _unknown_rule([*means, *differences])
+        + _error_rule([*means, *differences])
+        + _model_rule(estimates)
+    )
     if format not in ("table", "md", "latex"):
         rows = [each.row(label) for each in (*levels, *verdicts)]
-        return Output(text=report.render_rows(rows, format, notes=[rules, *notes]), notes=(*notes, rules))
+        return Output(
+            text=report.render_rows(rows, format, notes=[rules, *notes]), notes=(*notes, rules)
+        )
     terminal = report.terminal_of(sys.stdout)
-    tables = [[each.shown(measure.entry.unit) for each in group] for group in (levels, verdicts) if group]
+    tables = [
+        [each.shown(measure.entry.unit) for each in group] for group in (levels, verdicts) if group
+    ]
     parts = [report.prose("\n".join(sentences(verdicts, label)) + "\n")]
     parts += [report.render_rows(rows, format, terminal=terminal) for rows in tables]
-    return Output(text="\n".join(parts) + report.prose(f"\n{rules}\n"), notes=(*journals.notes, *notes))
+    return Output(
+        text="\n".join(parts) + report.prose(f"\n{rules}\n"), notes=(*journals.notes, *notes)
+    )
 
 
 def _chosen(study: Study, runs: Sequence[str]) -> tuple[str, ...]:
-    """The names of the runs to estimate. Raises BadUsage for one that was not pooled, and for one run alone."""
+    """The names of the runs to estimate. Raises BadUsage for one that was not pooled, and for one
+    run alone.
+    """
     found, known = list[str](), {run.digest: run.name for run in study.runs}
     for run in runs:
         name = run if run in study.run_names else None
@@ -93,8 +128,14 @@ def _chosen(study: Study, runs: Sequence[str]) -> tuple[str, ...]:
             file = Source(run).file
             name = None if file is None else known.get(digest_of(file))
         if name is None:
-            what = f"{next(iter(name_runs([run])))} was not pooled, so that items only it returned had no chance to be judged"
-            raise BadUsage(f"{what}; add it with: {typed('rankwell', 'study', 'pool', study.place, '--add', run)}")
+            what = (
+                f"{next(iter(name_runs([run])))} was not pooled, so that items only it returned "
+                "had no chance to be judged"
+            )
+            raise BadUsage(
+                f"{what}; add it with: "
+                f"{typed('rankwell', 'study', 'pool', study.place, '--add', run)}"
+            )
         found.append(name)
     chosen = tuple(dict.fromkeys(found))
     if len(chosen) == 1:
@@ -103,14 +144,21 @@ def _chosen(study: Study, runs: Sequence[str]) -> tuple[str, ...]:
 
 
 def _late_pairs(estimates: StudyEstimates, planned: int) -> dict[tuple[str, str], str]:
-    """The pairs beyond the planned ones, those of the runs added last, with the reason why they have no verdict."""
+    """The pairs beyond the planned ones, those of the runs added last, with the reason why they
+    have no verdict.
+    """
     names = estimates.study.run_names
     every = [(later, earlier) for later in range(len(names)) for earlier in range(later)]
     reason = f"{count_of(planned, 'pair')} had been planned at the first look (--pairs-planned)"
     return {(names[later], names[earlier]): reason for later, earlier in every[planned:]}
 
 
-def _rules(estimates: StudyEstimates, state: Progress, options: EstimateOptions, plan: tuple[Look, Looks, int]) -> str:
+def _rules(
+    estimates: StudyEstimates,
+    state: Progress,
+    options: EstimateOptions,
+    plan: tuple[Look, Looks, int],
+) -> str:
     """The line of rules: what was judged by whom, and what the intervals are corrected for."""
     study, answers, (look, looks, pairs) = estimates.study, estimates.answers, plan
     judges = ", ".join(answers.judges)
@@ -120,8 +168,16 @@ def _rules(estimates: StudyEstimates, state: Progress, options: EstimateOptions,
         "queries": f"queries drawn over the pool of the first {study.depth}",
         "reading": "runs read down",
     }
-    judged = f"{state.judged} of {count_of(state.items, 'item')}" if study.design != "reading" else count_of(state.judged, "item")
-    used = int((estimates.sampled & answers.answered).sum()) if study.design == "items" else state.judged
+    judged = (
+        f"{state.judged} of {count_of(state.items, 'item')}"
+        if study.design != "reading"
+        else count_of(state.judged, "item")
+    )
+    used = (
+        int((estimates.sampled & answers.answered).sum())
+        if study.design == "items"
+        else state.judged
+    )
     by += f", {used} of them in finished batches" if used < state.judged else ""
     mixed = "; several guidelines" if len(answers.guidelines) > 1 else ""
     return f"{of[study.design]}, {judged} judged by {by}{mixed}; {looks.words(look.look, pairs)}"
@@ -131,14 +187,22 @@ def _unknown_rule(found: Sequence[StudyEstimate]) -> str:
     """The part of the rules about judged items without a grade, where an estimate has any."""
     unknown = max(each.unknown for each in found)
     items = count_of(unknown, "judged item has", "judged items have")
-    return f"; {items} no grade, and the intervals cover every grade they may have" if unknown else ""
+    return (
+        f"; {items} no grade, and the intervals cover every grade they may have" if unknown else ""
+    )
 
 
 def _error_rule(found: Sequence[StudyEstimate]) -> str:
-    """The part of the rules about estimates without an interval for these queries, as no error of a prediction was seen."""
+    """The part of the rules about estimates without an interval for these queries, as no error of a
+    prediction was seen.
+    """
     some = [each.middle for each in found if isinstance(each.middle, SampleEstimate)]
     unknown = any(each.sampling_variance == 0 and not each.is_exact for each in some)
-    return "; no judged item differs from its prediction, so that these queries have no interval" if unknown else ""
+    return (
+        "; no judged item differs from its prediction, so that these queries have no interval"
+        if unknown
+        else ""
+    )
 
 
 def _model_rule(estimates: StudyEstimates) -> str:
@@ -151,4 +215,7 @@ def _model_rule(estimates: StudyEstimates) -> str:
         return f"; {name} predicts {count_of(int((~np.isnan(model.grade)).sum()), 'item')}"
     if estimates.without_model:
         return f"; {name} is not used: {estimates.without_model}"
-    return f"; {name} predicts {len(estimates.model_values) - len(estimates.drawn)} further queries (PPI++)"
+    return (
+        f"; {name} predicts {len(estimates.model_values) - len(estimates.drawn)} further queries "
+        "(PPI++)"
+    )

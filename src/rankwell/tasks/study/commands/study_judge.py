@@ -1,4 +1,6 @@
-"""Judge the items of a study: on a page in the browser, on a page that works offline, or in a spreadsheet."""
+"""Judge the items of a study: on a page in the browser, on a page that works offline, or in a
+spreadsheet.
+"""
 
 from pathlib import Path
 from typing import Annotated
@@ -33,11 +35,13 @@ def judge(
     collect: Annotated[str | None, Input()] = None,
     browser: bool = True,
 ) -> Output:
-    """Judge the items of a study: on a page in the browser, on a page that works offline, or in a spreadsheet.
+    """Judge the items of a study: on a page in the browser, on a page that works offline, or in a
+    spreadsheet.
 
-    By default a page opens that only this machine can reach, and stays until Ctrl-C. Every judgment is on the disk before the
-    page goes on. In a spreadsheet, fill the column `grade` with a grade of the scale, `u` for what you cannot tell, or `s` to
-    leave an item open. No run, rank or score is shown anywhere.
+    By default a page opens that only this machine can reach, and stays until Ctrl-C. Every judgment
+    is on the disk before the page goes on. In a spreadsheet, fill the column `grade` with a grade
+    of the scale, `u` for what you cannot tell, or `s` to leave an item open. No run, rank or score
+    is shown anywhere.
 
     Parameters
     ----------
@@ -46,19 +50,26 @@ def judge(
     judge
         Name of the judge, whose journal is judgments/NAME.jsonl in the folder.
     export
-        Write the next batch to this CSV file. A batch belongs to its judge until it is finished, or for 24 hours.
+        Write the next batch to this CSV file. A batch belongs to its judge until it is finished, or
+        for 24 hours.
     sheet
         Read a judged batch from this CSV file; reading it again changes nothing.
     replace
-        With --import, take rows that differ from this judge's journal, too; otherwise they are an error, as a sheet may be old.
+        With --import, take rows that differ from this judge's journal, too; otherwise they are an
+        error, as a sheet may be old.
     page
         Write the next batch as a page that works offline to this HTML file, for a judge elsewhere.
     collect
-        Merge judgments that were downloaded from such a page; the file names the judge. Merging it again changes nothing.
+        Merge judgments that were downloaded from such a page; the file names the judge. Merging it
+        again changes nothing.
     browser
         Open the browser; with --no-browser only the file that opens the page is named.
     """
-    chosen = [name for name, value in zip(_INSTEAD, (export, sheet, page, collect), strict=True) if value is not None]
+    chosen = [
+        name
+        for name, value in zip(_INSTEAD, (export, sheet, page, collect), strict=True)
+        if value is not None
+    ]
     if len(chosen) > 1:
         raise BadUsage(f"{chosen[0]} cannot be combined with {chosen[1]}.")
     if replace and sheet is None:
@@ -79,12 +90,22 @@ def judge(
             if done is None:
                 return Output(notes=(_NOTHING_LEFT, *_state(found)))
             batch, items = done
-            notes = [Aside(f"wrote {export}: batch {batch.number + 1}, {count_of(items, 'item')} to judge")]
+            notes = [
+                Aside(
+                    f"wrote {export}: batch {batch.number + 1}, {count_of(items, 'item')} to judge"
+                )
+            ]
             return Output(notes=(*notes, *_state(found)))
         if sheet is not None:
             return _import(found, judge, sheet, replace=replace)
         written, notes = serve_session(found, judge, options, browser=browser)
-    return Output(notes=(*notes, Aside(f"{count_of(written, 'line')} written to {journal_of(found, judge)}"), *_state(found)))
+    return Output(
+        notes=(
+            *notes,
+            Aside(f"{count_of(written, 'line')} written to {journal_of(found, judge)}"),
+            *_state(found),
+        )
+    )
 
 
 def _write_page(study: Study, judge: str, options: JudgeOptions, path: Path) -> Output:
@@ -92,7 +113,10 @@ def _write_page(study: Study, judge: str, options: JudgeOptions, path: Path) -> 
     if done is None:
         return Output(notes=(_NOTHING_LEFT, *_state(study)))
     batch = "further items" if done.batch is None else f"batch {done.batch}"
-    wrote = Aside(f"wrote {path}: {batch}, {count_of(done.items, 'item')} to judge; read its downloads with --collect")
+    wrote = Aside(
+        f"wrote {path}: {batch}, {count_of(done.items, 'item')} to judge; read its downloads "
+        "with --collect"
+    )
     return Output(notes=(*done.notes, wrote, *_state(study)))
 
 
@@ -101,10 +125,24 @@ def _collect(study: Study, judge: str | None, file: str) -> Output:
         raise BadUsage("--judge has no effect with --collect: the file names the judge.")
     with writing_to(study.place):
         done = collect_judgments(study, file)
-    known = [count_of(done.known, "line was there before", "lines were there before")] if done.known else []
-    older = ("line is older than a judgment of its item", "lines are older than judgments of their items")
+    known = (
+        [count_of(done.known, "line was there before", "lines were there before")]
+        if done.known
+        else []
+    )
+    older = (
+        "line is older than a judgment of its item",
+        "lines are older than judgments of their items",
+    )
     known += [f"{count_of(done.older, *older)} in the journal, and left out"] if done.older else []
-    return Output(notes=(*done.notes, f"{count_of(done.new, 'line')} of {done.judge} read from {file}", *known, *_state(study)))
+    return Output(
+        notes=(
+            *done.notes,
+            f"{count_of(done.new, 'line')} of {done.judge} read from {file}",
+            *known,
+            *_state(study),
+        )
+    )
 
 
 def _import(study: Study, judge: str, sheet: str, *, replace: bool) -> Output:
@@ -112,14 +150,26 @@ def _import(study: Study, judge: str, sheet: str, *, replace: bool) -> Output:
         outcome = import_batch(study, judge, sheet, replace=replace)
     notes = [f"{count_of(outcome.new, 'judgment')} read from {sheet}"]
     notes += [f"{outcome.replaced} of them in place of earlier ones"] if outcome.replaced else []
-    notes += [count_of(outcome.known, "row was read before", "rows were read before")] if outcome.known else []
-    notes += [count_of(outcome.blank, "row has no grade yet", "rows have no grade yet")] if outcome.blank else []
+    notes += (
+        [count_of(outcome.known, "row was read before", "rows were read before")]
+        if outcome.known
+        else []
+    )
+    notes += (
+        [count_of(outcome.blank, "row has no grade yet", "rows have no grade yet")]
+        if outcome.blank
+        else []
+    )
     return Output(notes=(*notes, *_state(study)))
 
 
 def _refuse_unused(options: JudgeOptions, browser: bool, chosen: list[str]) -> None:
     """Raises BadUsage for options of the page where there is none."""
-    given = [f"--{name}" for name, value in vars(options).items() if value != getattr(JudgeOptions(), name)]
+    given = [
+        f"--{name}"
+        for name, value in vars(options).items()
+        if value != getattr(JudgeOptions(), name)
+    ]
     given += [] if browser else ["--no-browser"]
     if chosen == ["--page"]:
         given = [name for name in given if name == "--no-browser"]
@@ -132,9 +182,22 @@ def _state(study: Study) -> list[str]:
     journals = read_journals(study)
     state = progress(study, journals.lines)
     if study.design == "reading":
-        left, judged = state.items - state.judged, count_of(state.judged, "item is judged", "items are judged")
-        done = f"{judged}, {count_of(left, 'is next', 'are next')}" if left else f"{judged}: all runs are read down"
+        left, judged = (
+            state.items - state.judged,
+            count_of(state.judged, "item is judged", "items are judged"),
+        )
+        done = (
+            f"{judged}, {count_of(left, 'is next', 'are next')}"
+            if left
+            else f"{judged}: all runs are read down"
+        )
     else:
-        batches, items = count_of(state.batches, "batch is", "batches are"), count_of(state.items, "item is", "items are")
+        batches, items = (
+            count_of(state.batches, "batch is", "batches are"),
+            count_of(state.items, "item is", "items are"),
+        )
         done = f"{state.finished} of {batches} finished, {state.judged} of {items} judged"
-    return [*journals.notes, Aside(f"{done}; for the verdict: {typed('rankwell', 'study', 'estimate', study.place)}")]
+    return [
+        *journals.notes,
+        Aside(f"{done}; for the verdict: {typed('rankwell', 'study', 'estimate', study.place)}"),
+    ]

@@ -21,14 +21,19 @@ def _sniff(head: Head) -> float:
 
 @file_format("study", "judgments", sniff=_sniff, parts=True, folder=STUDY, models=True)
 def read_judgments(source: Source, request: Request) -> Judgments:
-    """The grades that people gave: the median of several judges, or those of `STUDY:first` or `STUDY:JUDGE`.
+    """The grades that people gave: the median of several judges, or those of `STUDY:first` or
+    `STUDY:JUDGE`.
 
     Those of a model only where the request says so: of `STUDY:MODEL`, or of the only one.
-    Items without a grade are left out and counted in a note, which also says how the items were chosen.
-    Raises BadInput for a study.json outside the folder of a study, NothingToEvaluate where nothing is graded.
+    Items without a grade are left out and counted in a note, which also says how the items were
+    chosen.
+    Raises BadInput for a study.json outside the folder of a study, NothingToEvaluate where nothing
+    is graded.
     """
     if source.path is None:
-        raise BadInput(f"{source.name} describes a study, whose judgments are in its folder; name the folder.")
+        raise BadInput(
+            f"{source.name} describes a study, whose judgments are in its folder; name the folder."
+        )
     study = read_study(source.path.parent)
     if request.graded_by == "model":
         return _of_model(study, request)
@@ -36,13 +41,21 @@ def read_judgments(source: Source, request: Request) -> Judgments:
     known = sorted({line.judge for line in journals.lines if line.is_answer})
     part = request.part or "median"
     if part not in ("median", "first", *known):
-        raise BadUsage(f"{study.place}:{part}: no judge has this name; known are {', '.join(known) or 'none so far'}.")
+        raise BadUsage(
+            f"{study.place}:{part}: no judge has this name; known are "
+            f"{', '.join(known) or 'none so far'}."
+        )
     answers = StudyAnswers.of(study, journals.lines, part)
     graded = np.flatnonzero(~np.isnan(answers.grade))
     if not len(graded):
-        raise NothingToEvaluate(f"{study.place}: no item is graded; judge some with `rankwell study judge`.")
+        raise NothingToEvaluate(
+            f"{study.place}: no item is graded; judge some with `rankwell study judge`."
+        )
     request.notes.extend(
-        [*journals.notes, _chosen(study, answers, len(graded), known if part in ("median", "first") else [part])]
+        [
+            *journals.notes,
+            _chosen(study, answers, len(graded), known if part in ("median", "first") else [part]),
+        ]
     )
     pool = study.pool
     queries = [study.queries[row] for row in pool.query[graded].tolist()]
@@ -50,15 +63,22 @@ def read_judgments(source: Source, request: Request) -> Judgments:
 
 
 def _of_model(study: Study, request: Request) -> Judgments:
-    """The grades of a model, with a note. Raises BadUsage where several models replied and none is named."""
+    """The grades of a model, with a note. Raises BadUsage where several models replied and none is
+    named.
+    """
     known = known_models(study)
     if not request.part and len(known) != 1:
-        have = f"its models are {', '.join(known)}; name one, as in {study.place}:{known[0]}" if known else "no model has replied"
+        have = (
+            f"its models are {', '.join(known)}; name one, as in {study.place}:{known[0]}"
+            if known
+            else "no model has replied"
+        )
         raise BadUsage(f"{study.place}: {have}.")
     model = request.part or known[0]
     found = model_judgments(study, model)
     request.notes.append(
-        f"{study.place}: {len(found.items)} pooled items are graded by the model {model}; these are not judgments; "
+        f"{study.place}: {len(found.items)} pooled items are graded by the model {model}; "
+        "these are not judgments; "
         "`rankwell study estimate --model` corrects them by those of people"
     )
     return found
@@ -66,10 +86,13 @@ def _of_model(study: Study, request: Request) -> Judgments:
 
 _WHOLE = "a run that was not pooled is at a disadvantage"
 _MEANING = {
-    "items": "they are a sample without its probabilities, which no format holds: measures on this file are biased; "
+    "items": "they are a sample without its probabilities, which no format holds: measures on this "
+    "file are biased; "
     "`rankwell study estimate` weights them",
     "queries": f"whole queries of the pool: {_WHOLE}",
-    "reading": "runs were read down to their first relevant item: the file is for RR, and for the pooled runs, only",
+    "reading": "runs were read down to their first relevant item: the file is for RR, and for "
+    "the pooled "
+    "runs, only",
 }
 
 
@@ -77,6 +100,9 @@ def _chosen(study: Study, answers: StudyAnswers, graded: int, judges: Sequence[s
     """The number of grades, the judges, and the measures that the grades allow."""
     unknown = int(answers.answered.sum()) - graded
     without = f"; {unknown} more are judged without a grade of theirs" if unknown else ""
-    judged = f"{graded} of {len(study.pool.item)} pooled items are graded by {', '.join(judges)}{without}"
+    judged = (
+        f"{graded} of {len(study.pool.item)} pooled items are graded by "
+        f"{', '.join(judges)}{without}"
+    )
     is_whole = study.design == "items" and graded == len(study.pool.item)
     return f"{study.place}: {judged}; {_WHOLE if is_whole else _MEANING[study.design]}"
