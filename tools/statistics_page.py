@@ -387,9 +387,8 @@ queries: what would the mean be for other queries of the same kind? Below 10 que
   that are all -1, 0 or 1, as those of 0/1 values, Bonett and Price's (2012). Of more than 65,536 queries, unless a few of them
   make up the variance, the interval that resamples approach is computed (Hall 1992, 2.6): what that leaves out moves an end by
   less than a quarter of the chance in 10,000 resamples.
-* `bootstrap`: percentiles of the means of the resamples (Efron and Tibshirani 1993, 13.3). It was the default until version
-  0.1.0, and gives the figures of that time. Medians, correlations, relative changes and sums of recalls have percentile
-  intervals in any case.
+* `bootstrap`: percentiles of the means of the resamples (Efron and Tibshirani 1993, 13.3). Medians,
+  correlations, relative changes and sums of recalls have percentile intervals in any case.
 * `t`: mean ± t · sd / √n, for arithmetic means.
 
 Where every query has the same value there is no `bootstrap-t` interval, except for 0 and 1; where every difference is 0, the

@@ -6,18 +6,6 @@ use. Their types are in `__init__.pyi`.
 
 __version__ = "0.1.0"
 
-_RENAMED = dict.fromkeys(
-    (
-        "Agreement",
-        "AnswerResults",
-        "Captions",
-        "ClipResults",
-        "Comparison",
-        "Evaluation",
-        "InstanceResults",
-    ),
-    "Results",
-)
 _homes: dict[str, str] = {}
 
 
@@ -39,13 +27,6 @@ def _public() -> dict[str, str]:
 def __getattr__(name: str) -> object:
     if name == "__all__":
         return __dir__()
-    if name in _RENAMED:
-        import warnings
-
-        warnings.warn(
-            f"rankwell.{name} is now rankwell.{_RENAMED[name]}", DeprecationWarning, stacklevel=2
-        )
-        name = _RENAMED[name]
     if name.startswith("_") or name not in _public():
         raise AttributeError(f"module 'rankwell' has no attribute {name!r}")
     import importlib

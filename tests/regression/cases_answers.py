@@ -112,8 +112,7 @@ def _grids() -> dict[str, str]:
     grid = "answers grid answers/grid.toml -o out"
     cases = {
         "plain": f"{grid}\n{grid}",
-        "jobs": f"{grid} --jobs 2\nconvert experiment answers/former_grid.toml "
-        "answers/converted.toml",
+        "jobs": f"{grid} --jobs 2",
         "fresh": f"{grid} --fresh -f json --overwrite",
         "files": "answers grid answers/files.toml -f json",
     }

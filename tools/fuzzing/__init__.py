@@ -14,8 +14,8 @@ from random import Random
 from typing import Any, NamedTuple
 
 FORMATS, ANSWERS = "formats", "formats of questions, answers and passages"
-IMAGES, CELLS = "forms of image sets", "kinds of cells in experiment files"
-KINDS = (FORMATS, ANSWERS, IMAGES, CELLS)
+IMAGES = "forms of image sets"
+KINDS = (FORMATS, ANSWERS, IMAGES)
 """The registries whose entries read files, by their names in `tools/registries.py`."""
 
 PACKAGES = {

@@ -1,14 +1,13 @@
-"""Fuzzers of data sets of images and of experiment files of earlier versions."""
+"""Fuzzers of data sets of images."""
 
 import csv
 import json
-from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
 from random import Random
 from typing import Any
 
-from fuzzing import CELLS, FUZZERS, IMAGES, Fuzzer, Refused, Undecided
+from fuzzing import FUZZERS, IMAGES, Fuzzer, Refused, Undecided
 from fuzzing.mutations import LETTERS, text_file
 from fuzzing.tables import content, load_json
 
@@ -131,34 +130,3 @@ def _plain_revisitop(path: Path) -> Any:
 FUZZERS[f"{IMAGES}: tables"] = Fuzzer(_table, text_file, _read, _plain_table)
 FUZZERS[f"{IMAGES}: revisitop"] = Fuzzer(_revisitop, text_file, _read, _plain_revisitop)
 FUZZERS[f"{IMAGES}: folders"] = Fuzzer(_folders, _change_folders, _read)
-
-
-FORMER = {
-    "grid": 'gold = "gold.json"\n[evaluation]\nconvention = "squad2"\nk = '
-    "[1]\n[systems.mine]\ncall = "
-    '"system:run"\n'
-    "parameters = { top = [1, 2] }\n[chart]\nmeasures = ['f1']\n",
-    "systems": 'name = "scores"\nnotes = "drawn"\n[training]\ntime = "2 h"\nhardware = '
-    '"none"\ndata = '
-    '"nothing"\n',
-}
-
-
-def _former(name: str) -> Callable[[Random, Path], Path]:
-    def _write(rng: Random, folder: Path) -> Path:  # noqa: ARG001
-        path = folder / f"{name}.toml"
-        path.write_text(FORMER[name], encoding="utf-8")
-        return path
-
-    return _write
-
-
-def _convert(path: Path) -> Any:
-    from rankwell.experiments.files import convert_former
-    from rankwell.store import Source
-
-    return convert_former(Source(path))
-
-
-for _name in FORMER:
-    FUZZERS[f"{CELLS}: {_name}"] = Fuzzer(_former(_name), text_file, _convert)

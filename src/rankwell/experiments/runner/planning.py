@@ -349,11 +349,6 @@ class CommandCells:
                 remove_result(each.folder)
             yield error
 
-    @classmethod
-    def convert(cls, _stem: str, _content: Mapping[str, Any], /) -> dict[str, Any] | None:
-        """None: files of benches have always been experiment files."""
-        return None
-
 
 def _evaluate(planned: PlannedCell, progress: Progress) -> str:
     planned.record.unlink(missing_ok=True)

@@ -51,8 +51,8 @@ class AgreementOptions:
         Whose words and rules: rankwell or scholar-stream.
     intervals
         95 % intervals over queries: `bootstrap-t` (exact for values of 0 and 1, else the
-        studentised bootstrap, at least as wide as Student's t), `bootstrap` (percentiles, as
-        earlier versions gave), Student's `t`, or none.
+        studentised bootstrap, at least as wide as Student's t), `bootstrap` (percentiles),
+        Student's `t`, or none.
     """
 
     k: Annotated[Sequence[int] | int | str, Option(kind=str)] = "1,3,5,10"

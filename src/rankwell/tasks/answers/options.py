@@ -87,8 +87,8 @@ class AnswerOptions:
         Likewise.
     intervals
         95 % intervals over questions: `bootstrap-t` (exact for values of 0 and 1, else the
-        studentised bootstrap, at least as wide as Student's t), `bootstrap` (percentiles, as
-        earlier versions gave), Student's `t`, or none.
+        studentised bootstrap, at least as wide as Student's t), `bootstrap` (percentiles),
+        Student's `t`, or none.
     seed
         Seed of the bootstrap.
     """

@@ -117,8 +117,8 @@ class InstanceOptions:
         clusters as there are instances.
     intervals
         95 % intervals over queries: `bootstrap-t` (exact for values of 0 and 1, else the
-        studentised bootstrap, at least as wide as Student's t), `bootstrap` (percentiles, as
-        earlier versions gave), Student's `t`, or none.
+        studentised bootstrap, at least as wide as Student's t), `bootstrap` (percentiles),
+        Student's `t`, or none.
     seed
         Seed of the bootstrap, and of k-means.
     """

@@ -30,8 +30,8 @@ class RunOptions:
         Whose words and rules: rankwell, trec_eval9, trec_eval10, ranx, beir, mteb, st.
     intervals
         95 % intervals over queries: `bootstrap-t` (exact for values of 0 and 1, else the
-        studentised bootstrap, at least as wide as Student's t), `bootstrap` (percentiles, as
-        earlier versions gave), Student's `t`, or none.
+        studentised bootstrap, at least as wide as Student's t), `bootstrap` (percentiles),
+        Student's `t`, or none.
     ties
         Order of items with equal scores: id-desc, id-asc, input, expected, optimistic, pessimistic,
         error.

@@ -21,7 +21,7 @@ from rankwell.core.registry import suggest
 from rankwell.core.tables.ranking import Ranking
 from rankwell.errors import BadInput, BadUsage, RankwellError, kind_of
 from rankwell.experiments import runner
-from rankwell.experiments.files import CELL_KINDS, Cell, Experiment
+from rankwell.experiments.files import Cell, Experiment
 from rankwell.io.files import read_ranking
 from rankwell.report import plain
 from rankwell.report.present import Progress
@@ -226,11 +226,7 @@ def _with_keys(
 
 @dataclass(frozen=True)
 class GridCells:
-    """Grids of `rankwell answers grid`; earlier files have `gold`, `[systems.NAME]`,
-    `[parameters]`, `[evaluation]`, `[chart]`.
-
-    Cells of one group share their answers.
-    """
+    """Grids of `rankwell answers grid`; cells of one group share their answers."""
 
     file: str
     folder: Path
@@ -268,32 +264,6 @@ class GridCells:
             write_text(each.record, json.dumps(runner.sealed(record), indent=1) + "\n")
             yield ""
 
-    @classmethod
-    def convert(cls, _stem: str, content: Mapping[str, Any], /) -> dict[str, Any] | None:
-        """One data set, whose `vary` are the options of the evaluation; the systems keep their
-        calls, files and parameters.
-        """
-        former = content.get("systems", {})
-        if not ("systems" in content or "gold" in content) or not isinstance(former, dict):
-            return None
-        if not all(isinstance(table, dict) for table in former.values()):
-            return None
-        evaluation = {"vary": content["evaluation"]} if content.get("evaluation") else {}
-        dataset = {
-            "name": "questions",
-            "command": "answers",
-            "gold": content.get("gold", ""),
-            **evaluation,
-        }
-        shared = {name: content[name] for name in ("parameters", "chart") if name in content}
-        systems = [{"name": name, **table} for name, table in former.items()]
-        for table in systems:
-            if "call" in table:
-                table["call"] = str(table["call"]).replace(
-                    "rankwell.evaluation.answering:", "rankwell.tasks.answers.answering:"
-                )
-        return {**shared, "dataset": [dataset], "system": systems}
-
     def _answers(self, point: GridPoint) -> Row:
         """The answers of a callable, as they are kept: seconds, and the columns of both tables."""
         path = self.folder / "answers" / runner.record_name(point.recipe[0])
@@ -320,9 +290,6 @@ class GridCells:
     @cached_property
     def _read(self) -> Callable[[str], Questions]:
         return cache(lambda place: read_questions(place).table)
-
-
-CELL_KINDS.add("grid", GridCells)
 
 
 def _system_answers(result: Any, call: str) -> tuple[Ranking | None, Predictions | None]:
