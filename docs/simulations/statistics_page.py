@@ -1,7 +1,7 @@
 """Writes docs/statistics.md: what intervals, tests and corrections do, with how well they hold, by
 simulation.
 
-    python tools/statistics_page.py [--simulations 4000]
+    python docs/simulations/statistics_page.py [--simulations 4000]
 
 The simulations take some minutes; tests/stats/test_statistics_page.py repeats a part of them and
 compares.
@@ -25,7 +25,7 @@ from rankwell.stats.paired_bootstrap import Differences, paired_bootstrap
 from rankwell.stats.paired_randomisation import max_t, paired_randomisation
 from rankwell.stats.paired_tests import paired_t, sign_test, wilcoxon
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "statistics.md"
+PAGE = Path(__file__).resolve().parents[1] / "statistics.md"
 SIZES = (10, 15, 20, 30, 50, 100, 200)
 NULL_SIZES = (10, 20, 50, 200)
 _BATCH = 250
@@ -374,7 +374,7 @@ def page(simulations: int) -> str:
 
 TEXT = """# Statistics
 
-Written by `python tools/statistics_page.py`; the figures are of {simulations} simulations with the seeds in that file.
+Written by `python docs/simulations/statistics_page.py`; the figures are of {simulations} simulations with the seeds in that file.
 
 ## Intervals
 

@@ -1,5 +1,5 @@
-"""Compares values with those of pinned libraries on drawn inputs: python tools/peers_pinned.py
-[--draws 40] [--only WORDS]
+"""Compares values with those of pinned libraries on drawn inputs: python
+tests/peers/peers_pinned.py [--draws 40] [--only WORDS]
 
 ranx for fusion and normalisation, cwl_eval for its users, scikit-learn for areas and mutual
 information, trectools for uBpref: in an environment of their own (build/full-run), which reads
@@ -29,7 +29,7 @@ import pytest
 
 import peers_apart
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 OUT = ROOT / "tests" / "golden" / "peers.json"
 sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
 PACKAGES = (
@@ -376,7 +376,7 @@ def compare_together(draws: int, seed: int, only: str) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for library, values in PEERS.items():
         if only in library:
-            rngs = (Random(f"{seed} {library} {draw}") for draw in range(draws))  # noqa: S311
+            rngs = (Random(f"{seed} {library} {draw}") for draw in range(draws))
             found += compare(library, (each for rng in rngs for each in values(rng)), 1e-9)
     return found
 

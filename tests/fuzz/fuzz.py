@@ -1,4 +1,4 @@
-"""Tries readers and commands with changed files: python tools/fuzz.py [--minutes 1] [--seed 0]
+"""Tries readers and commands with changed files: python tests/fuzz/fuzz.py [--minutes 1] [--seed 0]
 [--only WORDS] [--keep FOLDER]
 
 Every case is drawn from the seed, the name of its fuzzer and a number. What rankwell reads must be
@@ -26,7 +26,7 @@ from pathlib import Path
 from random import Random
 from typing import IO, Any
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests"), str(ROOT / "tools")]
 OUTCOMES = (
     "same",
@@ -51,7 +51,7 @@ def tried(name: str, number: int, seed: int, folder: Path) -> tuple[str, str]:
     """The outcome of a case, and of a finding what it was."""
     from fuzzing import load
 
-    fuzzer, rng = load()[name], Random(f"{seed} {name} {number}")  # noqa: S311
+    fuzzer, rng = load()[name], Random(f"{seed} {name} {number}")
     thing = fuzzer.write(rng, folder)
     try:
         thing = fuzzer.mutate(rng, thing)

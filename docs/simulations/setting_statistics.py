@@ -1,7 +1,7 @@
 """Simulates what docs/statistics.md says of settings: how often bounds and the set of the best are
 right, and how often they see.
 
-    python tools/setting_statistics.py [--simulations 2000]
+    python docs/simulations/setting_statistics.py [--simulations 2000]
 
 It takes some 15 minutes; tests/stats/test_settings.py repeats a part.
 """

@@ -1,5 +1,5 @@
-"""Compares values with those of other packages on fresh draws: python tools/peers.py [--minutes 1]
-[--seed N] [--only WORDS]
+"""Compares values with those of other packages on fresh draws: python tests/peers/peers.py
+[--minutes 1] [--seed N] [--only WORDS]
 
 pytrec_eval for measures, SciPy for correlations and paired tests, the answer scripts as in
 tests/oracles/answers.py, and plain loops for nearest neighbours. The Open Bandit Pipeline runs in a
@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
 
 Difference = str
@@ -258,7 +258,7 @@ def main() -> int:
     stop, number = time.monotonic() + 60 * given.minutes, 0
     while time.monotonic() < stop:
         for name, compare in peers.items():
-            for difference in compare(Random(f"{given.seed} {name} {number}")):  # noqa: S311
+            for difference in compare(Random(f"{given.seed} {name} {number}")):
                 tried[name] += 1
                 if difference is not None:
                     different[name] += 1

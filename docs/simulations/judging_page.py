@@ -1,6 +1,7 @@
 """Writes the figures of docs/judging.md: how well estimates from few judgments hold, by simulation.
 
-    python tools/judging_page.py [--repetitions 2000] [--data ../shared/data/trec/robust03]
+    python docs/simulations/judging_page.py [--repetitions 2000]
+        [--data ../shared/data/trec/robust03]
 
 Everything below the line "Written by" of the page is replaced. With the default it takes some
 minutes. Robust03's runs and judgments, where they are there, are real; the others are drawn from a
@@ -33,8 +34,8 @@ from rankwell.stats.query_sample import WholeQueries
 from rankwell.stats.sample_forecast import ForecastItems, forecast
 from statistics_page import table
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "judging.md"
-MARK = "<!-- Written by tools/judging_page.py; figures below this line are replaced. -->\n"
+PAGE = Path(__file__).resolve().parents[1] / "judging.md"
+MARK = "<!-- Written by simulations/judging_page.py; figures below this line are replaced. -->\n"
 SHARES = (0.05, 0.10, 0.20, 0.50)
 
 
@@ -255,8 +256,8 @@ TEXTS = {
     "head": """
 ## How well it holds
 
-By {} simulations each (half as many for looks, a quarter for forecasts and power); seeds are in `tools/judging_page.py` and
-`tools/judging_power.py`. Queries are drawn with replacement, from 2,000 synthetic ones or from the 100 topics of
+By {} simulations each (half as many for looks, a quarter for forecasts and power); seeds are in `docs/simulations/judging_page.py` and
+`docs/simulations/judging_power.py`. Queries are drawn with replacement, from 2,000 synthetic ones or from the 100 topics of
 Robust03.
 """,  # noqa: E501
     "coverage": """### Coverage and bias

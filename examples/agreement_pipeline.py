@@ -167,7 +167,7 @@ def say(text: str) -> None:
 def main(arguments: Sequence[str]) -> int:
     """Runs one stage and returns the exit code."""
     if not 1 <= len(arguments) <= 2 or arguments[0] not in ("embeddings", "eval"):
-        say("python tools/agreement_pipeline.py embeddings|eval [FOLDER]")
+        say("python examples/agreement_pipeline.py embeddings|eval [FOLDER]")
         return 2
     root = Path(*arguments[1:])
     try:

@@ -45,7 +45,7 @@ ODD: tuple[Any, ...] = (
 
 
 def _mapping(holds: str) -> Callable[[Random, Path], Any]:
-    def _write(rng: Random, folder: Path) -> Any:  # noqa: ARG001 - objects need no folder
+    def _write(rng: Random, folder: Path) -> Any:
         table = drawn(rng, whole=holds == "judgments")
         return (
             {query: " ".join(items) for query, items in table.items()}
@@ -110,7 +110,7 @@ def _plain_mapping(thing: Any) -> Any:
 def frame(holds: str) -> Callable[[Random, Path], Any]:
     """A function that draws the columns of a small data frame, and the library that makes it."""
 
-    def _write(rng: Random, folder: Path) -> Any:  # noqa: ARG001
+    def _write(rng: Random, folder: Path) -> Any:
         rows = [
             (query, item, number)
             for query, scored in drawn(rng).items()
@@ -237,7 +237,7 @@ def plain_frame(holds: str) -> Callable[[Any], Any]:
     return _plain
 
 
-def _array(rng: Random, folder: Path) -> Any:  # noqa: ARG001
+def _array(rng: Random, folder: Path) -> Any:
     matrix = (
         np.random.default_rng(rng.getrandbits(32))
         .integers(-9, 9, (rng.randint(1, 4), rng.randint(1, 3)))

@@ -1,5 +1,5 @@
-"""Commands that are killed at random moments, alone and in pairs: python tools/kill_commands.py
-[--minutes 60] [--seed 1]
+"""Commands that are killed at random moments, alone and in pairs: python
+tests/robustness/kill_commands.py [--minutes 60] [--seed 1]
 
 A command with an output, a cache or a resume gets SIGTERM, SIGINT or SIGKILL at a random moment; a
 pair of commands with one output runs at once, and one or none is killed. Then a reader looks at
@@ -29,7 +29,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests")]
 from regression import worlds  # noqa: E402
 
@@ -462,7 +462,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", help="words of the command of one case")
     chosen = parser.parse_args(arguments)
-    rng = random.Random(chosen.seed)  # noqa: S311
+    rng = random.Random(chosen.seed)
     cases = [
         case
         for case in CASES

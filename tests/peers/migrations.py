@@ -1,8 +1,8 @@
 """Runs the other tools' scripts of the guides to migration, each in a pinned environment, and
 writes their figures and tables.
 
-python tools/migrations.py [TOOL ...] [--python TOOL=PROGRAM]; trec_eval is the program on the PATH.
-A tool that is not available keeps its recorded figures.
+python tests/peers/migrations.py [TOOL ...] [--python TOOL=PROGRAM]; trec_eval is the program on the
+PATH. A tool that is not available keeps its recorded figures.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
 
 import migration_guides as guides  # noqa: E402
@@ -27,7 +27,7 @@ from engines.environments import environment  # noqa: E402
 from migration_files import renamed, write  # noqa: E402
 from migration_guides import GOLDEN, PACKAGES, Scores, page_of, recorded, script_of  # noqa: E402
 
-COMMAND = "python tools/migrations.py"
+COMMAND = "python tests/peers/migrations.py"
 SECONDS = 1800
 EVERY = """
 import json, runpy, sys

@@ -310,7 +310,7 @@ def _read(line: Line) -> Any:
     return run(next(iter(_HOME.values())), line.words)
 
 
-def _measure(rng: Random, folder: Path) -> str:  # noqa: ARG001
+def _measure(rng: Random, folder: Path) -> str:
     from rankwell.core.registry import MEASURES
 
     return rng.choice(

@@ -1,9 +1,9 @@
 """Fuzzers: what writes a small valid file for each reader, what changes it, and the plain parser
 that the reader is held against.
 
-`tools/fuzz.py` runs them. A format has a fuzzer when one of the modules beside this one registers
-what writes a file of it; the contract in tests/contracts/test_fuzzers.py names a format without
-one.
+`tests/fuzz/fuzz.py` runs them. A format has a fuzzer when one of the modules beside this one
+registers what writes a file of it; the contract in tests/contracts/test_fuzzers.py names a format
+without one.
 """
 
 import importlib

@@ -1,9 +1,9 @@
-"""Files that follow coverage, through the readers written in Python: python tools/fuzz_atheris.py
-[--minutes 1] [--seed 0]
+"""Files that follow coverage, through the readers written in Python: python
+tests/fuzz/fuzz_atheris.py [--minutes 1] [--seed 0]
 
 Needs atheris (`pip install atheris`, Linux), which is not a dependency; without it nothing is done,
 which is printed. The first byte of an input chooses the reader, the others are its file; what is
-right is decided as in `tools/fuzz.py`. A finding ends it.
+right is decided as in `tests/fuzz/fuzz.py`. A finding ends it.
 """
 
 import argparse
@@ -34,10 +34,10 @@ def targets(folder: Path, corpus: Path) -> list[tuple[str, Path]]:
         if not OTHERS.search(name):
             place = folder / str(position)
             place.mkdir()
-            path = fuzzer.write(Random(0), place)  # noqa: S311
+            path = fuzzer.write(Random(0), place)
             if isinstance(path, Path) and path.is_file():
                 for number in range(3):
-                    raw = fuzzer.write(Random(number), place).read_bytes()  # noqa: S311
+                    raw = fuzzer.write(Random(number), place).read_bytes()
                     (corpus / f"{len(found)}-{number}").write_bytes(bytes([len(found)]) + raw)
                 found.append((name, path))
     return found

@@ -299,7 +299,7 @@ def _options(case: Case) -> dict[str, Any]:
 
 def compare(seed: int) -> tuple[str, bool]:
     """The kind of outcome of a case, and whether both ways agree about it."""
-    rng = random.Random(seed)  # noqa: S311
+    rng = random.Random(seed)
     case = made(rng)
     stream = stream_of(rng, case)
     found = scan_columns(stream.capsule, Judgments.from_dict(case.truth), case.reading)
@@ -365,7 +365,7 @@ def _written(rng: random.Random, case: Case, folder: Path) -> tuple[Path, Case]:
 
 def compare_files(seed: int, folder: Path) -> tuple[str, bool]:
     """As `compare`, for the same table in a file."""
-    rng = random.Random(f"file {seed}")  # noqa: S311
+    rng = random.Random(f"file {seed}")
     case = made(rng)
     path, case = _written(rng, case, folder)
     judgments = Judgments.from_dict(case.truth)

@@ -1,5 +1,5 @@
-"""Runs commands on a file system that is full or read-only: python tools/full_disk.py [--minutes 1]
-[--seed 0]
+"""Runs commands on a file system that is full or read-only: python
+tests/robustness/full_disk.py [--minutes 1] [--seed 0]
 
 Mounts a small file system in memory, which needs root and Linux; elsewhere it says so and does
 nothing. A command that finds no room must end with exit 2, leave no draft, and leave nothing that a
@@ -21,7 +21,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from random import Random
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
 LINES = (
     "evaluate qrels.txt a.run b.run -m AP -o SMALL/out",
@@ -140,7 +140,7 @@ def main() -> int:
             sys.stdout.write(f"skipped: {why}\n")
             return 0
         worlds.build(home)
-        stop, rng = time.monotonic() + 60 * given.minutes, Random(given.seed)  # noqa: S311
+        stop, rng = time.monotonic() + 60 * given.minutes, Random(given.seed)
         codes, findings, whole = Counter[str](), 0, dict[str, set[str]]()
         while time.monotonic() < stop:
             line = rng.choice(LINES)

@@ -24,7 +24,7 @@ from rankwell.io.reader import Scan, plain, read_judged_rows
 from rankwell.io.reader.lines import MSMARCO_RUN, TREC_RUN, Layout, ReadOptions
 from rankwell.store import Source, decode_id
 
-SEEDS = Path(__file__).resolve().parents[2] / "tests" / "reader_seeds"
+SEEDS = Path(__file__).resolve().parents[2] / "reader_seeds"
 LARGEST = 20_000
 PIECES = (
     *(
@@ -96,7 +96,7 @@ def case_of(content: bytes, other: Layout | None = None) -> Case:
     """Judgments and options for a file, the same for the same bytes. other: its layout, where it is
     not drawn.
     """
-    rng = random.Random(hashlib.sha256(content).digest())  # noqa: S311
+    rng = random.Random(hashlib.sha256(content).digest())
     layout = MSMARCO_RUN if rng.random() < 0.1 else TREC_RUN
     layout = other or layout
     truth: dict[str, dict[str, float]] = {"absent": {"d": 1.0}}
@@ -126,7 +126,7 @@ def case_of(content: bytes, other: Layout | None = None) -> Case:
 
 def _of_columns(content: bytes) -> Layout:
     """A layout of six columns in which any three are the query, the item and a number."""
-    rng = random.Random(hashlib.sha256(b"columns" + content).digest())  # noqa: S311
+    rng = random.Random(hashlib.sha256(b"columns" + content).digest())
     query, item, value = rng.choice(
         [each for each in permutations(range(6), 3) if each[2] in (3, 4)]
     )
@@ -201,7 +201,7 @@ def judged(table: Judgments) -> tuple[Any, ...]:
 
 def compare_judgments(content: bytes, path: Path) -> tuple[str, bool]:
     """As `compare`, for judgments: the kernel against the format's own reader."""
-    rng = random.Random(hashlib.sha256(content).digest())  # noqa: S311
+    rng = random.Random(hashlib.sha256(content).digest())
     tabs = content.startswith(HEADER)
     aspects: Aspects = "groups" if rng.random() < 0.3 and not tabs else "none"
     comments = rng.random() < 0.3 and not tabs

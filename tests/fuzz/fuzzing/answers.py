@@ -143,7 +143,7 @@ def _haystack_documents(rng: Random, questions: list[Question]) -> str:
     )
 
 
-def _ragas(rng: Random, questions: list[Question]) -> str:  # noqa: ARG001
+def _ragas(rng: Random, questions: list[Question]) -> str:
     rows = [
         {
             "user_input": each.text,

@@ -19,7 +19,7 @@ import numpy as np
 
 import peers_conventions
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests" / "golden")]
 
 Values = dict[str, Any]
@@ -321,7 +321,7 @@ def compared(peer: Peer, draws: int, seed: int) -> Iterator[tuple[str, float, fl
     from engines.environments import environment
 
     python = environment(f"peer-{library(peer)}", peer.packages, with_rankwell=False) / "python"
-    cases = [peer.drawn(Random(f"{seed} {peer.script} {draw}")) for draw in range(draws)]  # noqa: S311
+    cases = [peer.drawn(Random(f"{seed} {peer.script} {draw}")) for draw in range(draws)]
     module, _, function = peer.script.partition(":")
     words = [str(python), "-c", _RUN.format(module=module, function=function)]
     done = subprocess.run(
