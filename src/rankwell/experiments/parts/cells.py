@@ -204,13 +204,14 @@ class PlacedCells(CommandCells):
         """Places the results of cells; yields the error of each, "" where there is none."""
         for each in cells:
             name = each.cell.name
+            members = {} if name in self._errors else _read(self._files[name])
             each.record.unlink(missing_ok=True)
             if name in self._errors:
                 self._failed.append([*self._files].index(name))
                 remove_result(each.folder)
                 yield self._errors[name]
                 continue
-            _place(_read(self._files[name]), each.folder)
+            _place(members, each.folder)
             write_record(each)
             yield ""
 
