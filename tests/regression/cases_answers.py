@@ -139,7 +139,7 @@ def _benches() -> dict[str, str]:
         "jobs": f"{bench} --only 'runs/*' --only 'numbers/*' --jobs 2 --overwrite",
         "pages": f"{bench} --only 'runs/*' --pages",
         "parts": f"{bench} --only 'runs/*' --executor here\n{bench} --executor here --memory "
-        f"1G\n{bench} --executor here --stall 60",
+        f"1G\n{bench} --executor here --part-timeout 60",
         "array": f"{array}\npart work --status\n{array}",
         "again": "\n".join([bench, again, *(f"{bench} {options}" for options in shown)]),
     }

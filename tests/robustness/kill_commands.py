@@ -107,6 +107,13 @@ CASES = (
         ("fuse one.run two.run -o out.run", "fuse two.run one.run --method combsum -o out.run"),
     ),
     Case("search", ("search a.npy b.npy -k 3 -o out.run", "search b.npy a.npy -k 3 -o out.run")),
+    Case(
+        "search",
+        tuple(
+            f"search a.npy b.npy -k 3 --shards 6 --work work --executor {name} -o out.run"
+            for name in ("here", "processes:2")
+        ),
+    ),
     Case("convert", ("convert one.run out.parquet", "convert two.run out.parquet")),
     Case("report", ("report one -o out.html", "report two -o out.html")),
     Case(

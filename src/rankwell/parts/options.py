@@ -27,8 +27,9 @@ class PartOptions:
     gpus
         GPUs of a part: each process sees its own, Ray places parts on nodes that have as many, and
         an array requests them.
-    stall
-        Seconds without a sign of life after which a part is started again, by processes and Ray.
+    part_timeout
+        Seconds that a part may take; processes and Ray end one that takes longer, and start it
+        again, 3 times at most.
     dry_run
         Print the parts, passes, products and bytes; no vectors are read.
     """
@@ -38,13 +39,13 @@ class PartOptions:
     memory: str | None = None
     shards: int | None = None
     gpus: int | None = None
-    stall: float | None = None
+    part_timeout: float | None = None
     dry_run: bool = False
 
     @property
     def is_used(self) -> bool:
         """Whether the work is done in parts at all."""
-        given = (self.executor, self.work, self.shards, self.memory, self.gpus, self.stall)
+        given = (self.executor, self.work, self.shards, self.memory, self.gpus, self.part_timeout)
         return self.dry_run or any(each is not None for each in given)
 
 

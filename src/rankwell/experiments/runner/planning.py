@@ -46,7 +46,7 @@ _OWN = (
     "memory",
     "shards",
     "gpus",
-    "stall",
+    "part_timeout",
     "dry_run",
 )
 """Options that the runner sets itself."""

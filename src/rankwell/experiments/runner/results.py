@@ -227,8 +227,9 @@ class BenchOptions:
     gpus
         GPUs of a part: each process sees its own, Ray places parts on nodes that have as many, and
         an array requests them.
-    stall
-        Seconds without a sign of life after which a part is started again, by processes and Ray.
+    part_timeout
+        Seconds that a part may take; processes and Ray end one that takes longer, and start it
+        again, 3 times at most.
     """
 
     measures: MeasureNames = None
@@ -244,7 +245,7 @@ class BenchOptions:
     work: str | None = None
     memory: str | None = None
     gpus: int | None = None
-    stall: float | None = None
+    part_timeout: float | None = None
 
     @property
     def parts(self) -> PartOptions | None:
@@ -256,7 +257,7 @@ class BenchOptions:
             work=self.work,
             memory=self.memory,
             gpus=self.gpus,
-            stall=self.stall,
+            part_timeout=self.part_timeout,
         )
         if not found.is_used:
             return None
