@@ -4,7 +4,8 @@ import csv
 import io
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
+from operator import methodcaller
+from typing import NamedTuple, overload
 
 from rankwell.errors import BadLine
 
@@ -42,6 +43,52 @@ def first_rows(lines: Sequence[str], delimiter: str) -> list[list[str]]:
         if delimiter == TAB
         else list(csv.reader(lines, delimiter=delimiter))
     )
+
+
+class PlainRows(Sequence[DelimitedRow]):
+    """The rows of a table whose lines have one number of cells each, as a list of all cells, whose
+    columns are slices.
+    """
+
+    def __init__(self, cells: list[str], width: int, first_line: int) -> None:
+        self._cells, self._width, self._first_line = cells, width, first_line
+
+    @classmethod
+    def of(cls, text: str, delimiter: str) -> "PlainRows | None":
+        """The rows of a table; None where some line is none of them, or a mark may quote."""
+        if "\r" in text:
+            text = text.replace("\r\n", "\n").replace("\r", "\n")
+        body = text.lstrip("\n")
+        first_line = len(text) - len(body) + 1
+        body = body.removesuffix("\n")
+        n = body.partition("\n")[0].count(delimiter)
+        lines = body.split("\n")
+        if n == 0 or set(map(methodcaller("count", delimiter), lines)) != {n}:
+            return None
+        if delimiter != TAB and ('"' in body or f"{delimiter} " in body or "\n " in body):
+            return None
+        if not all(map(methodcaller("strip", f"{delimiter} "), lines)):
+            return None
+        return cls(body.replace("\n", delimiter).split(delimiter), n + 1, first_line)
+
+    def column(self, at: int) -> list[str]:
+        """The cells of a column."""
+        return self._cells[at :: self._width]
+
+    def __len__(self) -> int:
+        return len(self._cells) // self._width
+
+    @overload
+    def __getitem__(self, row: int) -> DelimitedRow: ...
+    @overload
+    def __getitem__(self, row: slice) -> list[DelimitedRow]: ...
+    def __getitem__(self, row: int | slice) -> DelimitedRow | list[DelimitedRow]:
+        if isinstance(row, slice):
+            return [self[number] for number in range(*row.indices(len(self)))]
+        if not 0 <= row < len(self):
+            raise IndexError
+        begin = row * self._width
+        return DelimitedRow(self._first_line + row, self._cells[begin : begin + self._width])
 
 
 def delimiter_of(text: str) -> str:
@@ -90,7 +137,7 @@ def delimited_rows(text: str, name: str, delimiter: str) -> list[DelimitedRow]:
             first, last = last, reader.line_num
             if last > first + 1 or last == len(lines):
                 _refuse_open_quote(f"{name}:{first + 1}", lines[first:last], delimiter)
-            if "".join(fields).strip():
+            if not _is_blank(fields):
                 rows.append(DelimitedRow(last, fields))
     except csv.Error as error:
         # An open quote takes in the rest of a long file.
@@ -98,6 +145,10 @@ def delimited_rows(text: str, name: str, delimiter: str) -> list[DelimitedRow]:
             f"{name}:{reader.line_num or 1}: {error}; close the quote before this line."
         ) from error
     return rows
+
+
+def _is_blank(fields: Sequence[str]) -> bool:
+    return not fields or (not fields[0].strip() and not "".join(fields).strip())
 
 
 def _refuse_open_quote(where: str, lines: Sequence[str], delimiter: str) -> None:

@@ -12,21 +12,29 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING as NO_DEFAULT
 from dataclasses import dataclass, field, fields
+from decimal import Decimal
 from functools import cached_property
+from itertools import islice
+from numbers import Real
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, NewType, TypeVar, get_type_hints
+from typing import Any, Literal, NamedTuple, NewType, TypeVar, cast, get_type_hints
 
+import numpy as np
+
+from rankwell.core.tables import Floats
 from rankwell.core.tables.arrays import is_missing
-from rankwell.core.tables.columns import refuse_wide, repeated_name
+from rankwell.core.tables.columns import id_text, refuse_wide, repeated_name
 from rankwell.delimited import (
     DelimitedRow,
+    PlainRows,
     advice_on_cells,
     delimited_rows,
     delimiter_of,
     without_comments,
 )
 from rankwell.documents import parse_json, unique_keys
-from rankwell.errors import BadInput, BadLine, DuplicateItem, kind_of
+from rankwell.errors import BadInput, BadLine, BadScore, DuplicateItem, NothingToEvaluate, kind_of
+from rankwell.errors import shown as shown_value
 from rankwell.io.formats import FORMATS, Request
 from rankwell.store import Head, Source, decode_id, naming
 
@@ -66,13 +74,15 @@ class Content:
     name: str
     form: Literal["json", "lines", "table", "python"]
     value: Any
-    """Any JSON value; of lines and tables a list of objects."""
+    """Any JSON value; of lines and tables a list of objects, of tables of text nothing."""
     numbers: Sequence[int] = ()
-    """The number of the line of each record, from 1, where records have lines."""
+    """The number of the line of each record of lines, from 1."""
     header: tuple[str, ...] = ()
     """The first row of a table, as it is written."""
     marked: bool = False
     """Whether the file begins with a byte order mark."""
+    texts: Sequence[DelimitedRow] = ()
+    """The rows of a table of text, the header first."""
     problem: BadInput | None = None
     """The error on a wrong row or header; not raised yet, because the file may be no table."""
 
@@ -87,6 +97,11 @@ class Content:
     @cached_property
     def records(self) -> list[Any]:
         """The objects of a list, of lines or of a table; a single object is one record."""
+        if self.is_text:
+            return [
+                dict(zip(self.names, row.fields, strict=False))
+                for row in islice(self.texts, 1, None)
+            ]
         value = self.value["data"] if self.prefix else self.value
         return value if isinstance(value, list) else [value]
 
@@ -100,7 +115,23 @@ class Content:
     @cached_property
     def names(self) -> list[str]:
         """The names of the columns, or the keys of all records."""
+        if self.is_text:
+            return [name.strip() for name in self.header]
         return list(dict.fromkeys(key for record in self.each() for key in record.value))
+
+    @property
+    def is_text(self) -> bool:
+        """Whether this is a table whose cells are texts, as in CSV."""
+        return self.form == "table" and bool(self.header) and self.value is None
+
+    def column(self, name: str) -> list[Any]:
+        """The cells of a column; None where a record has no such key. Raises BadInput as `each`."""
+        if not self.is_text or self.problem is not None:
+            return [record.value.get(name) for record in self.each()]
+        at = self.names.index(name)
+        if isinstance(self.texts, PlainRows):
+            return self.texts.column(at)[1:]
+        return [row.fields[at] for row in self.texts[1:]]
 
     def each(self) -> Iterator["Record"]:
         """Every record. Raises BadInput for one that is not an object, and for a table's wrong
@@ -108,7 +139,8 @@ class Content:
         """
         if self.problem is not None:
             raise self.problem
-        prefix, is_list = self.prefix, isinstance(self.value, list) or bool(self.prefix)
+        prefix = self.prefix
+        is_list = self.is_text or isinstance(self.value, list) or bool(prefix)
         for row, record in enumerate(self.records):
             where: Where = (*prefix, row) if is_list else ()
             yield (
@@ -140,8 +172,8 @@ class Content:
         inner = [member for member in inner if isinstance(member, Mapping)]
         features |= {f"*.{key}" for member in inner for key in member}
         features.add(f"form={self.form}")
-        if isinstance(value, (list, dict)):
-            features.add("[]" if isinstance(value, list) else "{}")
+        if self.is_text or isinstance(value, (list, dict)):
+            features.add("{}" if isinstance(value, dict) else "[]")
         if len(self.header) == 2 and self.header[1][:1] == "[":
             features.add("no-header")
         return frozenset(features)
@@ -154,8 +186,10 @@ class Content:
             return f"{self.name}: {path(where) or 'the document'}"
         row, below = int(where[0]), where[1:]
         begin = f"{self.name}: row {row + 1}"
-        if self.numbers:
-            begin = f"{self.name}:{1 if row == HEADER else self.numbers[row]}"
+        if self.is_text:
+            begin = f"{self.name}:{self.texts[row + 1].line}"
+        elif self.numbers:
+            begin = f"{self.name}:{self.numbers[row]}"
         if self.form == "table" and below:
             return f"{begin}, column {below[0]!r}{path(below[1:])}"
         return f"{begin}: {path(below)}" if below else begin
@@ -347,6 +381,182 @@ _READERS: dict[Any, Callable[[Record, str], Any]] = {
 }
 
 
+class Range(NamedTuple):
+    """The numbers that a column may hold."""
+
+    above: float = -math.inf
+    """The least, which a number may not be itself."""
+    least: float = -math.inf
+    most: float = math.inf
+    words: str = "a finite number"
+    """The range in words, for messages."""
+    whole: bool = False
+    """Whether all are integers."""
+
+
+class NamedColumns(NamedTuple):
+    """A table by its columns: ids and numbers, checked a column at a time."""
+
+    content: Content
+    names: Sequence[str]
+    cells: Callable[[str], Sequence[Any]]
+    """The cells of a column."""
+    words: Mapping[str, Sequence[str]]
+    """The names that a column goes by, in the order of preference, by what it holds."""
+
+    @property
+    def name(self) -> str:
+        """The file, or what else the table is."""
+        return self.content.name
+
+    @property
+    def listed(self) -> str:
+        """The names of the columns, for messages."""
+        return ", ".join(map(repr, self.names)) or "none"
+
+    def find(self, holds: str, chosen: Mapping[str, str]) -> str | None:
+        """The column that holds something: the chosen one, else that with the first of its usual
+        names.
+
+        Raises BadInput for a chosen column that is not there, and for two columns of one name.
+        """
+        if holds in chosen:
+            return self.known(chosen[holds])
+        for word in self.words[holds]:
+            named = [name for name in self.names if re.sub(r"[\s_-]", "", name.lower()) == word]
+            if len(named) > 1:
+                raise BadInput(
+                    f"{self.name}: columns {named[0]!r} and {named[1]!r} mean the same; "
+                    "rename or drop one of them."
+                )
+            if named:
+                return named[0]
+        return None
+
+    def need(self, holds: str, chosen: Mapping[str, str], advice: str) -> str:
+        """The column that holds something. Raises BadInput with the advice where there is none."""
+        name = self.find(holds, chosen)
+        if name is None:
+            words = ", ".join(self.words[holds])
+            raise BadInput(
+                f"{self.name}: no column for the {holds} ({words}); found are {self.listed}; "
+                f"{advice}."
+            )
+        return name
+
+    def known(self, column: str) -> str:
+        """The column of this name. Raises BadInput that lists those that are there."""
+        if column not in self.names:
+            raise BadInput(f"{self.name}: no column {column!r}; found are {self.listed}.")
+        return column
+
+    def all_ids(self, column: str) -> list[str | None]:
+        """The ids of a column; None where there is none."""
+        cells = self.cells(column)
+        return [(cell if type(cell) is str else id_text(cell)) or None for cell in cells]
+
+    def ids(self, column: str) -> list[str]:
+        """The ids of a column. Raises BadInput for the first row without one."""
+        ids = self.all_ids(column)
+        is_broken = None in ids or (self.content.is_text and "\n" in "".join(map(str, ids)))
+        if is_broken:
+            row = next(row for row, name in enumerate(ids) if name is None or "\n" in name)
+            raise BadInput(self.wrong(column, row, "an id, a string on one line or an integer"))
+        return cast("list[str]", ids)
+
+    def numbers(self, column: str, within: Range) -> Floats:
+        """The numbers of a column. Raises BadScore for the first row without one in the range."""
+        cells = self.cells(column)
+        read = _number
+        if self.content.is_text:
+            # Python reads 1_000 as a thousand, and Arabic digits.
+            text = "".join(cells)
+            read = _number_in_text if "_" in text or not text.isascii() else float
+        try:
+            numbers = np.array(list(map(read, cells)), dtype=np.float64)
+        except ValueError:
+            numbers = np.array(list(map(_number_in_text, cells)), dtype=np.float64)
+        with np.errstate(invalid="ignore"):
+            fits = (
+                np.isfinite(numbers)
+                & (numbers > within.above)
+                & (numbers >= within.least)
+                & (numbers <= within.most)
+            )
+            fits &= (numbers == np.rint(numbers)) | (not within.whole)
+        if not fits.all():
+            raise BadScore(self.wrong(column, int(np.flatnonzero(~fits)[0]), within.words))
+        return numbers
+
+    def wrong(self, column: str, row: int, expected: str) -> str:
+        """The message on a cell."""
+        cell = self.cells(column)[row]
+        text = "nothing" if cell is None or cell == "" else shown_value(cell)
+        return (
+            f"{self.content.place((row, column))}: {text}; expected {expected}. Correct or drop "
+            "the row."
+        )
+
+
+def load_columns(place: Any, name: str, words: Mapping[str, Sequence[str]]) -> NamedColumns:
+    """The columns of a table that `load` reads, or of a mapping column -> values. name: of what is
+    not a file. words: as in `NamedColumns`.
+
+    Raises BadInput for columns of different lengths, NothingToEvaluate without rows.
+    """
+    if isinstance(place, Mapping):
+        cells = _columns_of_mapping(place, name)
+        if not any(map(len, cells.values())):
+            raise NothingToEvaluate(f"{name}: the table has no rows.")
+        return NamedColumns(Content(name, "table", None), tuple(cells), cells.__getitem__, words)
+    content = load(place, name)
+    if len(content.texts) < 2 and not content.records:
+        raise NothingToEvaluate(f"{content.name}: the table has no rows.")
+    if content.problem is not None:
+        raise content.problem
+    return NamedColumns(content, content.names, content.column, words)
+
+
+def _columns_of_mapping(columns: Mapping[Any, Any], name: str) -> dict[str, list[Any]]:
+    for column, values in columns.items():
+        if (
+            not isinstance(column, str)
+            or isinstance(values, (str, bytes))
+            or not hasattr(values, "__len__")
+        ):
+            raise BadInput(
+                f"{name}: column {shown_value(column)} holds {kind_of(values)}; expected names of "
+                "columns, each with a list."
+            )
+    cells = {column: list(values) for column, values in columns.items()}
+    sizes = {column: len(values) for column, values in cells.items()}
+    if len(set(sizes.values())) > 1:
+        listed = ", ".join(f"{column!r} {size}" for column, size in sizes.items())
+        raise BadInput(
+            f"{name}: the columns have different lengths ({listed}); expected a value per row "
+            "in each."
+        )
+    return cells
+
+
+def _number_in_text(text: str) -> float:
+    """The number, NaN for what is none."""
+    try:
+        return float(text) if text.isascii() and "_" not in text else math.nan
+    except ValueError:
+        return math.nan
+
+
+def _number(value: object) -> float:
+    """The number, NaN for what is none and for one beyond float64."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (Real, np.number, Decimal)):
+        return math.nan
+    try:
+        return float(value)  # pyright: ignore[reportArgumentType]
+    except (OverflowError, TypeError, ValueError):
+        return math.nan
+
+
 def path(where: Where) -> str:
     """The text of a path: `data[0].paragraphs[3].title`."""
     parts = [
@@ -435,17 +645,20 @@ def _content_of_table(source: Source, text: str) -> Content:
     text = without_comments(text)
     delimiter = delimiter_of(text)
     try:
-        header, *rows = delimited_rows(text, source.name, delimiter) or [DelimitedRow(1, [])]
+        rows = PlainRows.of(text, delimiter) or delimited_rows(text, source.name, delimiter)
     except BadLine as error:
         raise BadLine(f"{error} Expected JSON, CSV, TSV or Parquet.") from error
-    names, problem = [name.strip() for name in header.fields], None
+    header = rows[0].fields if rows else []
+    names, problem = [name.strip() for name in header], None
     with naming(source.name):
         refuse_wide(len(names))
     if twice := repeated_name(list(filter(None, names))):
         problem = BadInput(
             f"{source.name}: two columns are named {twice!r}; rename or drop one of them."
         )
-    ragged = next((row for row in rows if len(row.fields) != len(names)), None)
+    ragged = None
+    if not isinstance(rows, PlainRows):
+        ragged = next((row for row in rows if len(row.fields) != len(names)), None)
     if ragged is not None:
         beginning = delimiter.join(ragged.fields)[:60]
         problem = BadLine(
@@ -455,11 +668,11 @@ def _content_of_table(source: Source, text: str) -> Content:
     return Content(
         source.name,
         "table",
-        [dict(zip(names, row.fields, strict=False)) for row in rows],
-        [row.line for row in rows],
-        tuple(header.fields),
-        source.marked,
-        problem,
+        None,
+        header=tuple(header),
+        marked=source.marked,
+        texts=rows,
+        problem=problem,
     )
 
 

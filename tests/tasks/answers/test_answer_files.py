@@ -583,7 +583,7 @@ def test_dprs_question_files_hold_python_lists_and_no_header(tmp_path: Path) -> 
     assert answers_of(found.table) == {"0": ["Bob", "O'Hara"], "1": ["so"]}
     with pytest.raises(BadInput, match=r"csv:2.*a list of answers"):
         read_questions(written(tmp_path / "bad.csv", "who?\t['Bob']\nwhy?\t__import__('os')\n"))
-    with pytest.raises(BadInput, match=r"row 0.*expected an answer"):
+    with pytest.raises(BadInput, match=r"csv:1.*expected an answer"):
         read_questions(written(tmp_path / "first.csv", "who?\t[1]\n"))
 
 
