@@ -2,6 +2,6 @@
 first use.
 """
 
-from rankwell.tasks.rag.evaluation import evaluate_citations as evaluate_citations
-from rankwell.tasks.rag.evaluation import evaluate_rag as evaluate_rag
-from rankwell.tasks.rag.options import RagOptions as RagOptions
+from rankwell.tasks.rag.task import RagOptions as RagOptions
+from rankwell.tasks.rag.task import evaluate_citations as evaluate_citations
+from rankwell.tasks.rag.task import evaluate_rag as evaluate_rag
