@@ -26,8 +26,7 @@ from rankwell.experiments.comparison.folders import Gathered, from_folders, spli
 from rankwell.io.result_folder import is_result_folder, other_place, read_results, stated_directions
 from rankwell.report.difference_tables import difference_text
 from rankwell.report.drafts import drafting, refuse_foreign, refuse_unclaimed
-from rankwell.report.page import NAME
-from rankwell.report.present import (
+from rankwell.report.options import (
     FolderOption,
     FormatOption,
     Output,
@@ -35,6 +34,7 @@ from rankwell.report.present import (
     Progress,
     present,
 )
+from rankwell.report.page import NAME
 from rankwell.store import exists, remote_url, write_text
 
 _ADVICE = "evaluate with --query-texts, and with -o"

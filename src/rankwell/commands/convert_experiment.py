@@ -7,7 +7,7 @@ from typing import Annotated
 
 from rankwell.core.options import Option
 from rankwell.experiments.files import convert_former, read_experiment, read_statements
-from rankwell.report.present import Aside, Output
+from rankwell.report.options import Aside, Output
 from rankwell.store import Source, write_text
 
 

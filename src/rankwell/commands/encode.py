@@ -34,7 +34,7 @@ from rankwell.parts.execution import carry_out
 from rankwell.parts.machines import mixture_text
 from rankwell.parts.options import PartOptions, PartOutcome, refusal
 from rankwell.parts.plans import file_of_part
-from rankwell.report.present import Aside, Output, OutputPath, Progress
+from rankwell.report.options import Aside, Output, OutputPath, Progress
 from rankwell.store import refuse_blocked
 
 

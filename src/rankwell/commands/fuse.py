@@ -29,7 +29,7 @@ from rankwell.experiments.fusion import (
 from rankwell.experiments.fusion import fuse as fuse_runs
 from rankwell.io import files as io
 from rankwell.report import Row
-from rankwell.report.present import FilePath, Output, Progress, listed
+from rankwell.report.options import FilePath, Output, Progress, listed
 from rankwell.store import STDIN
 from rankwell.transforms.fusion import parse_fusion
 

@@ -34,7 +34,7 @@ from rankwell.io.result_folder import (
 )
 from rankwell.report.charts import difference_label
 from rankwell.report.junit import Case, junit_text
-from rankwell.report.present import FormatOption, Output
+from rankwell.report.options import FormatOption, Output
 from rankwell.stats import MIN_QUERIES
 from rankwell.store import refuse_blocked, remote_url, write_text
 

@@ -31,7 +31,7 @@ from rankwell.parts.options import PartOptions, PartOutcome, refusal
 from rankwell.parts.plans import file_of_part
 from rankwell.parts.search import MergedSearch
 from rankwell.parts.vectors import VectorFiles
-from rankwell.report.present import Aside, FilePath, Output, Progress
+from rankwell.report.options import Aside, FilePath, Output, Progress
 from rankwell.store import refuse_blocked
 
 _HDF5 = (".hdf5", ".h5")

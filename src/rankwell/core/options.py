@@ -132,13 +132,23 @@ class Argument(NamedTuple):
         return (*self.flags, self.denial) if self.form == "pair" else self.flags
 
 
+def parameters_of(function: Callable[..., Any]) -> dict[str, Parameter]:
+    """The parameters of a function, or the fields of a class of options: its own, then those of
+    its bases.
+    """
+    parameters = signature(function).parameters
+    classes = function.__mro__ if isinstance(function, type) else ()
+    names = [name for each in classes for name in vars(each).get("__annotations__", ())]
+    return {name: parameters[name] for name in dict.fromkeys([*names, *parameters])}
+
+
 def arguments_of(function: Callable[..., Any]) -> list[Argument]:
     """The arguments that a command line can give a function, in its order; a class of options
     stands for its fields.
     """
     hints = get_type_hints(function, include_extras=True)
     found: list[Argument] = []
-    for each in signature(function).parameters.values():
+    for each in parameters_of(function).values():
         hint = hints[each.name]
         if is_dataclass(hint):
             found += [argument._replace(owner=each.name) for argument in arguments_of(hint)]  # pyright: ignore[reportArgumentType]
@@ -274,7 +284,7 @@ def takes_options(kind: type, *places: str) -> Callable[[Callable[..., Made]], C
     """
 
     def _decorate(function: Callable[..., Made]) -> Callable[..., Made]:
-        own, fields = signature(function).parameters, signature(kind).parameters
+        own, fields = signature(function).parameters, parameters_of(kind)
         first = [
             each
             for each in own.values()

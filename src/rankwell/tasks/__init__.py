@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import partial
 from inspect import Parameter, Signature
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -16,7 +17,7 @@ from rankwell.conventions import (
 from rankwell.core.options import Doc, takes_options
 from rankwell.core.registry import measure_names
 from rankwell.core.tables import sort_ids
-from rankwell.errors import BadUsage, NothingToEvaluate, count_of
+from rankwell.errors import BadUsage, NothingToEvaluate, Unfinished, count_of
 from rankwell.evaluation.results import (
     QUERIES_COUNTED,
     QUERIES_MISSING,
@@ -24,9 +25,10 @@ from rankwell.evaluation.results import (
     Results,
     ResultsBuilder,
 )
-from rankwell.report.present import (
+from rankwell.parts.options import PartOptions, PartOutcome, refusal
+from rankwell.report import Format
+from rankwell.report.options import (
     FolderOption,
-    Format,
     FormatOption,
     InputOption,
     InputPlace,
@@ -50,13 +52,14 @@ class TaskInput(NamedTuple):
     """A file that stands by itself on the command line, or data in Python.
 
     many: whether it takes any number of files. missing: the message where a file that is needed is
-    not there; "" where it may be left out.
+    not there; "" where it may be left out. usage: its word in that message.
     """
 
     name: str
     text: str
     many: bool = False
     missing: str = ""
+    usage: str = ""
 
 
 class Views(NamedTuple):
@@ -83,25 +86,31 @@ class Task:
 
     name: the words of the command, such as `rag citations`. about: a line for lists of commands,
     then paragraphs, of the command's help and of the Python function. example: a doctest. options:
-    a frozen dataclass, `MeasureOptions` and `StatisticsOptions` among its bases. files: what
-    `--output` writes; charts: whether also charts. per_query: the text of `--per-query`, "" where
-    single queries have no values.
+    a frozen dataclass, of `PartOptions` where the work may be done in parts. files: what `--output`
+    writes; charts: whether also charts. per_query: the text of `--per-query`, "" where single
+    queries have no values. evaluation: the results, or the outcome of work in parts, of the inputs
+    and `options`, `details` (whether single queries and items are kept for a page) and `progress`.
+    advice: what to do with the written folder, a command line that its name follows.
     """
 
     name: str
     about: str
-    example: str
     options: type[Any]
     inputs: tuple[TaskInput, ...]
     files: str
+    example: str = ""
     charts: bool = True
     per_query: str = "Also each query's values."
+    evaluation: Callable[..., Results | PartOutcome] | None = None
+    advice: str = ""
 
     def evaluate(
         self, *inputs: Any, options: Any, details: bool = False, progress: Progress = None
-    ) -> Results:
+    ) -> Results | PartOutcome:
         """The results. details: whether single queries and items are kept for a page."""
-        raise NotImplementedError
+        if self.evaluation is None:
+            raise NotImplementedError
+        return self.evaluation(*inputs, options=options, details=details, progress=progress)
 
     def function(self, module: str) -> Callable[..., Results]:
         """The Python function of a module: the inputs, then the options as keywords."""
@@ -110,7 +119,8 @@ class Task:
             bound = declared.bind(*values, options=options, **named)
             bound.apply_defaults()
             inputs = [bound.arguments.pop(each.name) for each in self.inputs]
-            return self.evaluate(*inputs, **bound.arguments)
+            outcome = self.evaluate(*inputs, **bound.arguments)
+            return outcome.finished() if isinstance(outcome, PartOutcome) else outcome
 
         hints: dict[str, Any] = dict.fromkeys((each.name for each in self.inputs), Any)
         hints |= {"options": self.options, "details": bool, "progress": Progress, "return": Results}
@@ -136,17 +146,31 @@ class Task:
             output: Path | None = None,
             progress: Progress = None,
         ) -> Output:
+            refused: tuple[str, ...] = ()
             if output is not None:
                 from rankwell.report.drafts import refuse_unclaimed
 
-                refuse_unclaimed(output)
-            inputs = self._inputs(words)
-            with_details = output is not None
-            result = self.evaluate(
-                *inputs, options=options, details=with_details, progress=progress
+                check = partial(refuse_unclaimed, output)
+                if isinstance(options, PartOptions):
+                    refused = refusal(options, check)
+                else:
+                    check()
+            details = output is not None
+            outcome = self.evaluate(
+                *self._inputs(words), options=options, details=details, progress=progress
             )
+            if isinstance(outcome, PartOutcome):
+                if outcome.result is None:
+                    code = 0 if outcome.missing is None else Unfinished.exit_code
+                    return Output(outcome.text, (*refused, *outcome.notes), code)
+                outcome = outcome.result
             return present(
-                result, format=format, per_query=per_query, output=output, charts=self.charts
+                outcome,
+                format=format,
+                per_query=per_query,
+                output=output,
+                charts=self.charts,
+                advice=self.advice,
             )
 
         hints: dict[str, Any] = {
@@ -184,7 +208,9 @@ class Task:
             inputs.append(list(words[len(single) :]))
         for declared, value in zip(self.inputs, inputs, strict=True):
             if declared.missing and not value:
-                names = [f"{each.name.upper()}{'...' * each.many}" for each in self.inputs]
+                names = [
+                    each.usage or f"{each.name.upper()}{'...' * each.many}" for each in self.inputs
+                ]
                 raise BadUsage(f"{declared.missing}: rankwell {self.name} {' '.join(names)}")
         return inputs
 

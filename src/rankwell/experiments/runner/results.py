@@ -58,8 +58,8 @@ from rankwell.report.drafts import (
     refuse_other_result,
     refuse_unclaimed,
 )
+from rankwell.report.options import JobsOption, Progress
 from rankwell.report.page import NAME as PAGE
-from rankwell.report.present import JobsOption, Progress
 from rankwell.report.system_formats import link_to, render_system_tables
 from rankwell.report.system_table import (
     SystemFigure,

@@ -14,7 +14,7 @@ from rankwell.errors import BadInput, BadUsage
 from rankwell.evaluation.results import Results
 from rankwell.io.columns import read_numbers
 from rankwell.io.matrices import read_embeddings
-from rankwell.report.present import Progress
+from rankwell.report.options import Progress
 from rankwell.store import Source, sources_of, split_name, split_part
 from rankwell.tasks import Task, TaskInput
 from rankwell.tasks.pairs.evaluation import ModelPairs, PairInputs, PairOptions, evaluate_pairs
@@ -127,61 +127,60 @@ def _sources(places: Mapping[str, str]) -> dict[str, Source]:
     return found
 
 
-class _PairTask(Task):
-    """Pairs have correlations and errors in place of measures of rankings."""
-
-    def evaluate(
-        self, *inputs: Any, options: PairOptions, details: bool = False, progress: Progress = None
-    ) -> Results:
-        """The correlations, errors and calibrations of every model."""
-        targets, similarities = inputs
-        metrics: list[Similarity] = list(
-            dict.fromkeys(
-                similarity_name(name)
-                for text in options.metric or []
-                for name in text.replace(",", " ").split()
-            )
+def _evaluate(
+    targets: str | None,
+    similarities: Sequence[str],
+    *,
+    options: PairOptions,
+    details: bool,
+    progress: Progress,
+) -> Results:
+    """The correlations, errors and calibrations of every model."""
+    metrics: list[Similarity] = list(
+        dict.fromkeys(
+            similarity_name(name)
+            for text in options.metric or []
+            for name in text.replace(",", " ").split()
         )
-        forms: dict[str, Sequence[Any]] = {
-            "TARGETS SIMILARITIES": [targets, similarities],
-            "--reference with --candidate": [options.reference, options.candidate],
-            "--left with --right and --scores": [options.left, options.right, options.scores],
-        }
-        used = [form for form, parts in forms.items() if any(parts)]
-        if len(used) > 1:
-            raise BadUsage(f"{' and '.join(used)} cannot be combined; give one of them.")
-        if not used or not all(forms[used[0]]):
-            raise BadUsage(
-                f"give {used[0] if used else ', or '.join(forms)}; see rankwell pairs --help."
-            )
-        if options.sample is not None and not options.reference:
-            raise BadUsage(
-                "--pairs draws pairs of items for --reference and --candidate; other pairs are "
-                "all compared."
-            )
-        if metrics and targets:
-            raise BadUsage(
-                "--metric is for embeddings; similarities that are given as numbers are compared "
-                "unchanged."
-            )
-        metrics = metrics or [similarity_name("cosine")]
-        if targets:
-            similarities = [similarities] if isinstance(similarities, str) else similarities
-            compared = _from_numbers(targets, similarities)
-        elif options.reference:
-            compared = _from_models(options, metrics)
-        else:
-            compared = _from_sides(options.left, options.right, options.scores, metrics)
-        return evaluate_pairs(compared, options, details=details, progress=progress)
+    )
+    forms: dict[str, Sequence[Any]] = {
+        "TARGETS SIMILARITIES": [targets, similarities],
+        "--reference with --candidate": [options.reference, options.candidate],
+        "--left with --right and --scores": [options.left, options.right, options.scores],
+    }
+    used = [form for form, parts in forms.items() if any(parts)]
+    if len(used) > 1:
+        raise BadUsage(f"{' and '.join(used)} cannot be combined; give one of them.")
+    if not used or not all(forms[used[0]]):
+        raise BadUsage(
+            f"give {used[0] if used else ', or '.join(forms)}; see rankwell pairs --help."
+        )
+    if options.sample is not None and not options.reference:
+        raise BadUsage(
+            "--pairs draws pairs of items for --reference and --candidate; other pairs are "
+            "all compared."
+        )
+    if metrics and targets:
+        raise BadUsage(
+            "--metric is for embeddings; similarities that are given as numbers are compared "
+            "unchanged."
+        )
+    metrics = metrics or [similarity_name("cosine")]
+    if targets:
+        compared = _from_numbers(targets, similarities)
+    elif options.reference:
+        compared = _from_models(options, metrics)
+    else:
+        compared = _from_sides(options.left, options.right, options.scores, metrics)
+    return evaluate_pairs(compared, options, details=details, progress=progress)
 
 
-pairs = _PairTask(
+pairs = Task(
     name="pairs",
     about="""Compare similarities of pairs with what they should be: correlation, error and \
 calibration, from numbers or embeddings.
 
 Give TARGETS and SIMILARITIES, or --reference and --candidate, or --left, --right and --scores.""",
-    example="",
     options=PairOptions,
     inputs=(
         TaskInput(
@@ -200,4 +199,5 @@ Give TARGETS and SIMILARITIES, or --reference and --candidate, or --left, --righ
     "details.parquet and manifest.json",
     per_query="",
     charts=False,
+    evaluation=_evaluate,
 )

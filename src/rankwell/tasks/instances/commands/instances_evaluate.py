@@ -22,7 +22,7 @@ from rankwell.media.contact_sheet.drawing import write_sheets
 from rankwell.media.images import Thumbnails
 from rankwell.report.drafts import drafting, refuse_unclaimed
 from rankwell.report.folder import write_result
-from rankwell.report.present import (
+from rankwell.report.options import (
     FolderOption,
     FormatOption,
     InputOption,

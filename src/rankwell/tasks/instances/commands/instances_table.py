@@ -35,8 +35,8 @@ from rankwell.io.result_folder import (
     values_behind,
 )
 from rankwell.report.drafts import drafting, publish, refuse_foreign, refuse_unclaimed
+from rankwell.report.options import FolderOption, JobsOption, Output, Progress
 from rankwell.report.page import NAME as PAGE
-from rankwell.report.present import FolderOption, JobsOption, Output, Progress
 from rankwell.report.system_formats import link_to, render_system_tables
 from rankwell.report.system_table import SystemCost, SystemFigure, SystemTable, TableFormat
 from rankwell.stats.granularity import granularity_of
