@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 COMMA := ,
 
-.PHONY: demo test test-full check release-check check-page check-c format-c docs site site-pages gallery bench soak sanitize peers against \
+.PHONY: demo test test-full check release-check check-page check-c format-c docs site site-pages gallery bench soak sanitize peers \
 	embeddings eval wheels sbom oldest clean
 
 demo: $(VENV)/installed
@@ -84,7 +84,7 @@ SEED := $(or $(SEED),$(shell date +%s))
 HARNESSES := fuzz fuzz_atheris kill_commands full_disk peers
 soak: $(HARNESSES:%=soak-%)
 soak-%: $(VENV)/installed-$(EXTRAS)
-	$(BIN)/python tools/$*.py --minutes $(SOAK) --seed $(SEED)
+	$(BIN)/python $(wildcard tests/*/$*.py) --minutes $(SOAK) --seed $(SEED)
 
 # The fuzzers of the compiled kernel under the address and undefined-behaviour sanitizers, on a copy (Linux, GCC).
 SANITIZED := build/sanitized
@@ -93,25 +93,20 @@ sanitize: $(VENV)/installed-$(EXTRAS)
 	rm -f $(SANITIZED)/src/rankwell/core/kernels/*.so && sed -i 's/"-O3"/"-O1"/' $(SANITIZED)/setup.py
 	cd $(SANITIZED) && CFLAGS="-g -fsanitize=address,undefined -fno-sanitize-recover=all" $(abspath $(BIN))/python setup.py -q build_ext --inplace
 	cd $(SANITIZED) && LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libstdc++.so)" ASAN_OPTIONS=detect_leaks=0 \
-		$(abspath $(BIN))/python tools/fuzz.py --minutes $(SOAK) --seed $(SEED) --only compiled
+		$(abspath $(BIN))/python tests/fuzz/fuzz.py --minutes $(SOAK) --seed $(SEED) --only compiled
 
 # Values against other packages on fresh draws, and the scripts of the guides to migration, each in an environment of its own.
 peers: $(VENV)/installed-$(EXTRAS)
-	$(BIN)/python tools/peers.py --seed $(SEED)
-	$(BIN)/python tools/peers_pinned.py --seed $(SEED)
-	$(BIN)/python tools/migrations.py
-
-# What tests/hardening/cases.py came to at an earlier revision, and what it comes to today.
-AGAINST ?= 5a950af
-against: $(VENV)/installed-$(EXTRAS)
-	$(BIN)/python tools/against.py $(AGAINST)
+	$(BIN)/python tests/peers/peers.py --seed $(SEED)
+	$(BIN)/python tests/peers/peers_pinned.py --seed $(SEED)
+	$(BIN)/python tests/peers/migrations.py
 
 # make embeddings, then make eval: small models against all-MiniLM-L6-v2, from texts to results/ada_eval/.
 embeddings: $(VENV)/installed-minilm
-	HF_HUB_OFFLINE=1 $(BIN)/python tools/agreement_pipeline.py embeddings
+	HF_HUB_OFFLINE=1 $(BIN)/python examples/agreement_pipeline.py embeddings
 
 eval: embeddings
-	$(BIN)/python tools/agreement_pipeline.py eval
+	$(BIN)/python examples/agreement_pipeline.py eval
 
 # A processor build of torch is enough, and should be there first: whatever asks for torch later then finds it and fetches no CUDA
 # libraries. Where the package index has only the CUDA build, give another: make embeddings TORCH='torch --index-url https://…/cpu'

@@ -55,7 +55,6 @@ TRICKS = {
     "collect_garbage_rarely": (PLAIN, SWITCHED + "collect_garbage_rarely = lambda: None"),
     "leave": (PLAIN, SWITCHED + "leave = lambda _, code: exit(code)"),
     "start_one_thread": (PLAIN, SWITCHED + "start_one_thread = lambda arguments: None"),
-    "is_small": (["trec-eval", "-q"], SWITCHED + "is_small = lambda values: False"),
     "stats.special_functions": (["evaluate", "--intervals", "t"], "import scipy.special"),
 }
 """Every trick by its function in rankwell.core.startup: the command that it is for, and the Python

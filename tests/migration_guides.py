@@ -3,8 +3,9 @@ table of their figures.
 
 A page `docs/guides/migrate-from-TOOL.md` has two marked blocks. That after `<!-- theirs -->` leaves
 its figures in `scores`, by rankwell's labels; that after `<!-- ours -->` leaves `result`, and `own`
-by rankwell's own rules where the files are vectors. `tools/migrations.py` runs the first in an
-environment of its own and records `golden/migrations.json`; `test_migrations.py` runs the second.
+by rankwell's own rules where the files are vectors. `tests/peers/migrations.py` runs the first in
+an environment of its own and records `golden/migrations.json`; `test_migrations.py` runs the
+second.
 """
 
 import contextlib
@@ -74,7 +75,7 @@ def script_of(tool: str, side: str) -> str:
 
 
 def recorded() -> dict[str, Any]:
-    """What `tools/migrations.py` recorded: `about`, and `scores` by tool and case."""
+    """What `tests/peers/migrations.py` recorded: `about`, and `scores` by tool and case."""
     return json.loads(GOLDEN.read_text(encoding="utf-8"))
 
 

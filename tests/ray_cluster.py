@@ -33,6 +33,19 @@ def children_of(process: int, word: bytes = b"") -> list[int]:
     return found
 
 
+def part_workers_of(process: int) -> list[int]:
+    """The processes in which a process has parts computed."""
+    return children_of(process, b"rankwell\0part\0")
+
+
+def has_loaded(process: int, library: bytes = b"numpy") -> bool:
+    """Whether a process has loaded a library, so that it is in the middle of its work."""
+    try:
+        return library in Path(f"/proc/{process}/maps").read_bytes()
+    except OSError:
+        return False
+
+
 def wait_for(found: Callable[[], Any], seconds: float = 120) -> Any:
     """The first answer that is true."""
     end = time.monotonic() + seconds

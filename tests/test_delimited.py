@@ -31,8 +31,3 @@ def test_between_commas_a_cell_in_quotation_marks_may_have_lines():
 def test_a_mark_that_takes_in_lines_by_mistake_is_refused(text: str, line: int):
     with pytest.raises(BadLine, match=f"^t:{line}: .* has a quote that is not closed on its line"):
         delimited_rows(text, "t", ",")
-
-
-def test_where_no_cell_has_lines_a_mark_that_takes_in_lines_is_refused():
-    with pytest.raises(BadLine, match=r"^t:2: "):
-        delimited_rows('a,b\n"x,1\ny",2\n', "t", ",", is_one_line=True)

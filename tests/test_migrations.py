@@ -96,7 +96,7 @@ def test_every_environment_is_pinned_and_recorded():
 @pytest.fixture(scope="module")
 def tool_module() -> ModuleType:
     spec = importlib.util.spec_from_file_location(
-        "run_migrations", ROOT / "tools" / "migrations.py"
+        "run_migrations", ROOT / "tests" / "peers" / "migrations.py"
     )
     assert spec is not None
     assert spec.loader is not None

@@ -63,7 +63,7 @@ class _Stub:
 
     def _definition(self, name: str, value: Any) -> str:
         if not (inspect.isfunction(value) and "options" in inspect.signature(value).parameters):
-            self.imports.add(f"from {rankwell._public()[name]} import {name} as {name}")
+            self.imports.add(f"from {rankwell._homes()[name]} import {name} as {name}")
             return ""
         return self._typed(name, value)
 

@@ -51,10 +51,10 @@ def python_pages() -> dict[str, str]:
     """Pages by their place in docs/. Ends for a public name without a docstring."""
     homes = {
         name: home
-        for name, home in rankwell._public().items()
+        for name, home in rankwell._homes().items()
         if inspect.getdoc(getattr(rankwell, name))
     }
-    if undocumented := sorted(rankwell._public().keys() - homes.keys()):
+    if undocumented := sorted(rankwell._homes().keys() - homes.keys()):
         raise SystemExit(
             f"rankwell.{undocumented[0]} has no docstring; write one, since the Python "
             "reference shows it"

@@ -15,7 +15,6 @@ from rankwell.core.registry import MEASURES, OWN_MEASURES
 from rankwell.encoders import ENCODERS, IMAGE_ENCODERS
 from rankwell.engines import ENGINES
 from rankwell.executors import EXECUTORS
-from rankwell.experiments.files import CELL_KINDS
 from rankwell.io.formats import FORMATS
 from rankwell.neighbours import BACKENDS
 from rankwell.parts import KINDS
@@ -32,7 +31,6 @@ REGISTRIES: Mapping[str, Catalogue[Any] | Mapping[str, Any]] = {
     "formats": FORMATS,
     "formats of questions, answers and passages": ANSWER_FORMATS,
     "forms of image sets": FORMS,
-    "kinds of cells in experiment files": CELL_KINDS,
     "conventions": CONVENTIONS,
     "transforms": TRANSFORMS,
     "fusion methods": METHODS,

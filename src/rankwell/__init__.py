@@ -1,57 +1,88 @@
 """rankwell measures how well anything retrieves.
 
-The public names stand in `public.py`, here and in the folder of each task; each is loaded on first
-use. Their types are in `__init__.pyi`.
+The public names are loaded on first use. Those of a task stand in the folder of the task, which is
+all that the package knows of it. Their types are in `__init__.pyi`.
 """
 
 __version__ = "0.1.0"
 
-_RENAMED = dict.fromkeys(
-    (
-        "Agreement",
-        "AnswerResults",
-        "Captions",
-        "ClipResults",
-        "Comparison",
-        "Evaluation",
-        "InstanceResults",
-    ),
-    "Results",
-)
-_homes: dict[str, str] = {}
+_NAMES = {
+    "Measure": "rankwell.core.registry",
+    "parse_measure": "rankwell.core.registry",
+    "Judgments": "rankwell.core.tables",
+    "Values": "rankwell.core.tables",
+    "Ranking": "rankwell.core.tables.ranking",
+    "JudgedRankings": "rankwell.core.views.judged",
+    "BadInput": "rankwell.errors",
+    "BadLine": "rankwell.errors",
+    "BadScore": "rankwell.errors",
+    "BadUsage": "rankwell.errors",
+    "DuplicateItem": "rankwell.errors",
+    "GateFailed": "rankwell.errors",
+    "MissingExtra": "rankwell.errors",
+    "NothingToEvaluate": "rankwell.errors",
+    "RankwellError": "rankwell.errors",
+    "TieRefused": "rankwell.errors",
+    "Unfinished": "rankwell.errors",
+    "UnknownName": "rankwell.errors",
+    "Results": "rankwell.evaluation.results",
+    "compare_values": "rankwell.experiments.comparison",
+    "ComparisonOptions": "rankwell.experiments.comparison.judging",
+    "FusionOptions": "rankwell.experiments.fusion",
+    "FusionTuningOptions": "rankwell.experiments.fusion",
+    "TunedFusion": "rankwell.experiments.fusion",
+    "fuse": "rankwell.experiments.fusion",
+    "tune_fusion": "rankwell.experiments.fusion",
+    "BenchOptions": "rankwell.experiments.runner.results",
+    "BenchResults": "rankwell.experiments.runner.results",
+    "bench": "rankwell.experiments.runner.results",
+    "find_hits": "rankwell.io.files",
+    "read_judgments": "rankwell.io.files",
+    "read_ranking": "rankwell.io.files",
+    "group_rankings": "rankwell.io.mapping",
+    "intent_rankings": "rankwell.io.mapping",
+    "judged_rankings": "rankwell.io.mapping",
+    "preference_rankings": "rankwell.io.mapping",
+    "ranking_pairs": "rankwell.io.mapping",
+    "measure": "rankwell.measures.own",
+    "EncodeFileOptions": "rankwell.workflow.encode",
+    "encode": "rankwell.workflow.encode",
+    "check": "rankwell.workflow.files",
+    "convert": "rankwell.workflow.files",
+    "explain": "rankwell.workflow.files",
+    "SearchFileOptions": "rankwell.workflow.search",
+    "search": "rankwell.workflow.search",
+    "write_judgments": "rankwell.workflow.writing",
+    "write_run": "rankwell.workflow.writing",
+}
+"""The public names that belong to no task, each with the module that defines it."""
+_ALL_NAMES: dict[str, str] = {}
 
 
-def _public() -> dict[str, str]:
-    """The public names with the modules that define them, as the files of public names import them;
-    none of them is imported.
+def _homes() -> dict[str, str]:
+    """The public names with the modules that define them, those of tasks included; none of these
+    modules is imported.
     """
-    if not _homes:
+    if not _ALL_NAMES:
+        from importlib import import_module
         from pathlib import Path
 
-        here = Path(__file__).parent
-        for file in (here / "public.py", *sorted(here.glob("tasks/*/public.py"))):
-            for words in map(str.split, file.read_text(encoding="utf-8").splitlines()):
-                if words[:1] == ["from"]:
-                    _homes[words[3]] = words[1]
-    return _homes
+        _ALL_NAMES.update(_NAMES)
+        for file in sorted(Path(__file__).parent.glob("tasks/*/__init__.py")):
+            _ALL_NAMES.update(import_module(f"rankwell.tasks.{file.parent.name}").PUBLIC_NAMES)
+    return _ALL_NAMES
 
 
 def __getattr__(name: str) -> object:
     if name == "__all__":
         return __dir__()
-    if name in _RENAMED:
-        import warnings
-
-        warnings.warn(
-            f"rankwell.{name} is now rankwell.{_RENAMED[name]}", DeprecationWarning, stacklevel=2
-        )
-        name = _RENAMED[name]
-    if name.startswith("_") or name not in _public():
+    home = None if name.startswith("_") else _NAMES.get(name) or _homes().get(name)
+    if home is None:
         raise AttributeError(f"module 'rankwell' has no attribute {name!r}")
-    import importlib
+    from importlib import import_module
 
-    return getattr(importlib.import_module(_public()[name]), name)
+    return getattr(import_module(home), name)
 
 
 def __dir__() -> list[str]:
-    return sorted([*_public(), "__version__"])
+    return sorted([*_homes(), "__version__"])

@@ -2,8 +2,10 @@
 
 import csv
 import io
+import re
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from operator import methodcaller
+from typing import NamedTuple, overload
 
 from rankwell.errors import BadLine
 
@@ -16,6 +18,8 @@ TAB = "\t"
 
 
 _DELIMITERS = {",": "commas", ";": "semicolons", "|": "bars"}
+_FIRST_LINE = re.compile(r"[\r\n]*[^\r\n]*")
+_COMMENTS = re.compile(r"(?:(?:#[^\r\n]*|[ \t]*)(?:\r\n|\r|\n))*")
 
 
 def advice_on_cells(delimiter: str) -> str:
@@ -31,11 +35,6 @@ class DelimitedRow(NamedTuple):
     line: int
     fields: list[str]
 
-    @property
-    def is_blank(self) -> bool:
-        """Whether no cell has content."""
-        return not "".join(self.fields).strip()
-
 
 def first_rows(lines: Sequence[str], delimiter: str) -> list[list[str]]:
     """The fields of the first lines of a table, which may end within a cell."""
@@ -46,13 +45,80 @@ def first_rows(lines: Sequence[str], delimiter: str) -> list[list[str]]:
     )
 
 
-def delimited_rows(
-    text: str, name: str, delimiter: str, *, is_one_line: bool = False, **options: Any
-) -> list[DelimitedRow]:
-    """The rows of a table without blank lines; every other line of it is in one of them.
+class PlainRows(Sequence[DelimitedRow]):
+    """The rows of a table whose lines have one number of cells each, as a list of all cells, whose
+    columns are slices.
+    """
 
-    is_one_line: whether no cell has the end of a line. options: of Python's `csv`, for other
-    delimiters than tabs.
+    def __init__(self, cells: list[str], width: int, first_line: int) -> None:
+        self._cells, self._width, self._first_line = cells, width, first_line
+
+    @classmethod
+    def of(cls, text: str, delimiter: str) -> "PlainRows | None":
+        """The rows of a table; None where some line is none of them, or a mark may quote."""
+        if "\r" in text:
+            text = text.replace("\r\n", "\n").replace("\r", "\n")
+        body = text.lstrip("\n")
+        first_line = len(text) - len(body) + 1
+        body = body.removesuffix("\n")
+        n = body.partition("\n")[0].count(delimiter)
+        lines = body.split("\n")
+        if n == 0 or set(map(methodcaller("count", delimiter), lines)) != {n}:
+            return None
+        if delimiter != TAB and ('"' in body or f"{delimiter} " in body or "\n " in body):
+            return None
+        if not all(map(methodcaller("strip", f"{delimiter} "), lines)):
+            return None
+        return cls(body.replace("\n", delimiter).split(delimiter), n + 1, first_line)
+
+    def column(self, at: int) -> list[str]:
+        """The cells of a column."""
+        return self._cells[at :: self._width]
+
+    def __len__(self) -> int:
+        return len(self._cells) // self._width
+
+    @overload
+    def __getitem__(self, row: int) -> DelimitedRow: ...
+    @overload
+    def __getitem__(self, row: slice) -> list[DelimitedRow]: ...
+    def __getitem__(self, row: int | slice) -> DelimitedRow | list[DelimitedRow]:
+        if isinstance(row, slice):
+            return [self[number] for number in range(*row.indices(len(self)))]
+        if not 0 <= row < len(self):
+            raise IndexError
+        begin = row * self._width
+        return DelimitedRow(self._first_line + row, self._cells[begin : begin + self._width])
+
+
+def delimiter_of(text: str) -> str:
+    """The delimiter of a table: tabs where its first line has one, else what makes the most columns
+    of that line, commas first.
+    """
+    line = _FIRST_LINE.match(text)[0]  # pyright: ignore[reportOptionalSubscript] - fits any text
+    if TAB in line:
+        return TAB
+    return max(
+        _DELIMITERS,
+        key=lambda delimiter: len(
+            next(csv.reader([line.strip()], delimiter=delimiter, skipinitialspace=True), [])
+        ),
+    )
+
+
+def without_comments(text: str) -> str:
+    """The text with blank lines in place of those before its first other one that begin with
+    `#`.
+    """
+    comments = _COMMENTS.match(text)[0]  # pyright: ignore[reportOptionalSubscript] - fits any text
+    return re.sub(r"[^\r\n]", "", comments) + text[len(comments) :]
+
+
+def delimited_rows(text: str, name: str, delimiter: str) -> list[DelimitedRow]:
+    """The rows of a table without those whose cells are all empty; every other line of it is in one
+    of them.
+
+    A blank behind a delimiter is none of the next cell, which may be in quotes; tabs do not quote.
     Raises BadLine for a quotation mark that is not closed, or not before the end of a cell, so that
     lines become one.
     """
@@ -61,43 +127,40 @@ def delimited_rows(
         return [
             DelimitedRow(number, line.split(TAB))
             for number, line in enumerate(lines, 1)
-            if line.strip(" ")
+            if line.strip()
         ]
     lines = list(io.StringIO(text, newline=""))
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, **options)
-    found, last = list[DelimitedRow](), 0
+    reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
+    rows, last = list[DelimitedRow](), 0
     try:
         for fields in reader:
             first, last = last, reader.line_num
             if last > first + 1 or last == len(lines):
-                rules = {**options, "delimiter": delimiter}
-                _refuse_open_quote(
-                    f"{name}:{first + 1}", lines[first:last], rules, is_one_line=is_one_line
-                )
-            if len(fields) > 1 or "".join(fields).strip():
-                found.append(DelimitedRow(last, fields))
+                _refuse_open_quote(f"{name}:{first + 1}", lines[first:last], delimiter)
+            if not _is_blank(fields):
+                rows.append(DelimitedRow(last, fields))
     except csv.Error as error:
         # An open quote takes in the rest of a long file.
         raise BadLine(
             f"{name}:{reader.line_num or 1}: {error}; close the quote before this line."
         ) from error
-    return found
+    return rows
 
 
-def _refuse_open_quote(
-    where: str, lines: Sequence[str], rules: dict[str, Any], *, is_one_line: bool
-) -> None:
+def _is_blank(fields: Sequence[str]) -> bool:
+    return not fields or (not fields[0].strip() and not "".join(fields).strip())
+
+
+def _refuse_open_quote(where: str, lines: Sequence[str], delimiter: str) -> None:
     """Raises BadLine where a quote is closed by the next cell's or not at all, so that cells and
     lines become one.
     """
-    problem = is_one_line and len(lines) > 1
     try:
-        list(csv.reader(lines, strict=True, **rules))
+        list(csv.reader(lines, strict=True, delimiter=delimiter, skipinitialspace=True))
     except csv.Error as error:
-        problem = len(lines) > 1 or "unexpected end" in str(error)
-    if problem:
-        shown = lines[0].strip()[:60]
-        raise BadLine(
-            f"{where}: {shown!r} has a quote that is not closed on its line; close it, or "
-            "leave it out."
-        )
+        if len(lines) > 1 or "unexpected end" in str(error):
+            beginning = lines[0].strip()[:60]
+            raise BadLine(
+                f"{where}: {beginning!r} has a quote that is not closed on its line; close it, or "
+                "leave it out."
+            ) from error

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.errors import BadInput, BadLine, DuplicateItem, kind_of, shown
+from rankwell.errors import BadInput, BadLine, DuplicateItem, shown
 from rankwell.store import Source, decode_id, encode_id
 
 MAX_DEPTH = 100
@@ -205,35 +205,6 @@ def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
             f"the key {shown(double)} appears twice in one object; keep one of them."
         )
     return whole
-
-
-def json_records(text: str, name: str) -> list[tuple[str, dict[str, Any]]]:
-    """The objects of a JSON list or of JSON lines with their places, `$[0]` or `line 1`. Raises
-    BadInput for anything else.
-    """
-    if text.lstrip().startswith("["):
-        found = [
-            (f"$[{row}]", each)
-            for row, each in enumerate(
-                parse_json(text, name, "a list of objects", pairs=unique_keys)
-            )
-        ]
-    else:
-        lines = enumerate(text.split("\n"), 1)
-        found = [
-            (
-                f"line {row}",
-                parse_json(line, name, "an object per line", line=row, pairs=unique_keys),
-            )
-            for row, line in lines
-            if line.strip(" \t\r")
-        ]
-    for place, cells in found:
-        if not isinstance(cells, dict):
-            raise BadInput(
-                f"{name}: {place} is {kind_of(cells)}; expected an object with a value per column."
-            )
-    return found
 
 
 def read_toml(source: Source) -> tuple[str, dict[str, Any]]:

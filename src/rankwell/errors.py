@@ -69,7 +69,7 @@ def at_the_command_line() -> Generator[None]:
     too.
     """
     before = os.environ.get(_TYPED)
-    os.environ[_TYPED] = "1"
+    os.environ.setdefault(_TYPED, "1")
     try:
         yield
     finally:
@@ -79,7 +79,7 @@ def at_the_command_line() -> Generator[None]:
 
 def typed_variables() -> dict[str, str]:
     """The environment of processes that are to name options as this one does."""
-    return {_TYPED: "1"} if _TYPED in os.environ else {}
+    return {_TYPED: os.environ.get(_TYPED, "")}
 
 
 def flag(option: str, value: object = "", *, name: str = "") -> str:
@@ -89,7 +89,7 @@ def flag(option: str, value: object = "", *, name: str = "") -> str:
     option: the flag, or the argument `no_results` of `--no-results`. value: True for a switch,
     `--overwrite` and `pass overwrite=True`. name: that of the argument, where it is not the flag's.
     """
-    if _TYPED in os.environ:
+    if os.environ.get(_TYPED):
         option = option if option.startswith("-") else f"--{option.replace('_', '-')}"
         shown_value = repr(value).removesuffix(".0") if isinstance(value, float) else value
         return option if value == "" or value is True else f"{option} {typed(shown_value)}"

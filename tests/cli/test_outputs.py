@@ -28,7 +28,6 @@ LINES = {
     "clips template ids.txt -o OUT.csv": "OUT.csv",
     "report results -o OUT.html": "OUT.html",
     "report results": "results/report.html",
-    "convert experiment old.toml OUT.toml": "OUT.toml",
     "gate results --require nDCG@10>=0 --junit OUT.xml": "OUT.xml",
     "bench runs.toml": "runs-results/table.md",
     "instances table museum --format csv -o OUT": "OUT/table.csv",

@@ -13,6 +13,7 @@ from commanding import with_fields
 from rankwell.cli import main
 from rankwell.commands.part import part
 from rankwell.commands.search import search
+from rankwell.core.kernels.children import start_command
 from rankwell.errors import Unfinished
 
 VARIABLES = ("SLURM_ARRAY_TASK_ID", "JOB_COMPLETION_INDEX", "AWS_BATCH_JOB_ARRAY_INDEX")
@@ -124,22 +125,34 @@ def test_the_status_counts_the_second_round(tmp_path: Path):
     )
 
 
-def test_a_part_of_a_killed_process_is_not_running(work: Path):
-    note = {"host": __import__("platform").node()[:64], "process": 2**22 + 1, "since": "now"}
-    (work / "part-00003.running.json").write_text(json.dumps(note))
-    (work / "part-00004.running.json").write_text(json.dumps({**note, "host": "another"}))
+def test_several_parts_are_computed_one_after_the_other(
+    work: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    capsys.readouterr()
 
-    lines = part(str(work), status=True).text.splitlines()
+    assert run(monkeypatch, str(work), "4", "1") == 0
 
-    assert [line for line in lines if line.startswith("running")] == [
-        f"running  4: another, process {2**22 + 1}, since now"
-    ]
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.partition(" of ")[0] for line in lines] == ["part 4", "part 1"]
+    assert "missing  0,2-3,5-8\n" in part(str(work), status=True).text
+
+
+def test_a_process_of_a_driver_leaves_its_error_to_it(work: Path):
+    (work.parent / "base.npy").touch()
+
+    with start_command(["part", str(work), "3", "4"], {}) as process:
+        code = process.wait()
+
+    note = json.loads((work / "part-00003.failed.json").read_text())
+    assert (code, note["kind"]) == (2, "BadInput")
+    assert "has changed since the plan was written" in note["error"]
+    assert not (work / "part-00004.failed.json").exists()
 
 
 @pytest.mark.parametrize(
     ("environment", "words", "message"),
     [
-        ({}, ["work"], "INDEX is missing, and no array job sets SLURM_ARRAY_TASK_ID"),
+        ({}, ["work"], "the index of a part is missing, and no array job sets SLURM_ARRAY_TASK_ID"),
         ({"SLURM_ARRAY_TASK_ID": "x"}, ["work"], "SLURM_ARRAY_TASK_ID is 'x'; expected an integer"),
         (
             {"SLURM_ARRAY_TASK_ID": "1", "JOB_COMPLETION_INDEX": "2"},

@@ -12,10 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from rankwell.compat import trec_eval, trec_inputs
+from rankwell.compat import trec_eval
 from rankwell.compat.trec_inputs import parse
 from rankwell.compat.trec_measures import MEASURES, plan
-from rankwell.core import startup
 from rankwell.core.kernels import native
 from rankwell.core.registry import MEASURES as OURS
 from rankwell.core.registry import parse_measure
@@ -92,14 +91,6 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.fixture(params=["small", "large"])
-def size(request, monkeypatch):
-    """Whether NumPy is worth its import: small files are evaluated without it, by other code."""
-    if request.param == "large":
-        monkeypatch.setattr(startup, "is_small", lambda _: False)
-
-
-@pytest.mark.usefixtures("size")
 @pytest.mark.parametrize(("command", "expected"), BOTH + ONLY_10)
 def test_version_10_passes_its_own_quick_test_byte_for_byte(command, expected, shared, monkeypatch):
     data = shared / "trec" / "trec_eval_v10"
@@ -107,7 +98,6 @@ def test_version_10_passes_its_own_quick_test_byte_for_byte(command, expected, s
     assert printed(command.split(), data, monkeypatch) == (0, (data / expected).read_text())
 
 
-@pytest.mark.usefixtures("size")
 @pytest.mark.parametrize(("command", "expected"), BOTH + ONLY_9)
 def test_version_9_passes_its_own_quick_test_byte_for_byte(command, expected, shared, monkeypatch):
     data = shared / "trec" / "trec_eval_v10"
@@ -116,7 +106,6 @@ def test_version_9_passes_its_own_quick_test_byte_for_byte(command, expected, sh
     assert printed(["--v9", *command.split()], data, monkeypatch) == (0, output.read_text())
 
 
-@pytest.mark.usefixtures("size")
 @pytest.mark.parametrize(("flag", "files", "command", "output"), golden_cases())
 def test_awkward_files_print_what_trec_eval_printed(
     flag, files, command, output, tmp_path, monkeypatch
@@ -347,7 +336,6 @@ def test_a_missing_file_and_a_malformed_one_are_bad_input(folder, monkeypatch):
         printed(["-Z", "z", "qrels", "run"], folder, monkeypatch)
 
 
-@pytest.mark.usefixtures("size")
 @pytest.mark.parametrize("commented", ["qrels", "run"])
 def test_a_comment_is_a_mistake_in_version_9(commented, folder, monkeypatch):
     expected = printed(["--v10", "qrels", "run"], folder, monkeypatch)
@@ -363,7 +351,6 @@ def test_a_comment_is_a_mistake_in_version_9(commented, folder, monkeypatch):
         printed(["--v9", "qrels", "run"], folder, monkeypatch)
 
 
-@pytest.mark.usefixtures("size")
 def test_an_empty_run_is_bad_input(folder, monkeypatch):
     (folder / "run").write_text("\n")
 
@@ -442,17 +429,6 @@ def test_neither_the_command_line_library_nor_what_formats_share_is_loaded(folde
     assert ("rankwell.io.files" in loaded) == (native.library is None)
 
 
-@pytest.mark.skipif(
-    native.library is None, reason="the reader itself is NumPy's without the compiled kernel"
-)
-@pytest.mark.parametrize(
-    ("options", "needed"),
-    [("", False), ("-q -c -J -M 5 -m ndcg_cut", False), ("-m all_trec", True)],
-)
-def test_numpy_is_imported_only_where_it_is_worth_it(options, needed, folder):
-    assert ("numpy" in _loaded(*options.split(), "qrels", "run")) == needed
-
-
 def _loaded(*arguments):
     code = "import sys; from rankwell.compat import trec_eval; "
     code += f"trec_eval.main({list(arguments)!r}, sys.stderr); print(*sys.modules)"
@@ -492,15 +468,15 @@ def test_a_run_that_is_read_ahead_gives_the_same(case, tmp_path, monkeypatch):
     begun, outcomes = list[Scan](), list[object]()
     begin = Scan.begin
     monkeypatch.setattr(Scan, "begin", lambda scan: (begun.append(scan), begin(scan)))
-    for small, large in ((True, 1 << 60), (False, 1 << 60), (False, 0)):
-        monkeypatch.setattr(startup, "is_small", lambda _, small=small: small)
-        monkeypatch.setattr(trec_inputs, "LARGE", large)
+    for is_ahead in (True, False):
+        if not is_ahead:
+            monkeypatch.setattr(trec_eval, "read_ahead", lambda _: None)
         try:
             outcomes.append(printed([*options.split(), "qrels", "run"], tmp_path, monkeypatch))
         except RankwellError as error:
             outcomes.append((type(error), str(error)))
 
-    assert outcomes[0] == outcomes[1] == outcomes[2]
+    assert outcomes[0] == outcomes[1]
     assert len(begun) == (
         native.library is not None and case not in ("groups", "an unknown measure")
     )
@@ -510,7 +486,6 @@ def test_a_run_that_is_read_ahead_gives_the_same(case, tmp_path, monkeypatch):
 def test_a_missing_file_is_named_however_the_run_is_read(missing, tmp_path, monkeypatch):
     for name in {"qrels", "run"} - {missing}:
         (tmp_path / name).write_text("1 Q0 d 1 1.5 t\n" if name == "run" else "1 0 d 1\n")
-    monkeypatch.setattr(trec_inputs, "LARGE", 0)
 
     with pytest.raises(BadInput, match=f"{missing}: no such file"):
         printed(["qrels", "run"], tmp_path, monkeypatch)

@@ -27,7 +27,7 @@ CHECKED = [
 @pytest.mark.parametrize("name", READERS)
 def test_a_reader_has_a_fuzzer(name: str):
     assert name in FUZZERS, (
-        f"{name} has no fuzzer: write what makes a small valid file of it, in tools/fuzzing/"
+        f"{name} has no fuzzer: write what makes a small valid file of it, in tests/fuzz/fuzzing/"
     )
 
 
@@ -76,13 +76,13 @@ def test_the_process_of_other_libraries_ends_and_leaves_no_file_open(tmp_path: P
         "from pathlib import Path; from fuzzing import Refused; from fuzzing.reference import ask\n"
     )
     code += "try:\n ask('numpy', Path('a.npy'))\nexcept Refused:\n print('refused')"
-    tools = str(Path(__file__).parents[2] / "tools")
+    fuzz_folder = str(Path(__file__).parents[1] / "fuzz")
     line = [sys.executable, "-W", "always::ResourceWarning", "-c", code]
 
     done = subprocess.run(
         line,
         cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": tools},
+        env={**os.environ, "PYTHONPATH": fuzz_folder},
         capture_output=True,
         encoding="utf-8",
         timeout=60,

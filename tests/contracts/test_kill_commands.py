@@ -20,7 +20,7 @@ def test_a_command_that_writes_is_killed(command: str):
     known = {case.words for case in CASES} | EXEMPT.keys()
 
     assert command in known, (
-        f"{command} has no case: write its command lines in tools/kill_commands.py"
+        f"{command} has no case: write its command lines in tests/robustness/kill_commands.py"
     )
 
 

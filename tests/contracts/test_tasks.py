@@ -14,12 +14,11 @@ from types import ModuleType
 import pytest
 
 import rankwell
-from rankwell import public
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = Path(rankwell.__file__).parent
 TASKS = sorted(each.parent.name for each in PACKAGE.glob("tasks/*/__init__.py"))
-PIECES = ("README.md", "public.py", "commands/__init__.py")
+PIECES = ("README.md", "commands/__init__.py")
 """What the folder of every task has."""
 WHOLE = """
 import contextlib, io, sys
@@ -90,10 +89,10 @@ def test_without_the_folder_of_a_task_all_else_works(task: str, tmp_path: Path):
         other.write(inputs)
     shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.rmtree(package / "tasks" / task)
-    kept = {
+    remaining = {
         name
-        for name, line in lines_of_public_names().items()
-        if f"rankwell.tasks.{task}." not in line
+        for name, module in rankwell._homes().items()
+        if not module.startswith(f"rankwell.tasks.{task}.")
     }
 
     done = subprocess.run(
@@ -105,15 +104,4 @@ def test_without_the_folder_of_a_task_all_else_works(task: str, tmp_path: Path):
     )
 
     assert done.returncode == 0, done.stderr
-    assert set(done.stdout.split()) == kept | {"__version__"}
-
-
-def lines_of_public_names() -> dict[str, str]:
-    files = [Path(public.__file__), *PACKAGE.glob("tasks/*/public.py")]
-    lines = [
-        line
-        for file in files
-        for line in file.read_text(encoding="utf-8").splitlines()
-        if line.startswith("from ")
-    ]
-    return {line.split()[-1]: line for line in lines}
+    assert set(done.stdout.split()) == remaining | {"__version__"}

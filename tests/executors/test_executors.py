@@ -1,5 +1,5 @@
-"""Executors: each calls what it is told to, by name and with one string, and a lost worker costs
-only the call that it made.
+"""Executors: each computes the parts that it is told to, and a lost worker costs only the part in
+flight.
 """
 
 import os
@@ -8,16 +8,29 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import rankwell
+from rankwell.core.kernels.children import start_command
 from rankwell.errors import BadInput, BadUsage, UnknownName
-from rankwell.executors import EXECUTORS, ArrayJob, Resources, call, find_executor, slurm_ranges
+from rankwell.executors import (
+    EXECUTORS,
+    ArrayJob,
+    PartCalls,
+    Resources,
+    call,
+    find_executor,
+    slurm_ranges,
+)
 from rankwell.parts.execution import memory_size
-from ray_cluster import children_of, wait_for
+from rankwell.parts.plans import read_plan
+from rankwell.parts.running import part_calls
+from rankwell.parts.work import WorkFolder
+from ray_cluster import part_workers_of, wait_for
 
 SMALL = Resources(1, 64 << 20)
 posix = pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks for processes in /proc")
@@ -100,23 +113,37 @@ def test_only_functions_of_rankwell_are_called():
         call("os:system", "true")
 
 
-def test_processes_end_with_the_block_and_answer_every_call():
+def test_processes_end_with_the_block_and_answer_every_call(files: Path):
     executor, address = find_executor("processes:3")
     assert executor.open is not None
 
     with executor.open(address, SMALL) as run:
-        answers = dict(
-            run("rankwell.parts.running:run_part", ['{"work": "/nowhere", "part": 1}'] * 7)
-        )
+        answers = dict(run(planned(files, 7)))
 
-    assert sorted(answers) == list(range(7))
-    assert all('"kind": "BadUsage"' in each for each in answers.values())
-    assert not workers_of(os.getpid())
+    assert answers == dict.fromkeys(range(7), "{}")
+    assert not part_workers_of(os.getpid())
 
 
-def workers_of(process: int) -> list[int]:
-    """The worker processes that a process has started."""
-    return children_of(process, b"executors.worker")
+def planned(files: Path, parts: int) -> PartCalls:
+    """The parts of a search that is planned, and not begun."""
+    with pytest.raises(rankwell.Unfinished):
+        search(files, executor="array", work=str(files / "work"), shards=parts)
+    work = WorkFolder(files / "work", read_plan(files / "work"))
+    return part_calls(work, work.missing())
+
+
+def test_a_process_computes_several_parts(files: Path, monkeypatch: pytest.MonkeyPatch):
+    batches = list[list[str]]()
+
+    def _start(words: Sequence[str], variables: Mapping[str, str]) -> "subprocess.Popen[bytes]":
+        batches.append([*words[2:]])
+        return start_command(words, variables)
+
+    monkeypatch.setattr("rankwell.executors.processes.start_command", _start)
+
+    search(files, executor="processes:1", work=str(files / "work"), shards=9)
+
+    assert batches == [[*"01234"], [*"56"], ["7"], ["8"]]
 
 
 @pytest.fixture
@@ -141,8 +168,8 @@ def test_a_killed_worker_costs_the_part_in_flight_and_no_byte(long: Path):
     killed: list[int] = []
 
     def kill() -> None:
-        wait_for(lambda: list((long / "work").glob("part-00002.running.json")))
-        killed.append(workers_of(os.getpid())[0])
+        wait_for(lambda: (long / "work/part-00000.json").exists())
+        killed.append(wait_for(lambda: part_workers_of(os.getpid()))[0])
         os.kill(killed[0], signal.SIGKILL)
 
     thread = threading.Thread(target=kill)
@@ -152,7 +179,7 @@ def test_a_killed_worker_costs_the_part_in_flight_and_no_byte(long: Path):
 
     assert killed
     assert found == expected
-    assert not workers_of(os.getpid())
+    assert not part_workers_of(os.getpid())
 
 
 @posix
@@ -165,8 +192,8 @@ def test_a_driver_that_ends_leaves_no_process_and_the_same_command_goes_on(long:
     driver = subprocess.Popen(
         command(long, "-o", str(long / "parts.run"), *words), stderr=subprocess.PIPE
     )
-    wait_for(lambda: list((long / "work").glob("part-00003.running.json")))
-    children = workers_of(driver.pid)
+    wait_for(lambda: (long / "work/part-00001.json").exists())
+    children = wait_for(lambda: part_workers_of(driver.pid))
     driver.send_signal(sent)
     driver.communicate(timeout=5)
     wait_for(

@@ -5,9 +5,11 @@ parts in flight are lost.
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,7 +18,7 @@ import pytest
 
 from benches import RUNS_ALONE, make_bench
 from rankwell.executors import slurm_ranges
-from ray_cluster import wait_for
+from ray_cluster import has_loaded, part_workers_of, wait_for
 
 pytestmark = [
     pytest.mark.slow,
@@ -134,17 +136,11 @@ def done() -> dict[Path, int]:
     }
 
 
-def running(job: str) -> int:
-    """The process that computes part 1, once it does."""
+def running(job: str, driver: int) -> int:
+    """The process that computes parts for a driver, once the first of a round is done."""
     folder = Path("work/second" if "second" in job else "work")
-
-    def _process() -> int:
-        try:
-            return json.loads((folder / "part-00001.running.json").read_text())["process"]
-        except (OSError, ValueError):
-            return 0
-
-    return wait_for(_process)
+    wait_for(lambda: (folder / "part-00000.json").exists())
+    return wait_for(lambda: part_workers_of(driver))[0]
 
 
 @pytest.fixture
@@ -169,7 +165,7 @@ def test_a_killed_process_costs_the_parts_in_flight_and_no_byte(
     words: list[str], job: str, killed: str
 ):
     driver = start(*words, "--executor", "processes:1")
-    worker = running(job)
+    worker = running(job, driver.pid)
     before = done()
     os.kill(worker if killed == "worker" else driver.pid, signal.SIGKILL)
     _, error = driver.communicate(timeout=240)
@@ -193,7 +189,8 @@ def test_a_killed_element_of_an_array_is_listed_and_done_again(words: list[str],
     parts = json.loads(Path("work/plan.json").read_text())["parts"]
     assert run("part", "work", "0").returncode == 0
     element = start("part", "work", "1")
-    os.kill(running(job), signal.SIGKILL)
+    wait_for(lambda: has_loaded(element.pid))
+    element.kill()
     element.communicate(timeout=60)
 
     unfinished, before = run(*words, "--executor", "array"), done()
@@ -210,3 +207,39 @@ def test_a_killed_element_of_an_array_is_listed_and_done_again(words: list[str],
     assert before
     assert {path: done()[path] for path in before} == before
     assert files("two") == files("one")
+
+
+KILLS = 12
+"""`KILLS=200 pytest -k random` kills more often."""
+
+
+def test_random_kills_of_drivers_and_workers_lose_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    words, draw = searched(), random.Random(7)
+    expected = run(*words, "-o", "one/found.run")
+    assert expected.returncode == 0, expected.stderr
+    line = [*words, "--work", "work", "--executor", "processes:2", "--overwrite"]
+
+    kills, finished = 0, 0
+    while kills < int(os.environ.get("KILLS", KILLS)):
+        before = done()
+        driver = start(*line, "-o", "two/found.run")
+        time.sleep(draw.uniform(0.2, 4))
+        workers = part_workers_of(driver.pid)
+        victim = draw.choice([driver.pid, *workers])
+        if driver.poll() is None:
+            os.kill(victim, signal.SIGKILL)
+            kills += 1
+        _, error = driver.communicate(timeout=240)
+        after = done()
+        assert {path: after[path] for path in before} == before
+        assert driver.returncode == 0 or victim == driver.pid, error
+        wait_for(lambda workers=workers: not any(map(has_loaded, workers)))
+        if driver.returncode == 0:
+            assert files("two") == files("one")
+            shutil.rmtree("work")
+            finished += 1
+
+    assert finished

@@ -874,8 +874,8 @@ def test_kept_tables_with_other_kinds_of_values_are_made_again(
         ),
         (
             "seed = 1",
-            "stall = 30",
-            r"bench.toml:4: options.stall: `rankwell bench` decides how results are written",
+            "part_timeout = 30",
+            r"bench.toml:4: options.part_timeout: `rankwell bench` decides how results are written",
         ),
         ('"qrels.txt"', "3.5", r"there is no '3.5'"),
         ('"qrels.txt"', '["qrels.txt", "b"]', r"qrels is \['qrels.txt', 'b'\]; expected one value"),

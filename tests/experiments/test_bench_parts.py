@@ -11,8 +11,7 @@ import signal
 import subprocess
 import sys
 import tarfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +25,7 @@ from rankwell.experiments.parts.cells import PlacedCells
 from rankwell.parts import KINDS
 from rankwell.parts.running import compute_part
 from rankwell.report import charts
+from ray_cluster import part_workers_of, wait_for
 
 DRAW = charts.draw_all
 """The bench with the first data set alone."""
@@ -92,14 +92,6 @@ def typed(*arguments: Any) -> tuple[int, str, str]:
         patch.setattr("sys.argv", ["rankwell", *map(str, arguments)])
         code = cli.main()
     return code, out.getvalue(), err.getvalue()
-
-
-def wait_for(condition: Callable[[], Any], seconds: float = 120) -> Any:
-    end = time.monotonic() + seconds
-    while not (found := condition()):
-        assert time.monotonic() < end
-        time.sleep(0.005)
-    return found
 
 
 # ---- the bytes of one process
@@ -274,8 +266,7 @@ def test_a_killed_worker_costs_its_part(tmp_path: Path):
         [*line, str(tmp_path / "parts"), "--executor", "processes:2", "--work", str(work)],
         stderr=subprocess.PIPE,
     )
-    note = wait_for(lambda: list(work.glob("part-*.running.json")))[0]
-    os.kill(json.loads(note.read_bytes())["process"], signal.SIGKILL)
+    os.kill(wait_for(lambda: part_workers_of(driver.pid))[0], signal.SIGKILL)
     _, error = driver.communicate(timeout=240)
 
     assert driver.returncode == 0, error.decode()
@@ -478,8 +469,8 @@ def test_an_archive_that_is_not_a_result_is_refused(tmp_path: Path, runs: Path):
                 entry.size = len(listed)
                 archive.addfile(entry, io.BytesIO(listed))
         with pytest.raises(BadInput, match=r"part-00000\.tar is not the result of a cell"):
-            list(PlacedCells({planned.cell.name: file}, tmp_path).evaluate([planned], None))
+            list(PlacedCells({planned.cell.name: file}, {}, tmp_path).evaluate([planned], None))
         assert (planned.folder / "cell.json").exists()
     file.write_bytes(b"no archive")
     with pytest.raises(BadInput, match="is not the result of a cell"):
-        list(PlacedCells({planned.cell.name: file}, tmp_path).evaluate([planned], None))
+        list(PlacedCells({planned.cell.name: file}, {}, tmp_path).evaluate([planned], None))

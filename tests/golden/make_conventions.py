@@ -1,7 +1,7 @@
 """Worlds whose judgments are not as a tool's own tests have them, and what each tool makes of them.
 
-`tools/peers_apart.py` runs the functions of libraries in their environments, 25 worlds a case. Of
-programs that no registry has, this writes digests to `trec_eval_worlds.json`: `python
+`tests/peers/peers_apart.py` runs the functions of libraries in their environments, 25 worlds a
+case. Of programs that no registry has, this writes digests to `trec_eval_worlds.json`: `python
 tests/golden/make_conventions.py 10.0/trec_eval 9.0.8/trec_eval`, run from the project root;
 trec_eval is built by `make` from the commits in `COMMITS`.
 """

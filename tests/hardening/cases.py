@@ -1,6 +1,5 @@
-"""What files once broke, or passed for right: command lines or public names that every version
-since 5a950af has, files, and
-the right result. `tools/against.py REVISION` runs them on two versions, test_cases.py on this one.
+"""What files once broke, or passed for right: command lines or public names, files, and the right
+result, which test_cases.py holds them to.
 """
 
 import json
@@ -20,8 +19,7 @@ class Case(NamedTuple):
 
     run: command lines, one a line, or Python behind `python:`. codes: right exit codes of the last
     line. shows: what it prints, a regular expression; hides: what it must not print. holds: files
-    that must be there afterwards. seconds, mib: what it may take. before: what an earlier revision
-    gave.
+    that must be there afterwards. seconds, mib: what it may take.
     """
 
     name: str
@@ -33,7 +31,6 @@ class Case(NamedTuple):
     holds: tuple[str, ...] = ()
     seconds: float = 30
     mib: int = 2000
-    before: str = ""
 
 
 def text_files(files: dict[str, str]) -> Write:

@@ -15,25 +15,12 @@ _GENERATED = (
 
 
 def _case(
-    name: str,
-    run: str,
-    before: str,
-    *,
-    codes: tuple[int, ...] = (2,),
-    shows: str,
-    csv: str = "",
-    **files: str,
+    name: str, run: str, *, codes: tuple[int, ...] = (2,), shows: str, csv: str = "", **files: str
 ) -> Case:
     """A case that never advises to exchange files."""
     named = {"qrels": _QRELS, "run": _RUN, "run.csv": csv, **files}
     return Case(
-        name,
-        run,
-        text_files(named),
-        codes,
-        shows,
-        hides="Traceback|exchange the two files",
-        before=before,
+        name, run, text_files(named), codes, shows, hides="Traceback|exchange the two files"
     )
 
 
@@ -48,7 +35,6 @@ TWO_COLUMNS = [
         _case(
             f"two columns of grades: {name}",
             f"evaluate {name} run -m RR",
-            "RR 0.5000 by one of them, exit 0, nothing about the other",
             codes=(0,),
             shows=r"RR +0\.5000[\s\S]*" + _TWICE.format(name),
             **{name: text},
@@ -69,7 +55,6 @@ TWO_COLUMNS = [
         "two columns of grades in Parquet",
         "python: import duckdb; duckdb.sql(\"COPY (FROM read_csv('two.csv')) TO "
         "'two.parquet'\")\nevaluate two.parquet run -m RR",
-        "RR 0.5000 by one of them, exit 0, nothing about the other",
         codes=(0,),
         shows=_TWICE.format("two.parquet"),
         **{"two.csv": _TWO_GRADES},
@@ -78,7 +63,6 @@ TWO_COLUMNS = [
         "two columns of grades in a data frame",
         "python: import pandas; print(rw.evaluate(pandas.read_csv('two.csv', dtype={'query': "
         "str}), 'run', ['RR']).notes)",
-        "RR 0.5000 by one of them, nothing about the other",
         codes=(0,),
         shows="'relevance' is taken for the grade, and 'grade' is not read",
         **{"two.csv": _TWO_GRADES},
@@ -86,7 +70,6 @@ TWO_COLUMNS = [
     _case(
         "two columns of grades, of which one is chosen",
         "evaluate two.csv run -m RR --qrels-columns grade=grade",
-        "RR 0.5000, exit 0",
         codes=(0,),
         shows=r"RR +0\.5000",
         **{"two.csv": _TWO_GRADES},
@@ -94,7 +77,6 @@ TWO_COLUMNS = [
     _case(
         "a grade beside a score in judgments",
         "evaluate two.csv run -m RR",
-        "RR 0.5000, exit 0, nothing about the score",
         codes=(0,),
         shows="'label' is taken for the grade, and 'score' is not read",
         **{"two.csv": "query,item,score,label\n1,a,0.5,1\n2,d,0.5,0\n"},
@@ -102,7 +84,6 @@ TWO_COLUMNS = [
     _case(
         "two columns of items",
         "evaluate two.csv run -m RR",
-        "RR 0.0000, exit 0, without the name of the column",
         codes=(0,),
         shows="'doc_id' is taken for the item, and 'item' is not read; if that is wrong, say so "
         "with .*item=item",
@@ -111,7 +92,6 @@ TWO_COLUMNS = [
     _case(
         "a score beside a rating in a run",
         "evaluate qrels run.csv -m RR",
-        "RR 1.0000, exit 0, nothing about the rating",
         codes=(0,),
         shows="'score' is taken for the score, and 'rating' is not read",
         csv="query,item,score,rating\n1,a,2,1\n1,b,1,2\n2,d,2,1\n",
@@ -119,7 +99,6 @@ TWO_COLUMNS = [
     _case(
         "a rank beside a position in a run",
         "evaluate qrels run.csv -m RR",
-        "RR 1.0000, exit 0, nothing about the position",
         codes=(0,),
         shows="'rank' is taken for the rank, and 'position' is not read",
         csv="query,item,rank,position\n1,a,1,2\n1,b,2,1\n2,d,1,1\n",
@@ -127,7 +106,6 @@ TWO_COLUMNS = [
     _case(
         "a rank beside a prediction that contradicts it, checked",
         "check qrels run.csv",
-        "errors: 0, exit 0, while evaluate refused it",
         shows="the columns 'rank' and 'prediction' order the items of query '1' differently",
         csv="query,item,rank,prediction\n1,a,1,0.2\n1,b,2,0.9\n2,d,1,0.5\n",
     ),
@@ -136,7 +114,6 @@ CHOSEN = [
     _case(
         "ranks with decimals in three columns",
         "evaluate qrels ranks",
-        "refused with a score as the only reading, exit 2",
         shows=r"score 1\.0 \(--columns query=1,item=2,score=3\) or as .*rank 1\.0 \(--columns "
         r"query=1,item=2,rank=3\)",
         ranks="1 a 1.0\n1 b 2.0\n2 d 1.0\n2 e 2.0\n",
@@ -144,7 +121,6 @@ CHOSEN = [
     _case(
         "ranks with decimals in three columns that are called ranks",
         "evaluate qrels ranks -m RR --columns query=1,item=2,rank=3",
-        "RR 1.0000, exit 0",
         codes=(0,),
         shows=r"RR +1\.0000",
         ranks="1 a 1.0\n1 b 2.0\n2 d 1.0\n2 e 2.0\n",
@@ -153,7 +129,6 @@ CHOSEN = [
         _case(
             f"a chosen column that lines lack: {choice}",
             f"evaluate qrels ranks --columns query={choice},item=2,score=3",
-            "ranks is read as msmarco, which has no columns to choose; exit 2",
             shows=f"there is no column '{choice}' in ranks:1: '1 a 1', which has 3; columns count "
             "from 1",
             ranks="1 a 1\n1 b 2\n2 d 1\n",
@@ -163,7 +138,6 @@ CHOSEN = [
     _case(
         "a chosen column that a table lacks",
         "evaluate qrels run.csv --columns query=9",
-        "there is no column '9', exit 2",
         shows="there is no column '9'; found are 'query', 'item', 'score', which count from 1",
         csv="query,item,score\n1,a,2\n",
     ),
@@ -171,19 +145,14 @@ CHOSEN = [
         _case(
             f"lines that end in carriage returns alone: {line}",
             line,
-            before,
             shows="lines: its lines end in carriage returns alone; write them with line feeds",
             lines=lines.replace("\n", "\r"),
         )
-        for line, lines, before in (
-            ("evaluate qrels lines", _RUN, "24 fields in a line that has 6, exit 2"),
-            ("evaluate lines run", _QRELS, "8 fields in a line that has 4, exit 2"),
-            ("check qrels lines", "1 a 0.5\n1 b 0.25\n", "6 fields in a line that has 3, exit 2"),
-            (
-                "evaluate qrels run --query-texts lines",
-                "1\tone\n2\ttwo\n",
-                "the text of query 1 went on with 2, exit 0",
-            ),
+        for line, lines in (
+            ("evaluate qrels lines", _RUN),
+            ("evaluate lines run", _QRELS),
+            ("check qrels lines", "1 a 0.5\n1 b 0.25\n"),
+            ("evaluate qrels run --query-texts lines", "1\tone\n2\ttwo\n"),
         )
     ),
 ]
@@ -194,7 +163,6 @@ CASES: list[Case] = [
     _case(
         "integer scores in three columns",
         "evaluate qrels scores -m RR",
-        "RR 0.4167, exit 0",
         codes=(0,),
         shows=r"RR +1\.0000",
         scores="1\ta\t3\n1\tb\t2\n1\tc\t1\n2\td\t2\n2\te\t1\n",
@@ -202,7 +170,6 @@ CASES: list[Case] = [
     _case(
         "integers in three columns, in no order",
         "evaluate qrels scores -m RR",
-        "RR 0.2917, exit 0",
         shows=r"score 3 \(--columns query=1,item=2,score=3\) or as .*rank 3 \(--columns "
         r"query=1,item=2,rank=3\)",
         scores="1 a 3\n1 b 1\n1 c 2\n2 d 4\n2 e 2\n2 f 1\n2 g 3\n",
@@ -210,7 +177,6 @@ CASES: list[Case] = [
     _case(
         "integers in three columns that are called scores",
         "evaluate qrels scores -m RR --columns query=1,item=2,score=3",
-        "there is no option --columns",
         codes=(0,),
         shows=r"RR +1\.0000",
         scores="1 a 3\n1 b 1\n1 c 2\n2 d 4\n2 e 2\n2 f 1\n2 g 3\n",
@@ -218,7 +184,6 @@ CASES: list[Case] = [
     _case(
         "fractional scores in three columns",
         "evaluate qrels scores -m RR",
-        "the third of three columns is not a rank, exit 2",
         codes=(0,),
         shows=r"RR +0\.7500",
         scores="1 a 0.5\n1 b 0.75\n2 d 0.25\n2 e 0.125\n",
@@ -226,7 +191,6 @@ CASES: list[Case] = [
     _case(
         "lines of MovieLens as judgments",
         "evaluate ratings movies -m nDCG@2",
-        "nDCG@2 0.0000 over items 3, 4 and 5, exit 0",
         shows="column 4 has 888732928, as no scale of grades; .*item '61', grade 4 "
         ".*--qrels-columns query=1,item=2,grade=3",
         ratings=_MOVIES,
@@ -235,7 +199,6 @@ CASES: list[Case] = [
     _case(
         "lines of MovieLens whose columns are chosen",
         "evaluate ratings movies -m nDCG@2 --qrels-columns query=1,item=2,grade=3",
-        "there is no option --qrels-columns",
         codes=(0,),
         shows=r"nDCG@2 +1\.0000",
         ratings=_MOVIES,
@@ -244,14 +207,12 @@ CASES: list[Case] = [
     _case(
         "a run of query, item, rank and score",
         "evaluate qrels four",
-        "this looks like judgments (trec); exchange the two files, exit 2",
         shows=r"score 9.5 \(--columns query=1,item=2,score=4\)",
         four="1 a 1 9.5\n1 b 2 8.5\n2 d 1 3.5\n",
     ),
     _case(
         "judgments in three columns",
         "evaluate three run -m RR",
-        "a qrels line has 4 fields, exit 2",
         codes=(0,),
         shows=r"RR +1\.0000",
         three="1 a 2\n1 b 0\n2 d 1\n",
@@ -259,21 +220,18 @@ CASES: list[Case] = [
     _case(
         "fractional grades below the names of BEIR",
         "evaluate table run",
-        "this looks like a run (tsv); exchange the two files, exit 2",
         shows="the column 'score' holds other values than integers.*--qrels-columns grade=score",
         table=_TABLE.format(0.5, 1),
     ),
     _case(
         "true and false below the names of BEIR",
         "evaluate table run",
-        "this looks like a run (tsv); exchange the two files, exit 2",
         shows="the column 'score' holds other values than integers",
         table=_TABLE.format("True", "False"),
     ),
     _case(
         "fractional grades below the names of BEIR that are chosen",
         "evaluate table run -m RR -l 0.5 --qrels-columns grade=score",
-        "there is no option --qrels-columns",
         codes=(0,),
         shows=r"RR.* +1\.0000",
         table=_TABLE.format(0.5, 1),
@@ -281,20 +239,17 @@ CASES: list[Case] = [
     _case(
         "passages of training data as judgments",
         "evaluate passages run",
-        "exchange the two files, exit 2",
         shows="expected judgments; name another file",
         passages=_GENERATED,
     ),
     _case(
         "standard input as judgments and as run",
         "python: rw.evaluate('-', '-', ['RR'])",
-        "exchange the two files, exit 2",
         shows="standard input is named for two inputs",
     ),
     _case(
         "a list without a header between commas",
         "evaluate qrels run.csv",
-        "known are … csv, exit 2",
         shows=r"if this is query '1', item 'a', score 0.5 \(--columns "
         r"query=1,item=2,score=3\), say "
         r"so",
@@ -303,7 +258,6 @@ CASES: list[Case] = [
     _case(
         "columns of a run as a table of a bench",
         "bench bench.toml",
-        "columns is ['query=1', 'item=2', 'rank=3']; expected one value, exit 2",
         codes=(0,),
         shows=r"f +1\.0000",
         q=_QRELS,
@@ -319,7 +273,6 @@ CASES: list[Case] = [
         "compare q f f2 --columns query=1,item=2,score=4 --qrels-columns query=1,item=2,grade=3\n"
         "check q f --columns query=1,item=2,score=4 --qrels-columns query=1,item=2,grade=3\n"
         "convert f f.run --columns query=1,item=2,score=4",
-        "there is no option --columns",
         codes=(0,),
         shows="wrote f.run",
         q="1,a,2,5\n2,d,1,5\n",

@@ -39,7 +39,6 @@ CASES: list[Case] = [
         _OWN,
         codes=(0,),
         shows=_MEASURED,
-        before="nDCG@10 0.8155, AP 0.7500, R@10 1.0000, exit 0",
     ),
     Case(
         "--exclude-self drops the judgment of a query's own id",
@@ -47,7 +46,6 @@ CASES: list[Case] = [
         _OWN,
         codes=(0,),
         shows=_MEASURED,
-        before="nDCG@10 0.8155, AP 0.7500, R@10 1.0000, exit 0",
     ),
     Case(
         "--exclude-self with a measure of intents",
@@ -55,7 +53,6 @@ CASES: list[Case] = [
         _INTENTS,
         codes=(0,),
         shows=r"StRecall@1 +0\.5000",
-        before="Traceback, IndexError, exit 3",
     ),
     *(
         Case(
@@ -64,13 +61,12 @@ CASES: list[Case] = [
             _NEGATIVE,
             codes=(0,),
             shows=rf"@1 +{value}",
-            before=f"{before}, exit 0",
         )
-        for options, value, before in (
-            ("-m P@1 --unjudged skip", "0.0000", "P@1 1.0000"),
-            ("-m 'P(judged_only=True)@1'", "0.0000", "P(judged_only=True)@1 1.0000"),
-            ("-m Judged@1", "1.0000", "Judged@1 0.0000"),
-            ("-m P@1 --unjudged skip -c trec_eval9", "1.0000", "P@1 1.0000, as trec_eval -J"),
+        for options, value in (
+            ("-m P@1 --unjudged skip", "0.0000"),
+            ("-m 'P(judged_only=True)@1'", "0.0000"),
+            ("-m Judged@1", "1.0000"),
+            ("-m P@1 --unjudged skip -c trec_eval9", "1.0000"),
         )
     ),
     Case(
@@ -79,7 +75,6 @@ CASES: list[Case] = [
         _ZSCORES,
         codes=(0,),
         shows=r"Zmap +\tq1\t   nan\nZP_5 +\tq1\t1\.0000",
-        before="zscores:1: 'nan' is not a finite number., exit 2",
     ),
     Case(
         "binary and graded nDCG have different winners",
@@ -87,7 +82,6 @@ CASES: list[Case] = [
         _GRADED,
         codes=(0,),
         shows="ndcg@10 takes the grades 1 to 3 alike: one leads; two leads by nDCG@10",
-        before="one 0.7654, two 0.4693, no word of the grades, exit 0",
     ),
     *(
         Case(
@@ -97,11 +91,10 @@ CASES: list[Case] = [
             _GRADED_TEN,
             codes=codes,
             shows="ndcg@10 takes the grades 1 to 3 alike: (one|a) leads; two leads by nDCG@10",
-            before=f"{said}, no word of the grades, exit {codes[0]}",
         )
-        for command, line, codes, said in (
-            ("comparison", "compare a b", (0,), "one 0.7654, two 0.4693"),
-            ("gate", "gate b --no-regression a", (1,), "two is significantly worse"),
+        for command, line, codes in (
+            ("comparison", "compare a b", (0,)),
+            ("gate", "gate b --no-regression a", (1,)),
         )
     ),
     Case(
@@ -110,7 +103,6 @@ CASES: list[Case] = [
         "b\ngate b --no-regression a -m nDCG@10",
         _GRADED_TEN,
         shows=r"no measure 'nDCG@10' in these results; did you mean 'ndcg@10'\?",
-        before="did you mean \"nDCG(dcg='binary-log2')@10\", exit 2",
     ),
     Case(
         "MTEB's convention leaves out a query without a relevant item",
@@ -118,6 +110,5 @@ CASES: list[Case] = [
         _NOTHING_RELEVANT,
         codes=(0,),
         shows=r"ndcg_at_10 +nDCG@10 +0\.5000",
-        before="ndcg_at_10 1.0000 of 1 query, exit 0",
     ),
 ]

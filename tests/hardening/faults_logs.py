@@ -12,7 +12,6 @@ CASES = [
         codes=(0,),
         shows=r"intervals take 3000 rows of 500 users \('user_id'\) for independent .* --column "
         r"query=user_id",
-        before="exit 0, n 3000, nothing about users",
     ),
     Case(
         "B9 the same rows by user",
@@ -21,6 +20,5 @@ CASES = [
         codes=(0,),
         shows="500 queries counted",
         hides="independent|Traceback",
-        before="the same",
     ),
 ]

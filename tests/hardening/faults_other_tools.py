@@ -38,27 +38,23 @@ EMPTY_IDS = [
         "evaluate judged.json run.json -m R@1",
         text_files({"judged.json": _NOTHING, "run.json": _NOTHING}),
         shows=r"judged\.json: query 'q1': an id is empty",
-        before="R@1 1.0000, exit 0",
     ),
     Case(
         "an empty id in a list of results",
         "evaluate qrels run.json -m R@1",
         _run("run.json", '{"q1": [""], "q2": ["b"]}'),
         shows=r"run\.json: query 'q1': an id is empty",
-        before="R@1 0.5000, exit 0",
     ),
     Case(
         "an empty id in sentence-transformers' predictions",
         "evaluate qrels run.jsonl -m R@1",
         _run("run.jsonl", _LINES),
         shows=r"run\.jsonl:1: corpus_id is ''; expected an id",
-        before="R@1 0.0000, exit 0",
     ),
     Case(
         "an empty query in Python",
         "python: rw.evaluate({'': {'a': 1}}, {'': ['a']}, measures=['R@1'])",
         shows="an id is empty",
-        before="R@1 1.0000",
     ),
 ]
 PADDING = [
@@ -73,7 +69,6 @@ PADDING = [
         ),
         (0,),
         r"the item -1 is relevant to 1 query; faiss and other indexes write it",
-        before="R@2 0.7500 and no word",
     )
 ]
 RANKS = [
@@ -82,14 +77,12 @@ RANKS = [
         "evaluate qrels run.csv -m RR",
         _ranks("-1", "-2"),
         shows=r"run\.csv: row 1, column 'rank': '-1'; expected a rank.* --columns score=rank\)",
-        before="RR 0.5000, exit 0",
     ),
     Case(
         "similarities in a column called rank",
         "evaluate qrels run.csv -m RR",
         _ranks("0.9", "0.2"),
         shows=r"column 'rank': '0\.9'; expected a rank",
-        before="RR 0.5000, exit 0",
     ),
     Case(
         "a column called rank that is chosen as the score",
@@ -97,7 +90,6 @@ RANKS = [
         _ranks("0.9", "0.2"),
         (0,),
         r"RR\s+1\.0000",
-        before="no such option",
     ),
     Case(
         "negated ranks in a frame",
@@ -105,14 +97,12 @@ RANKS = [
         "[-1, -2]}); "
         "rw.evaluate({1: {1: 1}}, run, measures=['RR'])",
         shows=r"row 1, column 'rank': -1; expected a rank.* columns='score=rank'",
-        before="RR 0.5000",
     ),
     Case(
         "negated ranks in results of an engine",
         "evaluate qrels run.json -m RR",
         _run("run.json", '{"q1": [{"id": "a", "rank": -1}, {"id": "x", "rank": -2}], "q2": ["b"]}'),
         shows=r"query 'q1', item 'a': the rank is -1",
-        before="RR 0.7500, exit 0",
     ),
     Case(
         "means of tied ranks",
@@ -120,7 +110,6 @@ RANKS = [
         _ranks("1.5", "1.5"),
         (0,),
         r"RR\s+0\.5000",
-        before="the same",
     ),
 ]
 WORDS = [
@@ -130,7 +119,6 @@ WORDS = [
         _passages("9th", "in the 19th century"),
         (0,),
         r"ContextP@5\s+0\.0000[\s\S]*ContextR@5\s+0\.0000",
-        before="0.0000, by edit distance",
     ),
     Case(
         "a passage of one word is a word of the chunk",
@@ -138,7 +126,6 @@ WORDS = [
         _passages("9th", "19th, not 9th."),
         (0,),
         r"ContextP@5\s+1\.0000[\s\S]*ContextR@5\s+1\.0000",
-        before="0.0000, by edit distance",
     ),
 ]
 CASES: list[Case] = [*EMPTY_IDS, *PADDING, *RANKS, *WORDS]

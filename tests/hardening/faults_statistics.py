@@ -46,14 +46,12 @@ CASES: list[Case] = [
         _tenths(),
         codes=(0,),
         shows=r'"mean": 0\.1,\s+"sd": 0(\.0)?,',
-        before="mean 0.09999999999999998, sd 2.8e-17, exit 0",
     ),
     Case(
         "scores below single precision where NumPy raises",
         _SETERR.replace("\\\n", ""),
         codes=(0,),
         shows=r"^1\.0",
-        before="FloatingPointError: underflow encountered in cast",
     ),
     Case(
         "ten queries that are all near 0, of which a few others may be high",
@@ -61,7 +59,6 @@ CASES: list[Case] = [
         _ranked(run=[60, 61, 62, 63, 64, 65, 66, 67, 68, 69]),
         codes=(0,),
         shows=r"10 queries do not exclude that up to 26 % of\s+queries have quite other ones",
-        before="0.0155, interval [0.0150, 0.0161], held to be true in 89 to 98 %, exit 0",
     ),
     Case(
         "an interval without a width, of equal values",
@@ -69,7 +66,6 @@ CASES: list[Case] = [
         _ranked(run=[3] * 12),
         codes=(0,),
         shows="the interval has no width",
-        before="0.3333 [0.3333, 0.3333] without a word, exit 0",
     ),
     Case(
         "power of runs that are equal",
@@ -77,7 +73,6 @@ CASES: list[Case] = [
         _ranked(a=[2] * 12, b=[2] * 12),
         codes=(4,),
         shows="no query differs between a and b, of 12; power is not known without a difference",
-        before="fewer than 10 queries count for two runs, exit 4",
     ),
     Case(
         "an interval without a width, of equal differences",
@@ -85,6 +80,5 @@ CASES: list[Case] = [
         _ranked(a=[2] * 12, b=[1] * 12),
         codes=(0,),
         shows="every query differs by as much",
-        before="+0.5 [+0.5, +0.5] as if other queries differed by as much, exit 0",
     ),
 ]

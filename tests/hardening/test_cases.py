@@ -1,4 +1,4 @@
-"""Every case of the table is right today; `tools/against.py 5a950af` shows what it once was."""
+"""Every case of the table is right."""
 
 import os
 import shlex
@@ -6,12 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from against import Outcome, process, ran, wrong_in
 from hardening.cases import Case
+from hardening.outcomes import Outcome, fault_of, run_case, run_python
 from hardening.story import CASES
 from regression.running import in_process
 
-SOURCE = Path(__file__).resolve().parents[2] / "src"
 EVERY = [(section, case) for section, cases in CASES.items() for case in cases]
 PYTHON = "python: "
 OWN_PROCESS = [
@@ -30,27 +29,27 @@ def test_a_command_does_what_is_right(case: Case, tmp_path: Path, monkeypatch: p
         pytest.skip(f"could not import {error.name!r}")
     monkeypatch.chdir(tmp_path)
 
-    found = 0, "", ""
+    code, out, err = 0, "", ""
     for line in case.run.split("\n"):
         if line.startswith(PYTHON):
             exec(line.removeprefix(PYTHON), {})
         else:
-            found = in_process(shlex.split(line))
+            code, out, err = in_process(shlex.split(line))
 
-    assert wrong_in(case, Outcome(found[0], 0, 0, found[1] + found[2]), tmp_path) == "", found[2]
+    assert fault_of(case, Outcome(code, 0, 0, out + err), tmp_path) == "", err
 
 
 @pytest.mark.skipif(os.name != "posix", reason="memory is measured on POSIX alone")
 @pytest.mark.parametrize("case", OWN_PROCESS, ids=lambda case: case.name)
 def test_a_process_does_what_is_right(case: Case):
-    outcome, wrong = ran(case, SOURCE)
+    outcome, fault = run_case(case)
 
-    assert wrong == "", outcome.said
+    assert fault == "", outcome.output
 
 
 @pytest.mark.skipif(os.name != "posix", reason="memory is measured on POSIX alone")
 def test_a_process_that_takes_too_long_is_ended(tmp_path: Path):
-    outcome = process(["-c", "import time; time.sleep(60)"], tmp_path, SOURCE, 0.2)
+    outcome = run_python(["-c", "import time; time.sleep(60)"], tmp_path, 0.2)
 
     assert outcome.code < 0
     assert outcome.seconds < 30

@@ -2,7 +2,6 @@
 for a reason it names.
 """
 
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,6 @@ from rankwell.io.reader.lines import ReadOptions
 
 pa: Any = pytest.importorskip("pyarrow")
 pytest.importorskip("pandas")
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
 from fuzzing import compiled_columns as fuzz_columns  # noqa: E402 - after the skips
 
 pytestmark = pytest.mark.skipif(

@@ -4,7 +4,6 @@ the last word of an error.
 
 import gzip
 import random
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import duckdb
 import numpy as np
 import pytest
 
+from fuzzing import compiled_lines as fuzz_reader
 from rankwell.core.kernels import native
 from rankwell.core.tables import Judgments
 from rankwell.core.tables.ranking import Hits
@@ -24,9 +24,6 @@ from rankwell.io.reader import Scan, read_judged_rows, scan_columns
 from rankwell.io.reader.lines import TREC_RUN, ReadOptions
 from rankwell.io.trec import read_judgments
 from rankwell.store import Source
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
-from fuzzing import compiled_lines as fuzz_reader
 
 pytestmark = pytest.mark.skipif(
     native.library is None, reason="the compiled kernel is not there: no compiler at installation"

@@ -6,7 +6,6 @@ import gzip
 import io
 import random
 import struct
-import sys
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fuzzing import compiled_lines as fuzz_reader
 from rankwell.core.kernels import native
 from rankwell.core.tables import TIE_RULES, Judgments
 from rankwell.core.tables.ranking import Hits
@@ -25,9 +25,6 @@ from rankwell.io.reader import Scan, plain, scan
 from rankwell.io.reader.lines import MSMARCO_RUN, TREC_RUN, Layout, ReadOptions
 from rankwell.store import Source
 from test_kernels import Memory, awkward, same_bytes, with_line
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
-from fuzzing import compiled_lines as fuzz_reader
 
 pytestmark = pytest.mark.skipif(
     native.library is None, reason="the compiled kernel is not there: no compiler at installation"

@@ -12,7 +12,6 @@ import shutil
 import socket
 import sys
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -22,7 +21,6 @@ import pytest
 
 import rankwell
 from part_jobs import JOBS, ROWS, files, typed
-from rankwell.locks import locked
 
 
 class Room:
@@ -258,21 +256,6 @@ def test_a_folder_of_other_work_is_one_sentence_and_stays_as_it_was(
 
     expect_one_sentence(code, error, FOLDERS[case].sentence)
     assert files("work") == before
-
-
-@every_job
-def test_two_drivers_on_one_folder_are_one_sentence(room: Room):
-    without_record(room)
-    before = files("work")
-
-    with locked(Path("work")), ThreadPoolExecutor(1) as other:
-        code, error = other.submit(room.run, "two").result()
-
-    assert code == 2
-    assert f"work is being written by process {os.getpid()} on " in error
-    assert len(error.splitlines()) == 1
-    assert not Path("two").exists()
-    assert files("work").keys() == before.keys()
 
 
 @every_job

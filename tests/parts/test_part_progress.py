@@ -1,13 +1,11 @@
-"""The progress of parts on one line of a terminal: how many are done, how much of the work that is,
-and the slowest.
+"""The progress of parts on one line of a terminal: how many are done, and how much of the work that
+is.
 """
 
 import io
 import json
 import re
-from contextlib import nullcontext
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -20,8 +18,7 @@ from rankwell.cli import main
 from rankwell.commands.encode import encode
 from rankwell.commands.search import search
 from rankwell.core.catalogue import command_function
-from rankwell.parts import progress as progress_of_parts
-from rankwell.parts.progress import share, shown_progress
+from rankwell.parts.progress import share
 from rankwell.tasks.captions.commands.captions import captions
 from tasks.runs.run_shards import rows_of, scattered, write_judgments, write_shards
 
@@ -107,52 +104,6 @@ def test_a_bench_shows_the_bytes_that_its_cells_read(tmp_path: Path):
 
     last = [note for name, done, _, note in notes.lines if (name, done) == ("parts", 2)][-1]
     assert last == f"{share(total, total, 'bytes')} of inputs"
-
-
-class Folder:
-    """What progress looks at in a work folder of four parts without amounts."""
-
-    place = SimpleNamespace(is_local=True)
-    plan = SimpleNamespace(parts=4, kind_of_part=SimpleNamespace(amounts=None), part_inputs=None)
-
-    def __init__(self) -> None:
-        self.notes: dict[int, dict[str, Any]] = {}
-
-    def running(self) -> dict[int, dict[str, Any]]:
-        return self.notes
-
-
-def test_the_slowest_part_is_the_one_that_has_run_longest_by_this_clock(
-    monkeypatch: pytest.MonkeyPatch,
-):
-    clock, shown, work, shows = SimpleNamespace(seconds=50.0), Notes(), Folder(), list[Any]()
-    monkeypatch.setattr(progress_of_parts, "time", SimpleNamespace(monotonic=lambda: clock.seconds))
-    monkeypatch.setattr(
-        progress_of_parts, "repeating", lambda act, _: nullcontext(shows.append(act))
-    )
-    work.notes[3] = {"host": "killed", "process": 1, "since": "yesterday"}
-
-    with shown_progress(work, [1, 2, 3], shown) as end:  # pyright: ignore[reportArgumentType]
-        for seconds, changes in ((2, {1: 10, 2: 20}), (63, {}), (64, {1: 11}), (70, {})):
-            clock.seconds = 50.0 + seconds
-            work.notes.update(
-                {
-                    part: {"host": "here", "process": process, "since": "now"}
-                    for part, process in changes.items()
-                }
-            )
-            shows[0]()
-        clock.seconds += 3661
-        end(2)
-
-    assert shown.lines == [
-        ("parts", 1, 4, ""),
-        ("parts", 1, 4, "slowest 1: 0:00:00"),
-        ("parts", 1, 4, "slowest 1: 0:01:01"),
-        ("parts", 1, 4, "slowest 2: 0:01:02"),
-        ("parts", 1, 4, "slowest 2: 0:01:08"),
-        ("parts", 2, 4, "slowest 1: 1:01:07"),
-    ]
 
 
 class Screen(io.StringIO):

@@ -13,7 +13,6 @@ import rankwell
 from buckets import SECRET, Bucket
 from rankwell.errors import BadInput, BadScore, BadUsage, DuplicateItem, Unfinished
 from rankwell.neighbours import TopK
-from rankwell.parts import buckets as places
 from rankwell.parts.places import place_of
 from rankwell.parts.plans import read_plan
 from rankwell.parts.running import compute_part
@@ -372,22 +371,6 @@ def test_other_work_in_a_bucket_is_refused(s3: Bucket, base: Path):
         bytes_of(search(base.parent / "base.npy", base, work="s3://bucket", shards=2))
     with pytest.raises(BadUsage, match="the Hugging Face Hub is only read"):
         bytes_of(search(base.parent / "base.npy", base, work="hf://datasets/a/b", shards=2))
-
-
-def test_two_drivers_on_a_bucket_are_refused_and_a_dead_one_is_not(
-    s3: Bucket, base: Path, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(places, "_BEAT", 0.05)
-    monkeypatch.setattr(places, "_DEAD", 1.5)
-    in_bucket(base)
-
-    with (
-        place_of(WORK).locked(),
-        pytest.raises(BadUsage, match=r"is being worked on by process \d+ on "),
-    ):
-        in_bucket(base)
-    place_of(WORK).replace(".driver.json", b'{"host": "elsewhere", "process": 1, "beat": 7}')
-    assert in_bucket(base) == EXPECTED
 
 
 def test_a_service_that_overwrites_gives_each_part_its_name_and_refuses_two_digests(

@@ -233,11 +233,7 @@ def test_damaged_parts_of_both_rounds_are_made_again_and_no_others_and_foreign_o
 
     assert files("two") == files("one")
     assert {each: place_of(each[0]).file(each[1]).read_bytes() for each in whole} == whole
-    put = {
-        name.rpartition(".")[0]
-        for name in s3.puts
-        if ".driver" not in name and "running" not in name
-    }
+    put = {name.rpartition(".")[0] for name in s3.puts}
     assert put == {"work/part-00001", "work/second/part-00001", "work/second/part-00000"}
 
     second().replace("part-00001.json", place_of(WORK).read("part-00001.json") or b"")
@@ -328,7 +324,7 @@ def test_a_service_that_overwrites_names_parts_of_both_rounds_by_their_content(
     assert "are one part with two digests" in error.replace("\n", " ")
 
 
-# ---- kills, failures and signs of life
+# ---- kills and failures
 # -------------------------------------------------------------------------------------
 
 
@@ -371,16 +367,12 @@ def test_the_failure_of_a_part_of_the_second_round_is_noted_in_the_bucket(
             lambda *_, **__: (_ for _ in ()).throw(MemoryError()),
         )
         code, _, error = typed("part", f"{WORK}/second", "1")
-    second().replace(
-        "part-00000.running.json", b'{"host": "elsewhere", "process": 7, "since": "now"}'
-    )
 
     status = typed("part", f"{WORK}/second", "--status")[1]
 
     assert code == 2
     assert "part 1 needs more memory" in error
     assert "failed   1: part 1 needs more memory" in status
-    assert "running  0: elsewhere, process 7, since now" in status
     assert "missing  0-1\n" in status
     assert "part 1 failed: part 1 needs more memory" in run("--executor", "array")[2].replace(
         "\n", " "
@@ -400,4 +392,4 @@ def test_a_cell_that_failed_is_forgotten_in_the_bucket_and_tried_again(
     assert names == ["plan.json"]
     assert run()[0] == 0
     assert files("two") == files("one")
-    assert WorkFolder(WORK, read_plan(WORK)).missing() == []
+    assert WorkFolder(WORK, read_plan(WORK)).missing() == {}

@@ -112,8 +112,7 @@ def _grids() -> dict[str, str]:
     grid = "answers grid answers/grid.toml -o out"
     cases = {
         "plain": f"{grid}\n{grid}",
-        "jobs": f"{grid} --jobs 2\nconvert experiment answers/former_grid.toml "
-        "answers/converted.toml",
+        "jobs": f"{grid} --jobs 2",
         "fresh": f"{grid} --fresh -f json --overwrite",
         "files": "answers grid answers/files.toml -f json",
     }
@@ -140,7 +139,7 @@ def _benches() -> dict[str, str]:
         "jobs": f"{bench} --only 'runs/*' --only 'numbers/*' --jobs 2 --overwrite",
         "pages": f"{bench} --only 'runs/*' --pages",
         "parts": f"{bench} --only 'runs/*' --executor here\n{bench} --executor here --memory "
-        f"1G\n{bench} --executor here --stall 60",
+        f"1G\n{bench} --executor here --part-timeout 60",
         "array": f"{array}\npart work --status\n{array}",
         "again": "\n".join([bench, again, *(f"{bench} {options}" for options in shown)]),
     }

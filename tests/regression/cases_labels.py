@@ -285,7 +285,6 @@ def _instances_others() -> dict[str, str]:
         "stats-pattern": "instances stats museum/references/mona --query-images "
         "museum/queries/mona --pattern "
         "'{instance}.png'",
-        "system": "convert experiment images/former_system.toml images/converted.toml --overwrite",
         "table": f"{made}{table}",
         "table-folder": f"{made}{table} -o out --overwrite",
         "table-pages": f"{made}{table} --pages -o out",

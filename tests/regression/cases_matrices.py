@@ -32,7 +32,7 @@ def _captions() -> dict[str, str]:
         "out --overwrite",
         "diagonal": "captions captions/square.npy",
         "parts": f"{vectors} --executor here --work work --shards 3 --memory 1G --threads 1",
-        "parts-dry-run": f"{vectors} --executor processes:2 --gpus 1 --stall 60 --dry-run",
+        "parts-dry-run": f"{vectors} --executor processes:2 --gpus 1 --part-timeout 60 --dry-run",
         "diagonal-named": "captions captions/square.npy --positives diagonal -m AP -m nDCG@3",
         "counts": "captions captions/clear.npy --positives counts:captions/counts.txt",
         "counts-number": "captions captions/clear.npy --positives counts:3",
@@ -123,7 +123,7 @@ def _agree() -> dict[str, str]:
         "runs": "agree --reference a.run b.run c.run",
         "runs-folder": "agree --reference a.run b.run -k 5 -m RBO -m Jaccard@3 -m AP -o out",
         "parts": f"{base} -k 2 --executor here --work work --shards 3 --memory 1G --threads 1",
-        "parts-dry-run": f"{base} -k 2 --executor processes:2 --gpus 1 --stall 60 --dry-run",
+        "parts-dry-run": f"{base} -k 2 --executor processes:2 --gpus 1 --part-timeout 60 --dry-run",
         "sample": "agree --reference vectors/teacher.npy vectors/near.npy --samples 15 --seed "
         "3 -k 1,3",
         "all": f"{base} -k 1,5 --all",
@@ -207,7 +207,7 @@ def _search() -> dict[str, str]:
         cases[f"backend-{backend}"] = f"{base} --backend {backend} -o out/run.csv"
     cases["device"] = f"{base} --backend torch --device cpu -o out/run.csv"
     cases["dry-run"] = (
-        f"{base} --executor processes:4 --memory 4k --gpus 1 --stall 60 --dry-run -o out/run.csv"
+        f"{base} --executor processes:4 --memory 4k --gpus 1 --part-timeout 60 --dry-run -o out/run.csv"
     )
     cases["parts"] = f"{base} --executor here --work work --shards 3 --threads 1 -o out/run.csv"
     array = f"{base} --executor array:2 --work work --shards 3 -o out/run.csv"
@@ -228,7 +228,7 @@ def _encode() -> dict[str, str]:
         "parts": f"{texts} --batch-size 1 --executor here --work work --shards 3 --threads 1",
         "mixed": f"{texts} --mixed\n{texts} --batch-size 1 --executor here --work work --shards 2 "
         "--threads 1 --mixed",
-        "dry-run": f"{texts} --batch-size 1 --executor processes:9 --gpus 1 --stall 60 "
+        "dry-run": f"{texts} --batch-size 1 --executor processes:9 --gpus 1 --part-timeout 60 "
         f"--dry-run\n{texts} --executor here --memory 1G",
         "images-size": images.format("small-grey") + " --batch-size 2",
         "images-cache": images.format("colour-histogram")

@@ -73,7 +73,7 @@ def _evaluate() -> dict[str, str]:
         "shards": "evaluate qrels.txt runs -m AP\nevaluate qrels.txt out -m AP",
         "parts-dry-run": f"evaluate qrels.txt a.run b.run {SOME} --shards 2 --executor "
         "processes:2 --gpus 1 "
-        "--stall 60 --dry-run",
+        "--part-timeout 60 --dry-run",
         "confidence": f"{base} b.run {SOME} -m MedR --confidence max --confidence std "
         "--confidence diff1",
         "confidence-mteb": f"{base} -c mteb -m ndcg_at_10 --confidence max -o out",

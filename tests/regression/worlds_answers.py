@@ -354,20 +354,8 @@ retrieved = "found.run"
 [system.parameters]
 model = ["texts", "better"]
 """,
-    "former_grid.toml": """\
-gold = "gold.json"
-[evaluation]
-convention = "piaf-article"
-k = [1]
-retriever_k = 3
-[systems.mine]
-call = "goldens_system:run"
-parameters = { top = [1, 2] }
-[chart]
-measures = ["reader_top1_f1"]
-""",
 }
-"""Grids of systems, and one in the format of an earlier version."""
+"""Grids of systems."""
 
 
 SYSTEM = '''\

@@ -365,10 +365,6 @@ def _images(folder: Path) -> None:
         },
     )
     _json(folder / "place.json", [[place % 17, (place + 1) % 17] for place in range(len(queries))])
-    (folder / "former_system.toml").write_text(
-        'name = "scores"\nnotes = "drawn"\n[training]\ntime = "2 h"\nhardware = "none"\ndata '
-        '= "nothing"\n'
-    )
     (folder / "systems.toml").write_text(
         '[[dataset]]\nname = "plain"\ntitle = "Plain"\ncommand = "instances"\nimages = '
         '"plain.csv"\nscores = "{system}.npy"\n'

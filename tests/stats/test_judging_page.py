@@ -3,19 +3,16 @@ printed figures keep.
 """
 
 import re
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import judging_page
+import judging_populations
+import judging_power
+
 ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "tools"))
-
-import judging_page  # noqa: E402
-import judging_populations  # noqa: E402
-import judging_power  # noqa: E402
-
 ROBUST = ROOT.parent / "shared" / "data" / "trec" / "robust03"
 PAGE = (ROOT / "docs" / "judging.md").read_text(encoding="utf-8")
 

@@ -32,7 +32,7 @@ RARE = "of 0/1 values, 5 % won, 1 % lost"
 @pytest.fixture(scope="module")
 def tool():
     spec = importlib.util.spec_from_file_location(
-        "statistics_page", ROOT / "tools" / "statistics_page.py"
+        "statistics_page", ROOT / "docs" / "simulations" / "statistics_page.py"
     )
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

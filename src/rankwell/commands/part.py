@@ -1,16 +1,17 @@
-"""Compute one part of a work folder, as the element of an array job, or show the state of all
+"""Compute parts of a work folder, as the element of an array job, or show the state of all
 parts.
 """
 
 import os
 from pathlib import Path
 
+from rankwell.core.kernels.children import begin_child, is_started_command
 from rankwell.errors import BadUsage, flag, printable, shown
 from rankwell.executors import slurm_ranges
 from rankwell.parts.execution import second_round
 from rankwell.parts.machines import machine_text, machines_of, traits_that_differ
 from rankwell.parts.plans import read_plan
-from rankwell.parts.running import compute_part
+from rankwell.parts.running import compute_for_driver, compute_part
 from rankwell.parts.work import PartStates, WorkFolder
 from rankwell.report.options import Aside, Output
 
@@ -18,28 +19,26 @@ _VARIABLES = ("SLURM_ARRAY_TASK_ID", "JOB_COMPLETION_INDEX", "AWS_BATCH_JOB_ARRA
 _OFFSET = "RANKWELL_PART_OFFSET"
 
 
-def part(
-    work: str, index: int | None = None, /, *, bench: Path | None = None, status: bool = False
-) -> Output:
-    """Compute one part of a work folder, as the element of an array job, or show the state of all
+def part(work: str, /, *indices: int, bench: Path | None = None, status: bool = False) -> Output:
+    """Compute parts of a work folder, as the element of an array job, or show the state of all
     parts.
 
     Parameters
     ----------
     work
         The work folder, with a plan that `--executor array` or another command has written.
-    index
-        The part, from 0; by default that of SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX or
-        AWS_BATCH_JOB_ARRAY_INDEX.
+    indices
+        The parts, from 0, computed one after the other; by default that of SLURM_ARRAY_TASK_ID,
+        JOB_COMPLETION_INDEX or AWS_BATCH_JOB_ARRAY_INDEX.
     bench
         The experiment file of the plan, where it names code: code that a plan alone names is not
         run.
     status
-        Show which parts are done, running, failed and missing, and compute nothing.
+        Show which parts are done, failed and missing, and compute nothing.
     """
     if status:
-        if index is not None:
-            raise BadUsage(f"--status shows all parts; leave out {index}.")
+        if indices:
+            raise BadUsage(f"--status shows all parts; leave out {indices[0]}.")
         if bench is not None:
             raise BadUsage("--bench has no effect with --status, which runs no code; leave it out.")
         found = WorkFolder(work, read_plan(work))
@@ -52,18 +51,19 @@ def part(
             )
             lines.append(f"second   {second.place.name}: {counts}")
         return Output("\n".join(lines) + "\n")
-    if index is None:
+    code = None if bench is None else str(bench)
+    if is_started_command():
+        begin_child()
+        return Output(exit_code=compute_for_driver(work, indices, code))
+    if not indices:
         read_plan(work)  # a folder without a plan is refused before a missing index
-        index = _number_of_job()
-    record = compute_part(work, index, None if bench is None else str(bench))
-    return Output(
-        notes=(
-            Aside(
-                f"part {index} of {work} is done ({record['seconds']:.3g} s, "
-                f"{record['bytes']} bytes)"
-            ),
-        )
-    )
+        indices = (_number_of_job(),)
+    notes: list[Aside] = []
+    for index in indices:
+        record = compute_part(work, index, code)
+        size = f"{record['seconds']:.3g} s, {record['bytes']} bytes"
+        notes.append(Aside(f"part {index} of {work} is done ({size})"))
+    return Output(notes=tuple(notes))
 
 
 def _number_of_job() -> int:
@@ -79,8 +79,8 @@ def _number_of_job() -> int:
     offset = int(given.pop(_OFFSET, "0"))
     if not given:
         raise BadUsage(
-            f"INDEX is missing, and no array job sets {', '.join(_VARIABLES)}; name a part, "
-            "or --status."
+            "the index of a part is missing, and no array job sets "
+            f"{', '.join(_VARIABLES)}; name a part, or --status."
         )
     if len(set(given.values())) > 1:
         raise BadUsage(
@@ -92,7 +92,6 @@ def _number_of_job() -> int:
 def _lines(states: PartStates, parts: int) -> list[str]:
     """A line for each state, and the costs of what is done."""
     lines = [f"parts    {parts}", f"done     {len(states.done)}"]
-    lines += [f"running  {index}: {printable(where)}" for index, where in states.running.items()]
     lines += [f"failed   {index}: {printable(message)}" for index, message in states.failed.items()]
     lines += [f"damaged  {index}: {printable(what)}" for index, what in states.damaged.items()]
     lines.append(f"missing  {slurm_ranges(states.missing) or 'none'}")

@@ -1,9 +1,8 @@
 """`rankwell trec-eval`: prints what NIST's trec_eval prints, byte for byte, for version 10.0 or
 9.0.8.
 
-It starts without the command-line library, and without NumPy where a small file takes less time
-than its import. What is here is trec_eval's own behaviour: its options, its lines, which topics
-count, how it sums.
+It starts without the command-line library, and NumPy is imported while the run is read. What is
+here is trec_eval's own behaviour: its options, its lines, which topics count, how it sums.
 """
 
 from __future__ import annotations
@@ -100,18 +99,8 @@ def _evaluate(options: Options, stdout: TextIO) -> int:
 
 
 def _values(lines: list[Line], options: Options) -> Evaluated:
+    # Other threads read while this one imports NumPy, which takes as long.
     ahead = read_ahead(options)
-    if ahead is not None and ahead.scan is not None:
-        from rankwell.compat import trec_small
-
-        if trec_small.fits(lines, ahead.judged):
-            rows = ahead.scan.rows()
-            if rows is not None:
-                return trec_small.evaluate(lines, options, ahead.judged, rows)
-            ahead = ahead._replace(scan=None)
-        elif ahead.large:
-            # Other threads read while this one imports NumPy, which takes as long.
-            ahead.scan.begin()
     from rankwell.compat import trec_views
 
     return trec_views.evaluate(lines, options, ahead)

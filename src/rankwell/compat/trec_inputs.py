@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from rankwell.core.tables import TieRule
     from rankwell.io.reader.rows import JudgedRows
 
-# A run of this size takes longer to read than a thread to start.
-LARGE = 1 << 22
 _BLOCK = 1 << 16
 
 ZScores = dict[tuple[str, str], tuple[float, float]]
@@ -180,17 +178,14 @@ def _leading_number(text: str) -> float:
 
 
 class Ahead(NamedTuple):
-    """Files that the compiled readers read first. scan: None where the plain reader has to read the
-    run.
-    """
+    """The judgments, and the reading of the run, which other threads have begun."""
 
     judged: JudgedRows
-    scan: Scan | None
-    large: bool
+    scan: Scan
 
 
 def read_ahead(options: Options) -> Ahead | None:
-    """The judgments, and the run as it is going to be read; None where there are no compiled
+    """The judgments, and the run as other threads read it; None where there are no compiled
     readers, or others have to read.
     """
     if options.truth_format != "qrels":
@@ -199,8 +194,9 @@ def read_ahead(options: Options) -> Ahead | None:
     rows = read_judged_rows(truth, comments=not options.old)
     if rows is None:
         return None
-    large = run.path is not None and run.path.stat().st_size >= LARGE
-    return Ahead(rows, Scan(run, rows, TREC_RUN, reading_of(options)), large)
+    reading = Scan(run, rows, TREC_RUN, reading_of(options))
+    reading.begin()
+    return Ahead(rows, reading)
 
 
 def reading_of(options: Options, ties: TieRule = "id-desc") -> ReadOptions:

@@ -52,15 +52,13 @@ class Line(NamedTuple):
     """One line of output: the name as printed, the measure that it shows, and with which
     parameters.
 
-    given: the parameters of rankwell's measure. at: the rank or share that the line is for, None
-    for other kinds.
-    numbers: those behind the dot of a measure that takes numbers.
+    given: the parameters of rankwell's measure. numbers: those behind the dot of a measure that
+    takes numbers.
     """
 
     name: str
     trec: TrecMeasure
     given: tuple[tuple[str, Any], ...]
-    at: float | None = None
     numbers: tuple[float, ...] = ()
 
 
@@ -214,7 +212,7 @@ def lines_of(trec: TrecMeasure, options: Options) -> Iterator[Line]:
         cuts = trec.defaults if text is None else _cuts(trec, text)
         for cut in cuts:
             name = f"{trec.name}_{cut:d}" if trec.kind == "ranks" else f"{trec.name}_{cut:3.2f}"
-            yield Line(name, trec, _given(trec, options, ((trec.parameter, cut),)), at=cut)
+            yield Line(name, trec, _given(trec, options, ((trec.parameter, cut),)))
         return
     if trec.kind == "plain" or text is None:
         yield Line(

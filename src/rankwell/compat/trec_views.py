@@ -105,7 +105,7 @@ def _hits(
     """The hits of the run. Under -c a query without results gets an unjudged item, as in version
     10.
     """
-    hits = None if ahead is None or ahead.scan is None else ahead.scan.hits(judgments)
+    hits = None if ahead is None else ahead.scan.hits(judgments)
     if hits is None:
         hits = scan(run, judgments, TREC_RUN, reading_of(options, ties))
     if options.old or not options.complete:

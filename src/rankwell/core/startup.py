@@ -107,13 +107,6 @@ def end_interrupts() -> int:
     return interruptions[0] if interruptions else _signal.SIGINT
 
 
-def is_small(values: int) -> bool:
-    """Whether `trec-eval` computes so many judged items and values in plain Python, without NumPy.
-    Saves 105 ms.
-    """
-    return values <= 40_000
-
-
 _INTERRUPTED = 128
 
 

@@ -1,10 +1,11 @@
-"""Executors run calls on one machine or many; each knows only the name of a function, and the JSON
-string that it takes.
+"""Executors compute parts on one machine or many; each knows only the name of a function with the
+JSON string that it takes, or a command with the index of a part.
 
-An executor holds no data: what a call computes is a file when it returns, so that a dead executor
-loses only calls in flight.
+An executor holds no data: a part is a file when it is done, so that a dead executor loses only
+parts in flight.
 """
 
+import faulthandler
 import importlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -14,24 +15,32 @@ from typing import NamedTuple, Protocol
 from rankwell.core.catalogue import Catalogue
 from rankwell.errors import BadUsage, flag, typed_variables
 
-IsStalled = Callable[[int], bool]
-"""Whether the call of a string's place has given no sign of life for too long, so that its worker
-counts as lost.
-"""
 RETRIES = 3
-"""Times that a call is made again whose worker was lost."""
-TICK = 1.0
-"""Seconds after which running calls are looked at again."""
+"""Times that a part is started again whose worker was lost."""
+
+
+@dataclass(frozen=True)
+class PartCalls:
+    """Parts that are to be computed. function: computes one, of the JSON string that `argument`
+    gives for its index. command: words of rankwell behind which indices follow.
+
+    is_done: whether another process has finished a part. failure: the answer that `function` would
+    have given for a part that failed in another process. seconds: that a part may take.
+    """
+
+    indices: Sequence[int]
+    function: str
+    argument: Callable[[int], str]
+    command: Sequence[str]
+    is_done: Callable[[int], bool]
+    failure: Callable[[int], str]
+    seconds: float | None = None
 
 
 class Run(Protocol):
-    """Calls the function of a name with each string; yields the place of each string and its
-    answer, as they come.
-    """
+    """Computes parts; yields the index and the answer of each, as they come."""
 
-    def __call__(  # noqa: D102
-        self, function: str, arguments: Sequence[str], is_stalled: IsStalled | None = None, /
-    ) -> Iterator[tuple[int, str]]: ...
+    def __call__(self, calls: PartCalls, /) -> Iterator[tuple[int, str]]: ...  # noqa: D102
 
 
 class Resources(NamedTuple):
@@ -67,9 +76,9 @@ class Executor:
     gives what makes calls.
 
     script: in place of `open`, the text with which users submit the calls themselves. is_shared:
-    whether its workers may be on other machines, which must see the work folder. is_watched:
-    whether it makes calls again that give no sign of life. has_memory: whether it reserves the
-    memory of a call. has_gpus: whether it gives GPUs to a call.
+    whether its workers may be on other machines, which must see the work folder. has_time_limit:
+    whether it ends parts that take too long, and starts them again. has_memory: whether it reserves
+    the memory of a call. has_gpus: whether it gives GPUs to a call.
     """
 
     name: str
@@ -78,7 +87,7 @@ class Executor:
     open: Callable[[str, Resources], AbstractContextManager[Run]] | None = None
     script: Callable[[str, ArrayJob], str] | None = None
     is_shared: Callable[[str], bool] = lambda _: False
-    is_watched: bool = False
+    has_time_limit: bool = False
     has_memory: bool = False
     has_gpus: bool = True
 
@@ -92,12 +101,21 @@ def find_executor(text: str) -> tuple[Executor, str]:
     return EXECUTORS[name], address
 
 
-def call(function: str, argument: str) -> str:
-    """The answer of a function of rankwell, `module:name`, to one string."""
+def call(function: str, argument: str, seconds: float | None = None) -> str:
+    """The answer of a function of rankwell, `module:name`, to one string.
+
+    seconds: after which this process ends, whatever keeps it.
+    """
     module, _, name = function.partition(":")
     if not module.startswith("rankwell."):
         raise ValueError(f"{function!r} is not a function of rankwell")
-    return getattr(importlib.import_module(module), name)(argument)
+    if seconds is None:
+        return getattr(importlib.import_module(module), name)(argument)
+    faulthandler.dump_traceback_later(seconds, exit=True, file=2)
+    try:
+        return call(function, argument)
+    finally:
+        faulthandler.cancel_dump_traceback_later()
 
 
 def worker_variables(threads: int) -> dict[str, str]:
@@ -120,15 +138,15 @@ def number_behind(name: str, address: str, otherwise: int) -> int:
     return int(address)
 
 
-def lost_too_often(lost: int) -> BadUsage:
-    """The error for workers that end again and again."""
-    what = (
-        f"{lost} workers ended before their work or gave no sign of life, perhaps for want of "
-        "memory"
-    )
+def lost_too_often(lost: int, seconds: float | None = None) -> BadUsage:
+    """The error for workers that end again and again. seconds: that a part may take."""
+    reason, more = "perhaps for want of memory", ""
+    if seconds is not None:
+        limit = flag("--part-timeout", seconds)
+        reason, more = f"for want of memory, or because of {limit}", ", allow more time"
     return BadUsage(
-        f"{what}; plan smaller parts with {flag('--shards')}, or run fewer at once. Finished "
-        "parts are kept: run it again."
+        f"{lost} workers ended before their work, {reason}; plan smaller parts with "
+        f"{flag('--shards')}{more}, or run fewer at once. Finished parts are kept: run it again."
     )
 
 

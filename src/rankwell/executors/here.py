@@ -1,10 +1,10 @@
 """This process: one part after the other, each on all its processors."""
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 
 from rankwell.errors import BadUsage, flag
-from rankwell.executors import EXECUTORS, Executor, IsStalled, Resources, Run, call
+from rankwell.executors import EXECUTORS, Executor, PartCalls, Resources, Run, call
 
 
 def _workers(address: str) -> int:
@@ -18,11 +18,9 @@ def _workers(address: str) -> int:
 
 @contextmanager
 def _open(_: str, __: Resources) -> Generator[Run]:
-    def _run(
-        function: str, arguments: Sequence[str], _: IsStalled | None = None
-    ) -> Iterator[tuple[int, str]]:
-        for place, argument in enumerate(arguments):
-            yield place, call(function, argument)
+    def _run(calls: PartCalls) -> Iterator[tuple[int, str]]:
+        for index in calls.indices:
+            yield index, call(calls.function, calls.argument(index))
 
     yield _run
 

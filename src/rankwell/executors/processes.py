@@ -1,27 +1,24 @@
-"""Processes of this machine, `processes:N`, each with a share of its processors; a lost one is
-replaced, its call repeated.
+"""Processes of this machine, `processes:N`, each with a share of its processors: `rankwell part`
+with some indices, as in an array. A lost one is replaced, its part started again.
 """
 
 import json
 import os
-import queue
-import subprocess
-import threading
+import sys
 import time
-from collections import deque
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections import Counter, deque
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 
-from rankwell.core.kernels.children import python_command, python_variables, starting_processes
+from rankwell.core.kernels.children import start_command
 from rankwell.core.kernels.workers import processors
 from rankwell.errors import BadUsage, MissingExtra, flag
 from rankwell.executors import (
     EXECUTORS,
     RETRIES,
-    TICK,
     Executor,
-    IsStalled,
+    PartCalls,
     Resources,
     Run,
     lost_too_often,
@@ -29,57 +26,55 @@ from rankwell.executors import (
     worker_variables,
 )
 
-_WORKER = "rankwell.executors.worker"
+_TICK, _LOOK = 0.05, 1.0
+"""Seconds between two looks at processes, and at the records of their parts."""
+_ERROR_CODES = (2, 3, 4, 5)
+"""The exit codes of a command that has said what is wrong; any other process was lost."""
 
 
 class _Worker:
-    """A process that answers lines of JSON with lines of JSON. It ends when this process does,
-    whatever ends it.
+    """A process that computes parts in order, and ends when this process does. indices: of the
+    parts that it has not finished; of the first of them it has been at work since `since`.
     """
 
     def __init__(
-        self, variables: Mapping[str, str], answers: "queue.SimpleQueue[tuple[_Worker, str]]"
+        self, command: Sequence[str], indices: Iterable[int], variables: Mapping[str, str]
     ) -> None:
-        self.variables = variables
-        environment = {**python_variables(), **variables}
-        with starting_processes():
-            self._process = subprocess.Popen(  # noqa: S603 - this Python, and a module of ours
-                python_command(_WORKER),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                env=environment,
-                encoding="utf-8",
+        self.indices, self.variables = deque(indices), variables
+        self.since = self.looked = time.monotonic()
+        self.is_late = False
+        self.process = start_command([*command, *map(str, self.indices)], variables)
+
+    def finished(self, calls: PartCalls) -> Iterator[int]:
+        """The parts that it has finished since the last look, every one where it has ended well."""
+        code, now = self.process.poll(), time.monotonic()
+        if code is None and now - self.looked < _LOOK:
+            return
+        self.looked = now
+        while self.indices and (code == 0 or calls.is_done(self.indices[0])):
+            self.since = now
+            yield self.indices.popleft()
+
+    def end_late(self, calls: PartCalls) -> None:
+        """Kills it where its part takes longer than it may, and says so."""
+        if calls.seconds is None or self.is_late or not self.indices:
+            return
+        late = time.monotonic() - self.since > calls.seconds
+        if late and not calls.is_done(self.indices[0]):
+            self.is_late = True
+            self.process.kill()
+            sys.stderr.write(
+                f"part {self.indices[0]} took longer than {calls.seconds:g} s; it is started "
+                "again\n"
             )
-        self.place = -1
-        """The place of the call that it works on, -1 for none."""
-        threading.Thread(target=self._read, args=(answers,), daemon=True).start()
-
-    def _read(self, answers: "queue.SimpleQueue[tuple[_Worker, str]]") -> None:
-        with suppress(ValueError):  # closed by `end`
-            for line in self._process.stdout or ():
-                answers.put((self, line))
-        answers.put((self, ""))
-
-    def send(self, place: int, function: str, argument: str) -> None:
-        """Gives it a call; that it has ended shows when its answer is read."""
-        self.place = place
-        if self._process.stdin is not None:
-            with suppress(OSError):
-                self._process.stdin.write(json.dumps([function, argument]) + "\n")
-                self._process.stdin.flush()
-
-    def kill(self) -> None:
-        """Kills the process; that it has ended shows when its answer is read."""
-        self._process.kill()
 
     def end(self) -> None:
         """Ends it at once."""
-        self.kill()
-        for stream in (self._process.stdin, self._process.stdout):
-            if stream is not None:
-                with suppress(OSError):
-                    stream.close()
-        self._process.wait()
+        self.process.kill()
+        if self.process.stdin is not None:
+            with suppress(OSError):
+                self.process.stdin.close()
+        self.process.wait()
 
 
 def _workers(address: str) -> int:
@@ -121,9 +116,11 @@ def _devices(processes: int, gpus: int) -> list[dict[str, str]]:
 @contextmanager
 def _open(address: str, resources: Resources) -> Generator[Run]:
     workers: list[_Worker] = []
-    most = _workers(address)
-    threads = resources.threads or max(1, processors() // most)
-    variables = [{**worker_variables(threads), **own} for own in _devices(most, resources.gpus)]
+    number = _workers(address)
+    threads = resources.threads or max(1, processors() // number)
+    variables = [
+        {**worker_variables(threads), **devices} for devices in _devices(number, resources.gpus)
+    ]
     try:
         yield partial(_run, workers, variables)
     finally:
@@ -132,50 +129,61 @@ def _open(address: str, resources: Resources) -> Generator[Run]:
 
 
 def _run(
-    workers: list[_Worker],
-    variables: Sequence[Mapping[str, str]],
-    function: str,
-    arguments: Sequence[str],
-    is_stalled: IsStalled | None = None,
+    workers: list[_Worker], variables: Sequence[Mapping[str, str]], calls: PartCalls
 ) -> Iterator[tuple[int, str]]:
-    waiting, lost = deque(range(len(arguments))), dict.fromkeys(range(len(arguments)), 0)
-    answers: queue.SimpleQueue[tuple[_Worker, str]] = queue.SimpleQueue()
-    for own in variables[: len(arguments)]:
-        workers.append(_Worker(own, answers))
-        workers[-1].send(place := waiting.popleft(), function, arguments[place])
-    left, looked = len(arguments), time.monotonic()
-    while left:
-        if is_stalled is not None and time.monotonic() - looked >= TICK:
-            looked = time.monotonic()
-            for worker in workers:
-                if worker.place >= 0 and is_stalled(worker.place):
-                    worker.kill()
-        try:
-            worker, answer = answers.get(timeout=None if is_stalled is None else TICK)
-        except queue.Empty:
-            continue
-        place = worker.place
-        if answer.endswith("\n"):
-            left -= 1
-            yield place, answer
-            worker.place = -1
-        else:
+    waiting, idle = deque(calls.indices), deque(variables)
+    lost = Counter[int]()
+    while waiting or workers:
+        while waiting and idle:
+            # Large batches load a model once, small ones at the end keep all processes at work.
+            size = -(-len(waiting) // (2 * len(variables)))
+            batch = [waiting.popleft() for _ in range(size)]
+            workers.append(_Worker(calls.command, batch, idle.popleft()))
+        time.sleep(_TICK)
+        for worker in [*workers]:
+            code = worker.process.poll()
+            for index in worker.finished(calls):
+                yield index, "{}"
+            if code is None:
+                worker.end_late(calls)
+                continue
             worker.end()
             workers.remove(worker)
-            if place < 0:
-                continue
-            lost[place] += 1
-            if lost[place] > RETRIES:
-                raise lost_too_often(lost[place])
-            waiting.append(place)
-            workers.append(worker := _Worker(worker.variables, answers))
-        if waiting:
-            worker.send(place := waiting.popleft(), function, arguments[place])
+            idle.append(worker.variables)
+            if worker.indices and code in _ERROR_CODES:
+                yield worker.indices[0], calls.failure(worker.indices[0]) or _shown_above(code)
+            elif worker.indices:
+                _count_lost(lost, worker, calls.seconds)
+                waiting.extendleft(reversed(worker.indices))
+
+
+def _shown_above(code: int) -> str:
+    """The answer for a part whose process could only print its error."""
+    kind = "internal" if code == 3 else "BadUsage"
+    return json.dumps({"error": "a part failed; the lines above say why.", "kind": kind})
+
+
+def _count_lost(lost: Counter[int], worker: _Worker, seconds: float | None) -> None:
+    """Counts a process that was lost in the middle of a part. Raises BadUsage for one too many."""
+    lost[index := worker.indices[0]] += 1
+    if lost[index] <= RETRIES:
+        return
+    if worker.is_late and seconds is not None:
+        raise BadUsage(
+            f"part {index} took longer than {flag('--part-timeout', seconds)} allows, "
+            f"{lost[index]} times; allow more time, or plan smaller parts with "
+            f"{flag('--shards')}. Finished parts are kept: run it again."
+        )
+    raise lost_too_often(lost[index])
 
 
 EXECUTORS.add(
     "processes",
     Executor(
-        "processes", "Processes of this machine, `processes:16`", _workers, _open, is_watched=True
+        "processes",
+        "Processes of this machine, `processes:16`",
+        _workers,
+        _open,
+        has_time_limit=True,
     ),
 )

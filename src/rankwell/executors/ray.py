@@ -10,7 +10,7 @@ import os
 import platform
 import socket
 import sys
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
@@ -23,9 +23,8 @@ from rankwell.errors import BadUsage, MissingExtra, flag
 from rankwell.executors import (
     EXECUTORS,
     RETRIES,
-    TICK,
     Executor,
-    IsStalled,
+    PartCalls,
     Resources,
     Run,
     call,
@@ -224,37 +223,22 @@ def _remote(ray: Any, threads: int, resources: Resources) -> Any:
     )
 
 
-def _run(
-    ray: Any,
-    remote: Any,
-    function: str,
-    arguments: Sequence[str],
-    is_stalled: IsStalled | None = None,
-) -> Iterator[tuple[int, str]]:
-    places = {remote.remote(function, argument): place for place, argument in enumerate(arguments)}
-    stalled = dict.fromkeys(range(len(arguments)), 0)
+def _run(ray: Any, remote: Any, calls: PartCalls) -> Iterator[tuple[int, str]]:
+    indices = {
+        remote.remote(calls.function, calls.argument(index), calls.seconds): index
+        for index in calls.indices
+    }
     try:
-        while places:
-            ready, running = ray.wait(
-                [*places], num_returns=1, timeout=None if is_stalled is None else TICK
-            )
-            for reference in ready:
-                yield places.pop(reference), _answer(ray, reference)
-            for reference in running if is_stalled is not None else ():
-                if is_stalled is not None and is_stalled(place := places[reference]):
-                    stalled[place] += 1
-                    if stalled[place] > RETRIES:
-                        raise lost_too_often(stalled[place])
-                    ray.cancel(reference, force=True)
-                    del places[reference]
-                    places[remote.remote(function, arguments[place])] = place
+        while indices:
+            for reference in ray.wait([*indices], num_returns=1)[0]:
+                yield indices.pop(reference), _answer(ray, reference, calls.seconds)
     finally:
-        for reference in places:
+        for reference in indices:
             with suppress(Exception):
                 ray.cancel(reference, force=True)
 
 
-def _answer(ray: Any, reference: Any) -> str:
+def _answer(ray: Any, reference: Any, seconds: float | None) -> str:
     from ray import exceptions
 
     lost = (
@@ -266,7 +250,7 @@ def _answer(ray: Any, reference: Any) -> str:
     try:
         return ray.get(reference)
     except lost as error:
-        raise lost_too_often(RETRIES + 1) from error
+        raise lost_too_often(RETRIES + 1, seconds) from error
     except exceptions.RayTaskError as error:
         sys.stderr.write(f"{error}\n")
         raise BadUsage(
@@ -282,7 +266,7 @@ EXECUTORS.add(
         _workers,
         _open,
         is_shared=bool,
-        is_watched=True,
+        has_time_limit=True,
         has_memory=True,
     ),
 )

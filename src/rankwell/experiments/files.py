@@ -1,6 +1,4 @@
-"""Experiment files: data sets × systems × parameters in TOML, every combination a cell; and the
-conversion of earlier files.
-"""
+"""Experiment files: data sets × systems × parameters in TOML, every combination a cell."""
 
 import json
 import re
@@ -11,10 +9,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
 
-from rankwell.core.catalogue import Catalogue
 from rankwell.core.registry import suggest
-from rankwell.documents import read_toml
-from rankwell.errors import BadInput, typed
+from rankwell.errors import BadInput
 from rankwell.experiments.toml_tables import TomlTable
 from rankwell.store import Source
 
@@ -185,12 +181,6 @@ def written(value: Any) -> str:
 
 def _top(source: Source) -> TomlTable:
     top = TomlTable.read(source)
-    # An earlier version's file has keys of its own; no others are worth loading every kind.
-    if not set(top.content) <= set(_TOP) and _convert(source.stem, top.content) is not None:
-        command = typed("rankwell", "convert", "experiment", source.name, "NEW.toml")
-        raise BadInput(
-            f"{source.name} is in a format of an earlier version. Convert it once: {command}"
-        )
     top.allow(_TOP)
     return top
 
@@ -367,7 +357,7 @@ def _check_holes(cell: Cell, parameters: Mapping[str, list[OptionValue]]) -> Non
 
 
 class CellKind(Protocol):
-    """A kind of cells, in `cells/` of its task; plain, since it is sent to processes."""
+    """How the cells of a plan are evaluated; plain, since it is sent to processes."""
 
     def evaluate(
         self, cells: Sequence[Any], progress: Callable[[str, int, int], None] | None, /
@@ -379,79 +369,10 @@ class CellKind(Protocol):
         """
         ...
 
-    @classmethod
-    def convert(cls, stem: str, content: Mapping[str, Any], /) -> dict[str, Any] | None:
-        """The tables of an experiment file for those of a file of an earlier version; None for any
-        other content.
-        """
-        ...
-
-
-CELL_KINDS: Catalogue[type[CellKind]] = Catalogue("cells", "kind of cells")
-
-
-def _convert(stem: str, content: Mapping[str, Any]) -> dict[str, Any] | None:
-    return next(
-        (
-            found
-            for name in CELL_KINDS
-            if (found := CELL_KINDS[name].convert(stem, content)) is not None
-        ),
-        None,
-    )
-
-
-def convert_former(source: Source) -> str:
-    """The text of the experiment file for one of an earlier version, without its comments. Raises
-    BadInput for any other.
-    """
-    content = _convert(source.stem, read_toml(source)[1])
-    if content is None:
-        raise BadInput(
-            f"{source.name} is not a file of an earlier version; an experiment file needs no "
-            "conversion."
-        )
-    return "\n".join(_lines("", content)).strip() + "\n"
-
-
-def _lines(path: str, content: Mapping[str, Any]) -> list[str]:
-    """A table with those below it; values come first, as TOML demands."""
-    lines = [
-        f"{toml_key(name)} = {_value(value)}"
-        for name, value in content.items()
-        if not _is_table(value)
-    ]
-    for name, value in content.items():
-        if _is_table(value):
-            inner = f"{path}.{toml_key(name)}" if path else toml_key(name)
-            for table in value if isinstance(value, list) else [value]:
-                lines += [
-                    "",
-                    f"[[{inner}]]" if isinstance(value, list) else f"[{inner}]",
-                    *_lines(inner, table),
-                ]
-    return lines
-
-
-def _is_table(value: Any) -> bool:
-    return isinstance(value, dict) or (
-        isinstance(value, list) and bool(value) and all(isinstance(each, dict) for each in value)
-    )
-
 
 def toml_key(name: str) -> str:
     """A key of TOML, quoted where it needs to be."""
-    return (
-        name
-        if name.isascii() and name.replace("-", "").replace("_", "").isalnum()
-        else _value(name)
-    )
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, list):
-        return f"[{', '.join(map(_value, value))}]"
-    if isinstance(value, str):
-        # JSON leaves one control character as it is, which TOML does not allow.
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    if name.isascii() and name.replace("-", "").replace("_", "").isalnum():
+        return name
+    # JSON leaves one control character as it is, which TOML does not allow.
+    return json.dumps(name, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -14,7 +14,7 @@ from rankwell.core.kernels.products import Groups
 from rankwell.core.tables import Ints, Judgments
 from rankwell.core.tables.arrays import MAGIC, read_only_npy, refuse_masked
 from rankwell.core.tables.matrices import Positions, Positives
-from rankwell.delimited import delimited_rows
+from rankwell.delimited import delimited_rows, without_comments
 from rankwell.documents import read_json, unique_keys
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, flag, kind_of, shown
 from rankwell.io.files import find_judgments
@@ -159,19 +159,17 @@ def _pairs(source: Source, sides: Sides) -> Positives | None:
     """
     head = source.head().lstrip()
     first = head.partition(b"\n")[0]
-    delimiter = next((each for each in (",", "\t", ";") if first.count(each.encode()) == 1), None)
+    delimiter = next(
+        (mark for mark in (",", "\t", ";", "|") if first.count(mark.encode()) == 1), None
+    )
     if (
         delimiter is None
         or head.startswith((b"{", b"[", b"PAR1"))
         or (delimiter != "\t" and len(first.split()) > 2)
     ):
         return None
-    rows = [
-        row.fields
-        for row in delimited_rows(
-            decode_id(source.read()), source.name, delimiter, is_one_line=True
-        )
-    ]
+    text = without_comments(decode_id(source.read()))
+    rows = [row.fields for row in delimited_rows(text, source.name, delimiter)]
     wrong = next((number for number, row in enumerate(rows, 1) if len(row) != 2), None)
     if wrong is not None:
         raise BadInput(

@@ -302,23 +302,6 @@ def digest_of(path: Path) -> str:
         return f"sha256:{hashlib.file_digest(stream, 'sha256').hexdigest()}"
 
 
-_COUNTS_OF_VERSION_1 = {
-    "counted": "queries_counted",
-    "missing": "queries_missing",
-    "extra": "queries_unknown",
-    "unknown": "queries_unknown",
-    "without_relevant": "queries_without_relevant",
-    "without_positives": "queries_without_relevant",
-    "without_right_reference": "queries_without_relevant",
-    "best_positive_tied": "queries_best_relevant_tied",
-    "best_right_reference_tied": "queries_best_relevant_tied",
-    "masked": "queries_masked",
-    "tied": "queries_tied",
-    "queries_missing_from_the_run": "queries_missing",
-    "references_missing_from_the_run": "references_missing",
-}
-
-
 def _rules(
     folder: Path, manifest: Mapping[str, Any]
 ) -> tuple[Mapping[str, Any], dict[str, str], str]:
@@ -342,7 +325,7 @@ def _rules(
             _checked(row, dict, path, where).get("mean_ranks"), dict, path, where
         ).values():
             _checked(number, _NUMBER, path, where)
-    version = _checked(manifest.get("schema_version", 1), int, path, "schema_version")
+    _checked(manifest.get("schema_version", 0), int, path, "schema_version")
     for label, own in (rules.get("grade_weights") or {}).items():
         _check_weights(own, path, f"rules.grade_weights[{label!r}]")
     counts = rules.get("counts") or {}
@@ -351,10 +334,6 @@ def _rules(
         for name, number in _checked(own, dict, path, where).items():
             for each in number.values() if isinstance(number, dict) else (number,):
                 _checked(each, _NUMBER, path, f"{where}.{name}")
-        if version < 2:
-            counts[run] = {
-                _COUNTS_OF_VERSION_1.get(name, name): number for name, number in own.items()
-            }
     digests = {
         name: str(each.get("digest", "")) for name, each in inputs.items() if isinstance(each, dict)
     }

@@ -7,10 +7,10 @@ from typing import Any
 
 from rankwell.core.tables.columns import id_text, query_key
 from rankwell.core.tables.ranking import Ranking
-from rankwell.documents import json_records
 from rankwell.errors import BadInput, DuplicateItem, shown
 from rankwell.io.formats import FORMATS, Request, file_format
-from rankwell.store import Head, Source, decode_id
+from rankwell.io.records import load
+from rankwell.store import Head, Source
 
 _LISTS = ("results", "hits")
 _EXPECTED = 'expected {"query_id": …, "results": [{"id": …, "score": …}]}'
@@ -32,8 +32,8 @@ def read_run(source: Source, request: Request) -> Ranking:
     BadInput naming the place.
     """
     lists = dict[str, list[Any]]()
-    for place, record in json_records(decode_id(source.read()), source.name):
-        where = f"{source.name}: {place}"
+    for entry in load(source, "results").each():
+        where, record = entry.place, entry.value
         key = query_key(list(record))
         query, results = (
             id_text(record.get(key)) if key else None,

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from rankwell.core.tables.matrices import Embeddings
-from rankwell.errors import RankwellError
+from rankwell.errors import BadInput, RankwellError
 from rankwell.parts.comparing import PartTable
 from rankwell.parts.lists import write_array
 from rankwell.parts.places import WorkPlace, Write, digest_of, file_digest, part_name
@@ -48,10 +48,18 @@ class PartArrays:
         """The address of a file of some content, which is written where it is not there."""
         digest, size = digest_of(write)
         name = part_name(stem, suffix, digest, unique=True)
-        # Plans know files by their times and tags, so that one that is right stays.
-        if self._place.size(name) != size or file_digest(self._place.file(name)) != digest:
+        before = self._place.size(name)
+        # Plans know files by their times and tags, so that one that is right stays, also where
+        # another command puts it at the same time.
+        if before != size or file_digest(self._place.file(name)) != digest:
             self._place.open()
-            self._new.append(self._place.put_part(stem, suffix, write, unique=True).name)
+            put = partial(self._place.put_part, stem, suffix, write, unique=True)
+            try:
+                is_new = put(replace=before is not None).is_new
+            except (OSError, BadInput):  # a place that cannot refuse a second put
+                is_new = put(replace=True).is_new
+            if is_new:
+                self._new.append(name)
         return self._place.address(name)
 
     def outline(self, shape: tuple[int, ...], kind: DTypeLike = np.int64) -> str:
@@ -98,7 +106,7 @@ class PartArrays:
 @contextmanager
 def arrays_of(work: WorkPlace, *, outlined: bool = False) -> Generator[PartArrays]:
     """The arrays of a work folder; where the block fails before there is a plan, nothing is left of
-    them.
+    them. An interruption leaves them for the next command, or for another that works here now.
     """
     if work.is_local:
         refuse_blocked(work.folder, folder=True)
@@ -106,7 +114,7 @@ def arrays_of(work: WorkPlace, *, outlined: bool = False) -> Generator[PartArray
     arrays = PartArrays(work, outlined=outlined)
     try:
         yield arrays
-    except BaseException:
+    except Exception:
         arrays.forget()
         if not was_there:
             work.close()

@@ -2,27 +2,14 @@
 none.
 """
 
-import json
-import os
-import platform
-import secrets
-import time
-from collections.abc import Generator, Mapping
-from contextlib import contextmanager, suppress
-from itertools import count
+from collections.abc import Mapping
 from pathlib import Path
 
-from rankwell.core.kernels.workers import repeating
-from rankwell.errors import BadInput, BadUsage, flag
-from rankwell.parts.places import Write, Written, draft_beside, is_running, part_name, write_draft
+from rankwell.errors import BadUsage, flag
+from rankwell.parts.places import Write, Written, draft_beside, part_name, write_draft
 from rankwell.store import remote
 from rankwell.store.drafts import scratch
 
-_LOCK = ".driver.json"
-_BEAT, _DEAD = 5.0, 20.0
-"""Seconds between the signs of life of who drives work, and without one after which it is taken for
-dead.
-"""
 _MOST = 5 << 30
 """Bytes of an object that one request can put."""
 
@@ -39,7 +26,7 @@ class BucketPlace:
                 f"{flag('--work', url)}: the Hugging Face Hub is only read; name a folder, or "
                 "one of a bucket."
             )
-        self.folder, self._driver = scratch(), secrets.token_hex(4)
+        self.folder = scratch()
 
     def _url(self, name: str) -> str:
         return f"{self.name}/{name}"
@@ -67,7 +54,9 @@ class BucketPlace:
         """Puts an object in place of an earlier one."""
         remote.put(self._url(name), content)
 
-    def put_part(self, stem: str, suffix: str, write: Write, *, unique: bool) -> Written:
+    def put_part(
+        self, stem: str, suffix: str, write: Write, *, unique: bool, replace: bool = False
+    ) -> Written:
         """Writes a file of this machine, and puts its content."""
         with draft_beside(scratch() / stem) as draft:
             digest, size = write_draft(draft, write)
@@ -77,9 +66,8 @@ class BucketPlace:
                     "smaller parts: --shards."
                 )
             name = part_name(stem, suffix, digest, unique=unique)
-            return Written(
-                name, digest, size, remote.put(self._url(name), draft, is_new=not unique)
-            )
+            is_new = remote.put(self._url(name), draft, is_new=not replace)
+            return Written(name, digest, size, is_new)
 
     def remove(self, name: str) -> None:
         """Removes an object, if there is one."""
@@ -105,71 +93,3 @@ class BucketPlace:
 
     def clean(self) -> None:
         """Nothing: an object is never there in part."""
-
-    @contextmanager
-    def locked(self) -> Generator[None]:
-        """An object of who drives work here, renewed every few seconds; one that is not renewed is
-        taken over.
-        """
-        mine = self._owner(0)
-        if not self._taken(mine):
-            raise BadUsage(
-                f"{self.name} is being worked on by {self._holder()}; wait for its end, or "
-                "name another folder."
-            )
-        beats = count(1)
-
-        def _renew() -> None:
-            with suppress(BadInput, BadUsage):  # a beat that is lost is made up by the next
-                self.replace(_LOCK, self._owner(next(beats)))
-
-        try:
-            with repeating(_renew, _BEAT):
-                yield
-        finally:
-            self.remove(_LOCK)
-
-    def _owner(self, beat: int) -> bytes:
-        owner = {
-            "host": platform.node()[:64],
-            "process": os.getpid(),
-            "driver": self._driver,
-            "beat": beat,
-        }
-        return json.dumps(owner).encode()
-
-    def _holder(self) -> str:
-        try:
-            found = json.loads(self.read(_LOCK) or b"")
-            return f"process {int(found['process'])} on {str(found['host'])[:64]}"
-        except (ValueError, KeyError, TypeError):
-            return "another process"
-
-    def _taken(self, mine: bytes) -> bool:
-        """Whether this process holds the lock now: it was free, or its holder has shown no sign of
-        life.
-        """
-        if self.put_new(_LOCK, mine):
-            return True
-        before = self.read(_LOCK)
-        if not self._is_dead(before):
-            end = time.monotonic() + _DEAD
-            while time.monotonic() < end:
-                time.sleep(0.5)
-                if self.read(_LOCK) != before:
-                    return self.put_new(_LOCK, mine)
-        self.remove(_LOCK)
-        return self.put_new(_LOCK, mine)
-
-    @staticmethod
-    def _is_dead(owner: bytes | None) -> bool:
-        """Whether the holder was a process of this machine that is no more."""
-        try:
-            found = json.loads(owner or b"{}")
-            return (
-                found["host"] == platform.node()[:64]
-                and found["process"] != os.getpid()
-                and not is_running(found["process"])
-            )
-        except (ValueError, KeyError, TypeError):
-            return False

@@ -4,23 +4,31 @@ cluster to run.
 
 import re
 import tempfile
-from collections.abc import Callable, Generator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from functools import partial
 from typing import Any
 
 from rankwell import __version__
 from rankwell.core.kernels.workers import requested_threads
 from rankwell.errors import BadUsage, count_of, flag, shown
-from rankwell.executors import ArrayJob, Executor, Resources, Run, find_executor, slurm_ranges
+from rankwell.executors import (
+    ArrayJob,
+    Executor,
+    PartCalls,
+    Resources,
+    Run,
+    find_executor,
+    slurm_ranges,
+)
 from rankwell.parts import KINDS, SECOND, Json, Limits, PartKind
 from rankwell.parts.machines import machines_of, mixture_text
 from rankwell.parts.options import PartOptions, PartOutcome
 from rankwell.parts.places import WorkPlace, place_of
 from rankwell.parts.plans import PLAN, input_files, open_plan, read_plan
 from rankwell.parts.progress import Progress
-from rankwell.parts.running import complete, merged
-from rankwell.parts.signs import check_stall
-from rankwell.parts.work import PartStates, WorkFolder
+from rankwell.parts.running import ATTEMPTS, complete, merged
+from rankwell.parts.work import PartStates, PartVanished, WorkFolder
 from rankwell.store import remote_url
 
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
@@ -54,7 +62,7 @@ def carry_out(
     options: of the kind, as JSON. command: for the plan. use: called with the result while the
     files of the parts are there; the outcome has what it returns. mixed: whether parts of different
     kinds of machine are merged. A folder that is given is kept. Raises BadUsage for a folder with
-    the plan of other work, or one that another process works on, and the first error of a part.
+    the plan of other work, and the first error of a part.
     """
     kind = KINDS[name]
     executor, address, limits = executor_of(kind, choices)
@@ -65,12 +73,12 @@ def carry_out(
             text="".join(f"{what:<24}{_shown(value):>24}\n" for what, value in costs.items())
         )
     with work_folder(choices) as place:
-        check_stall(place, choices.stall)
         plan, is_new = open_plan(place, kind, options, command, limits)
-        rounds = [WorkFolder(place, plan)]
+        place.clean()
+        first = WorkFolder(place, plan)
         if executor.open is None:
             return _for_cluster(
-                rounds,
+                first,
                 executor,
                 address,
                 limits,
@@ -80,28 +88,55 @@ def carry_out(
                 mixed=mixed,
             )
         resources = Resources(requested_threads(), plan.memory, choices.gpus or 0)
-        with place.locked(), ExitStack() as opened:
-            run: Run | None = None
-            for work in rounds:
-                if work.missing():
-                    run = run or opened.enter_context(executor.open(address, resources))
-                    label = "parts" if len(rounds) == 1 else "second round"
-                    complete(
-                        work,
-                        run,
-                        progress,
-                        name=label,
-                        stall=choices.stall,
-                        code=kind.code_file(options),
-                    )
-                rounds += _second_round(work, limits)
-            return PartOutcome(use(merged(rounds, mixed=mixed)))
+        with _opened(partial(executor.open, address, resources)) as run:
+
+            def _complete(work: WorkFolder, label: str) -> None:
+                seconds, code = choices.part_timeout, kind.code_file(options)
+                complete(work, run, progress, name=label, seconds=seconds, code=code)
+
+            return PartOutcome(use(_completed(first, _complete, limits, mixed=mixed)))
+
+
+@contextmanager
+def _opened(open_executor: Callable[[], AbstractContextManager[Run]]) -> Generator[Run]:
+    """An executor that is opened with the first parts: where all are there, none is needed."""
+    with ExitStack() as stack:
+        opened = list[Run]()
+
+        def _run(calls: PartCalls) -> Iterator[tuple[int, str]]:
+            if not opened:
+                opened.append(stack.enter_context(open_executor()))
+            return opened[0](calls)
+
+        yield _run
+
+
+def _completed(
+    first: WorkFolder,
+    complete_round: Callable[[WorkFolder, str], None],
+    limits: Limits,
+    *,
+    mixed: bool,
+) -> Any:
+    """The merged result of all rounds of parts."""
+
+    def _merge() -> Any:
+        rounds = [first]
+        for work in rounds:
+            complete_round(work, "parts" if len(rounds) == 1 else "second round")
+            rounds += _second_round(work, limits)
+        return merged(rounds, mixed=mixed)
+
+    for _ in range(ATTEMPTS - 1):
+        with suppress(PartVanished):  # another command on this folder removes cells that failed
+            return _merge()
+    return _merge()
 
 
 def executor_of(kind: PartKind, choices: PartOptions) -> tuple[Executor, str, Limits]:
     """The executor, its address, and the limits of its parts.
 
-    Raises BadUsage for GPUs that no part gets, for signs of life that are not watched, for memory
+    Raises BadUsage for GPUs that no part gets, for a time limit that nothing enforces, for memory
     without effect.
     """
     executor, address = find_executor("here" if choices.executor is None else choices.executor)
@@ -117,12 +152,15 @@ def executor_of(kind: PartKind, choices: PartOptions) -> tuple[Executor, str, Li
         raise BadUsage(
             f"{what}; leave it out, or name {flag('--executor', 'processes')}, ray or array."
         )
-    if choices.stall is not None and not executor.is_watched:
-        what = (
-            f"{flag('--stall', choices.stall)}: the executor {executor.name} does not start parts "
-            "again"
-        )
-        raise BadUsage(f"{what}; name {flag('--executor', 'processes')} or ray, or leave it out.")
+    if (seconds := choices.part_timeout) is not None:
+        limit = flag("--part-timeout", seconds)
+        if not 0 < seconds < float("inf"):
+            raise BadUsage(f"{limit}: expected a positive number of seconds.")
+        if not executor.has_time_limit:
+            raise BadUsage(
+                f"{limit}: the executor {executor.name} does not start parts again; name "
+                f"{flag('--executor', 'processes')} or ray, or leave it out."
+            )
     if choices.memory is not None and not (kind.is_sized or executor.has_memory):
         what = (
             f"{flag('--memory', choices.memory)}: parts of this work have the same size with any "
@@ -188,7 +226,7 @@ def work_folder(choices: PartOptions) -> Generator[WorkPlace]:
 
 
 def _for_cluster(
-    rounds: list[WorkFolder],
+    first: WorkFolder,
     executor: Executor,
     address: str,
     limits: Limits,
@@ -199,18 +237,15 @@ def _for_cluster(
     mixed: bool,
 ) -> PartOutcome:
     """The script to submit for the parts that are missing, or the result where there are none."""
+    rounds = [first]
     for work in rounds:
         states = work.states(verified=work.place.is_local)
+        if not states.missing and not work.place.is_local:
+            states = work.states()
         if states.missing:
             return _script(work, states, executor, address, is_new=is_new, gpus=gpus, mixed=mixed)
-        with work.place.locked():
-            if not work.place.is_local and (states := work.states()).missing:
-                return _script(
-                    work, states, executor, address, is_new=is_new, gpus=gpus, mixed=mixed
-                )
-            rounds += _second_round(work, limits)
-    with rounds[0].place.locked():
-        return PartOutcome(use(merged(rounds, mixed=mixed)))
+        rounds += _second_round(work, limits)
+    return PartOutcome(use(merged(rounds, mixed=mixed)))
 
 
 def _script(

@@ -4,6 +4,7 @@ score, then by place.
 
 from bisect import bisect_left
 from collections.abc import Generator, Iterator, Sequence
+from contextlib import ExitStack
 from itertools import pairwise
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -15,6 +16,7 @@ from rankwell.core.tables import Floats, Ints
 from rankwell.core.tables.arrays import npy_layout
 from rankwell.errors import BadInput, BadUsage, flag
 from rankwell.parts import MAX_SHARDS, Limits
+from rankwell.parts.places import draft_beside
 
 MOST_MERGED = 64
 """Lists that are merged at a time; more are merged in two levels."""
@@ -221,8 +223,12 @@ def merged_blocks(
     for row, (start, stop) in enumerate(zip(grid.queries, grid.queries[1:], strict=False)):
         lists = list(files[row * grid.shards : (row + 1) * grid.shards])
         groups = [lists[at : at + MOST_MERGED] for at in range(0, len(lists), MOST_MERGED)]
-        levels = [folder / f".merged-{at}" for at in range(len(groups))] if len(groups) > 1 else []
-        try:
+        with ExitStack() as drafts:
+            levels = [
+                drafts.enter_context(draft_beside(folder / "merged"))
+                for _ in groups
+                if len(groups) > 1
+            ]
             for group, level in zip(groups, levels, strict=False):
                 _write_level(group, level, stop - start, depth, places)
             for rows, best, exact in _merged_blocks(levels or lists, stop - start, depth, places):
@@ -232,9 +238,6 @@ def merged_blocks(
                     np.pad(exact, missing, constant_values=np.nan),
                 )
                 yield ListBlock(slice(start + rows.start, start + rows.stop), positions, scores)
-        finally:
-            for level in levels:
-                level.unlink(missing_ok=True)
 
 
 def merged_lists(

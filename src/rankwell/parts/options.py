@@ -43,11 +43,11 @@ class PartOptions:
             "have as many, and an array requests them."
         ),
     ] = None
-    stall: Annotated[
+    part_timeout: Annotated[
         float | None,
         Doc(
-            "Seconds without a sign of life after which a part is started again, by "
-            "processes and Ray."
+            "Seconds that a part may take; processes and Ray end one that takes longer, and start "
+            "it again, 3 times at most."
         ),
     ] = None
     dry_run: Annotated[
@@ -57,7 +57,7 @@ class PartOptions:
     @property
     def is_used(self) -> bool:
         """Whether the work is done in parts at all."""
-        given = (self.executor, self.work, self.shards, self.memory, self.gpus, self.stall)
+        given = (self.executor, self.work, self.shards, self.memory, self.gpus, self.part_timeout)
         return self.dry_run or any(each is not None for each in given)
 
 

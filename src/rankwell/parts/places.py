@@ -10,12 +10,10 @@ import platform
 import secrets
 import zlib
 from collections.abc import Callable, Generator, Mapping
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, NamedTuple, Protocol
 
 from rankwell.errors import BadInput, BadUsage
-from rankwell.locks import locked
 from rankwell.store import refuse_blocked, remote_url
 
 Puts = Literal["refused", "unique"]
@@ -70,8 +68,12 @@ class WorkPlace(Protocol):
         """Puts a small file in place of an earlier one."""
         ...
 
-    def put_part(self, stem: str, suffix: str, write: Write, *, unique: bool) -> Written:
-        """Puts a part, named by its stem; unique: and by its digest."""
+    def put_part(
+        self, stem: str, suffix: str, write: Write, *, unique: bool, replace: bool = False
+    ) -> Written:
+        """Puts a part, named by its stem; unique: and by its digest. replace: in place of one that
+        is there; otherwise that one stays.
+        """
         ...
 
     def remove(self, name: str) -> None:
@@ -102,12 +104,6 @@ class WorkPlace(Protocol):
 
     def clean(self) -> None:
         """Removes what killed processes have left unfinished."""
-        ...
-
-    def locked(self) -> AbstractContextManager[None]:
-        """Keeps others from driving work here until the block ends. Raises BadUsage that names who
-        does.
-        """
         ...
 
 
@@ -195,16 +191,16 @@ class FolderPlace:
             draft.write_bytes(content)
             draft.replace(path)
 
-    def put_part(self, stem: str, suffix: str, write: Write, *, unique: bool) -> Written:
-        """Writes a draft to the disk, and links it, or gives it a name of its own."""
+    def put_part(
+        self, stem: str, suffix: str, write: Write, *, unique: bool, replace: bool = False
+    ) -> Written:
+        """Writes a draft to the disk, and links it, or gives it the name of another."""
         with draft_beside(self.folder / stem) as draft:
             digest, size = write_draft(draft, write)
             file = self.folder / part_name(stem, suffix, digest, unique=unique)
-            is_new = True
-            if unique:
+            if replace:
                 draft.replace(file)
-            else:
-                is_new = link_new(draft, file)
+            is_new = replace or link_new(draft, file)
         return Written(file.name, digest, size, is_new)
 
     def remove(self, name: str) -> None:
@@ -239,10 +235,6 @@ class FolderPlace:
         """Removes the drafts that killed processes of this machine have left."""
         clean_drafts(self.folder)
 
-    def locked(self) -> AbstractContextManager[None]:
-        """The lock of the folder, which a dead process does not hold."""
-        return locked(self.folder)
-
 
 def part_name(stem: str, suffix: str, digest: str, *, unique: bool) -> str:
     """The name of a part's file."""
@@ -253,7 +245,7 @@ def probe(place: WorkPlace) -> Puts:
     """Whether the place refuses to put a name twice. Raises BadUsage where it cannot be written
     to.
     """
-    name = f".probe-{_host()}-{os.getpid()}-{secrets.token_hex(4)}"
+    name = _draft_name()
     try:
         return (
             "refused" if place.put_new(name, b"1") and not place.put_new(name, b"2") else "unique"
@@ -307,7 +299,7 @@ def draft_beside(path: Path) -> Generator[Path]:
 
     Raises BadUsage for a full disk.
     """
-    draft = path.with_name(f"{_DRAFT}{_host()}-{os.getpid()}-{secrets.token_hex(4)}")
+    draft = path.with_name(_draft_name())
     try:
         yield draft
     except OSError as error:
@@ -379,6 +371,10 @@ def is_running(process: int) -> bool:
     except OSError:
         return True
     return True
+
+
+def _draft_name() -> str:
+    return f"{_DRAFT}{_host()}-{os.getpid()}-{secrets.token_hex(4)}"
 
 
 def _host() -> str:

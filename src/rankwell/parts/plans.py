@@ -182,13 +182,29 @@ def open_plan(
     if place.is_local:
         refuse_blocked(place.folder, folder=True)
     inputs = input_files(kind, options)
-    if place.size(PLAN) is not None:
-        return _same_plan(read_plan(place), place, kind, options, inputs, limits), False
-    if others := sorted(place.listing()):
-        raise BadUsage(
-            f"{place.name} has no plan, but other files ({others[0]!r}); name an empty "
-            "folder, or a new one."
-        )
+    is_there = place.size(PLAN) is not None
+    if not is_there and (others := sorted(place.listing())):
+        # Another command may have put it meanwhile.
+        if place.size(PLAN) is None:
+            raise BadUsage(
+                f"{place.name} has no plan, but other files ({others[0]!r}); name an empty "
+                "folder, or a new one."
+            )
+        is_there = True
+    is_new = not is_there and _put_plan(place, kind, options, command, limits, inputs)
+    plan = read_plan(place)
+    return plan if is_new else _same_plan(plan, place, kind, options, inputs, limits), is_new
+
+
+def _put_plan(
+    place: WorkPlace,
+    kind: PartKind,
+    options: Mapping[str, Json],
+    command: str,
+    limits: Limits,
+    inputs: Mapping[str, Mapping[str, Any]],
+) -> bool:
+    """Writes a plan; false where another command has done so meanwhile."""
     cut = kind.cut(options, limits)
     if kind.check is not None:
         kind.check(options)
@@ -207,14 +223,11 @@ def open_plan(
         versions(),
     )
     if puts == "refused":
-        if not place.put_new(PLAN, plan.text.encode()):
-            raise BadUsage(
-                f"{place.name} has just got a plan from another process; wait for its end, or "
-                "name another folder."
-            )
-    else:
-        place.replace(PLAN, plan.text.encode())
-    return read_plan(place), True
+        return place.put_new(PLAN, plan.text.encode())
+    if place.size(PLAN) is not None:
+        return False
+    place.replace(PLAN, plan.text.encode())
+    return True
 
 
 def read_plan(folder: str | Path | WorkPlace) -> Plan:

@@ -5,7 +5,7 @@ plan brought to its end.
 import json
 import time
 import traceback
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -15,16 +15,16 @@ import numpy as np
 from rankwell import errors
 from rankwell.core.code import refusing_code
 from rankwell.errors import BadUsage, RankwellError, flag
-from rankwell.executors import Run
+from rankwell.executors import PartCalls, Run
 from rankwell.parts.places import FULL, place_of
 from rankwell.parts.plans import Plan, file_of_part, read_plan
 from rankwell.parts.progress import Progress, shown_progress
-from rankwell.parts.signs import StallWatch, working
 from rankwell.parts.work import Measured, WorkFolder
 
 RUN_PART = "rankwell.parts.running:run_part"
 """The function that executors call."""
-_ATTEMPTS = 3
+ATTEMPTS = 3
+"""Times that parts are computed which are damaged, or which another command has removed."""
 _LARGEST = (32 << 20) - (1 << 16)
 """Bytes of the largest block whose release changes the thresholds of glibc's malloc: 32 MiB with
 its own page.
@@ -53,8 +53,8 @@ def compute_part(folder: str | Path, index: int, code: str | None = None) -> Any
     """Computes a part, unless it is whole, and returns its record.
 
     code: the file that may name code, which whoever asks for the part has named, too: the plan is
-    not trusted. Raises CodeRefused for code without it, BadUsage for a file that is not the plan's,
-    for a full disk, or too little memory.
+    not trusted. An error is noted in the folder. Raises CodeRefused for code without it, BadUsage
+    for a file that is not the plan's, for a full disk, or too little memory.
     """
     place = place_of(folder)
     plan = read_plan(place)
@@ -62,13 +62,13 @@ def compute_part(folder: str | Path, index: int, code: str | None = None) -> Any
     work.refuse_outside(index)
     plan.refuse_other_version()
     code_rules = _code_rules(plan, code, place.name)
-    found = work.record(index, verified=place.is_local)
-    if isinstance(found, tuple):
-        return found[0]
+    before = work.record(index)
+    if isinstance(before, tuple):
+        return before[0]
     try:
         _keep_memory()
-        work.discard(index)
-        with working(work, index), code_rules:
+        work.forget_failure(index)
+        with code_rules:
             plan.expect_inputs()
             start, processor = time.perf_counter(), time.process_time()
             content = plan.kind_of_part.part(plan.part_inputs, index)
@@ -79,7 +79,7 @@ def compute_part(folder: str | Path, index: int, code: str | None = None) -> Any
                 Measured(time.perf_counter() - start, time.process_time() - processor),
             )
     except RankwellError as error:
-        work.fail(index, str(error))
+        work.fail(index, error)
         raise
     except OSError as error:
         raise _refused(work, index, f"{error.filename or folder}: {_reason(error)}") from error
@@ -90,6 +90,20 @@ def compute_part(folder: str | Path, index: int, code: str | None = None) -> Any
             else "run it where there is more"
         )
         raise _refused(work, index, f"part {index} needs more memory; {advice}") from error
+
+
+def compute_for_driver(folder: str, indices: Sequence[int], code: str | None) -> int:
+    """Computes parts in a process of a driver, which shows the error that a part has noted; the
+    exit code. Raises what could not be noted, as on a full disk.
+    """
+    for index in indices:
+        try:
+            compute_part(folder, index, code)
+        except RankwellError as error:
+            if not WorkFolder(folder, read_plan(folder)).failure(index):
+                raise
+            return error.exit_code
+    return 0
 
 
 def _code_rules(plan: Plan, code: str | None, folder: str) -> AbstractContextManager[None]:
@@ -127,8 +141,9 @@ def _keep_memory() -> None:
 
 
 def _refused(work: WorkFolder, index: int, what: str) -> BadUsage:
-    work.fail(index, what)
-    return BadUsage(f"{what}.")
+    error = BadUsage(f"{what}.")
+    work.fail(index, error)
+    return error
 
 
 def _reason(error: OSError) -> str:
@@ -142,39 +157,52 @@ def complete(
     progress: Progress | None = None,
     *,
     name: str = "parts",
-    stall: float | None = None,
+    seconds: float | None = None,
     code: str | None = None,
 ) -> None:
     """Runs the parts that are missing or damaged until there are none. Raises the first error of a
     part as its own class.
 
-    name: of the parts in progress. stall: seconds without a sign of life after which a part is
-    started again. code: as of `compute_part`.
+    name: of the parts in progress. seconds: that a part may take. code: as of `compute_part`.
     """
-    work.place.clean()
-    for _ in range(_ATTEMPTS):
+    for _ in range(ATTEMPTS):
         missing = work.missing()
         if not missing:
             return
-        if not work.place.is_local:  # workers fetch no part to see whether it is damaged
-            for index in work.states().damaged:
-                work.discard(index)
-        arguments = [
-            json.dumps({"work": work.place.workers_name, "part": index, "code": code})
-            for index in missing
-        ]
-        with shown_progress(work, missing, progress, name) as end:
-            for place, answer in run(
-                RUN_PART, arguments, None if stall is None else StallWatch(work, missing, stall)
-            ):
-                _refuse_error(json.loads(answer))
-                end(missing[place])
-    left = work.missing()
-    if left:
+        end = shown_progress(work, [*missing], progress, name)
+        for index, answer in run(part_calls(work, missing, seconds, code)):
+            _refuse_error(json.loads(answer))
+            end(index)
+    if left := work.missing():
         raise BadUsage(
-            f"{work.place.name}: part {left[0]} is damaged again after {_ATTEMPTS} attempts; "
+            f"{work.place.name}: part {min(left)} is damaged again after {ATTEMPTS} attempts; "
             "check the disk."
         )
+
+
+def part_calls(
+    work: WorkFolder,
+    missing: Mapping[int, str],
+    seconds: float | None = None,
+    code: str | None = None,
+) -> PartCalls:
+    """What an executor knows of the parts that are missing."""
+    folder = work.place.workers_name
+
+    def _argument(index: int) -> str:
+        return json.dumps({"work": folder, "part": index, "code": code})
+
+    def _is_done(index: int) -> bool:
+        if missing[index]:  # a damaged part has a record already
+            return isinstance(work.record(index), tuple)
+        return work.has_record(index)
+
+    def _failure(index: int) -> str:
+        note = work.failure(index)
+        return json.dumps(note) if note else ""
+
+    command = ["part", folder, *([] if code is None else ["--bench", code])]
+    return PartCalls([*missing], RUN_PART, _argument, command, _is_done, _failure, seconds)
 
 
 def _refuse_error(answer: dict[str, Any]) -> None:

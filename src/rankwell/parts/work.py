@@ -1,14 +1,11 @@
-"""The parts of a work folder and their records: which are done, running, failed, damaged or
-missing.
-"""
+"""The parts of a work folder and their records: which are done, failed, damaged or missing."""
 
 import json
-import os
 import platform
-import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,15 +13,19 @@ from rankwell.core.kernels.workers import in_threads
 from rankwell.errors import BadInput, BadUsage, RankwellError
 from rankwell.parts import PartContent, PartMachine
 from rankwell.parts.machines import machines_of, refuse_mixture
-from rankwell.parts.places import WorkPlace, file_digest, is_running, place_of
+from rankwell.parts.places import WorkPlace, file_digest, place_of
 from rankwell.parts.plans import Plan
 
 MOST_RECORD = 1024
 """Bytes of a record at most."""
-_MOST_MESSAGE = 600
-_NOTES = (".failed.json", ".running.json")
+_MOST_MESSAGE = 2000
+_FAILED = ".failed.json"
 _AT_ONCE = 16
 _DIGEST = len("sha256:") + 64
+
+
+class PartVanished(BadInput):
+    """A part that was whole, and is no more."""
 
 
 class Measured(NamedTuple):
@@ -41,7 +42,6 @@ class PartStates:
     """
 
     done: dict[int, Mapping[str, Any]] = field(default_factory=dict)
-    running: dict[int, str] = field(default_factory=dict)
     failed: dict[int, str] = field(default_factory=dict)
     damaged: dict[int, str] = field(default_factory=dict)
     missing: list[int] = field(default_factory=list)
@@ -86,7 +86,8 @@ class WorkFolder:
         sizes: the listing of the place, where many parts are looked at. verified: whether the
         content is compared with the digest, which fetches a part from a bucket. Raises BadInput for
         a part of another plan or of another number, and for two digests of one part by one kind of
-        machine; of those by two, the first by name is taken.
+        machine; of those by two, the first by name is taken, and a damaged one beside a whole one
+        does not count.
         """
         stem = self.stem(index)
         plain = f"{stem}.json"
@@ -99,13 +100,14 @@ class WorkFolder:
                 if name.startswith(f"{stem}.") and name.endswith(".json") and name != plain
             )
         names = [
-            each for each in names if not each.endswith(_NOTES) and (sizes is None or each in sizes)
+            name
+            for name in names
+            if not name.endswith(_FAILED) and (sizes is None or name in sizes)
         ]
-        found = [self._checked(index, each, sizes, verified=verified) for each in names]
-        wrong = next((each for each in found if isinstance(each, str)), None)
-        whole = [each for each in found if isinstance(each, tuple)]
-        if wrong is not None or not whole:
-            return wrong
+        states = [self._checked(index, name, sizes, verified=verified) for name in names]
+        whole = [state for state in states if isinstance(state, tuple)]
+        if not whole:
+            return next((state for state in states if isinstance(state, str)), None)
         machines = {json.dumps(record.get("machine", {}), sort_keys=True) for record, _ in whole}
         if len({record["digest"] for record, _ in whole}) > len(machines):
             both = " and ".join(names)
@@ -147,7 +149,9 @@ class WorkFolder:
                 f"{self.place.name}/{name} is {whose}; remove it and {file}, or name another "
                 "work folder."
             )
-        there = self.place.size(file) if sizes is None else sizes.get(file)
+        there = None if sizes is None else sizes.get(file)
+        if there is None:
+            there = self.place.size(file)  # a listing may have missed it, which has just come
         if there is None:
             return f"{file} is missing"
         if there != size:
@@ -201,39 +205,24 @@ class WorkFolder:
             states.missing.append(index)
             if found is not None:
                 states.damaged[index] = found
-            failed, running = (
-                self.note(index, each) if self._note(index, each) in sizes else None
-                for each in ("failed", "running")
-            )
-            if failed is not None:
-                states.failed[index] = str(failed.get("error", ""))
-            if running is not None and self._is_alive(running):
-                used = (
-                    f", {running['processor_seconds']} processor seconds"
-                    if "processor_seconds" in running
-                    else ""
-                )
-                where = f"{running.get('host')}, process {running.get('process')}"
-                states.running[index] = f"{where}, since {running.get('since')}{used}"
+            if self.stem(index) + _FAILED in sizes:
+                states.failed[index] = str(self.failure(index).get("error", ""))
         return states
 
-    def running(self) -> dict[int, Mapping[str, Any]]:
-        """The notes of parts that processes compute, or have computed until they were lost."""
-        ending = ".running.json"
-        names = [name for name in self.place.listing("part-") if name.endswith(ending)]
-        indices = [
-            int(text) for name in names if (text := name[len("part-") : -len(ending)]).isdecimal()
-        ]
-        notes = {index: self.note(index, "running") for index in sorted(indices)}
-        return {index: note for index, note in notes.items() if note is not None}
+    def missing(self) -> dict[int, str]:
+        """The parts that are not whole, in order, each with what is wrong with a damaged one."""
+        return {
+            index: state or ""
+            for index, state in enumerate(self._records(self._sizes()))
+            if not isinstance(state, tuple)
+        }
 
-    def missing(self) -> list[int]:
-        """The parts that are not whole, in order."""
-        return [
-            index
-            for index, found in enumerate(self._records(self._sizes()))
-            if not isinstance(found, tuple)
-        ]
+    def has_record(self, index: int) -> bool:
+        """Whether a part has a record, which it gets when it is whole."""
+        if self.plan.puts == "refused":
+            return self.place.size(f"{self.stem(index)}.json") is not None
+        names = self.place.listing(f"{self.stem(index)}.")
+        return any(name.endswith(".json") and not name.endswith(_FAILED) for name in names)
 
     def whole(self, *, mixed: bool = False) -> WholeParts:
         """All parts. Raises BadInput where they read different bytes of one input, are not alike,
@@ -247,7 +236,7 @@ class WorkFolder:
         names: list[str] = []
         for index, found in enumerate(self._records(self._sizes())):
             if not isinstance(found, tuple):
-                raise BadInput(
+                raise PartVanished(
                     f"{self.place.name}: part {index} has vanished; run the command again."
                 )
             for name, digest in found[0].get("inputs", {}).items():
@@ -285,22 +274,26 @@ class WorkFolder:
         return f"{paths[0]}, {rows}" if len(paths) == 1 else block
 
     def keep(self, index: int, content: PartContent, measured: Measured) -> Mapping[str, Any]:
-        """Writes a part and then its record; both are there whole or not at all. A part that
-        another process has kept stays.
+        """Writes a part and then its record; both are there whole or not at all. A whole part that
+        another process has put stays, and nothing is ever removed: what is damaged is replaced.
 
         Raises BadInput where that one has another digest, unless another kind of machine computed
         it.
         """
         stem, unique = self.stem(index), self.plan.puts != "refused"
-        written = self.place.put_part(stem, content.suffix, content.write, unique=unique)
+        put = partial(self.place.put_part, stem, content.suffix, content.write, unique=unique)
+        written, replaces = put(replace=unique), unique
         if not written.is_new and file_digest(self.place.file(written.name)) != written.digest:
-            kept = self.record(index)
-            if isinstance(kept, tuple) and kept[0].get("machine", {}) != dict(content.machine):
-                return kept[0]
-            where = f"{self.place.name}/{written.name}"
-            raise BadInput(
-                f"{where} is there with another content; remove it, or name another work folder."
-            )
+            other = self.record(index)
+            if isinstance(other, tuple):
+                if other[0].get("machine", {}) != dict(content.machine):
+                    return other[0]
+                where = f"{self.place.name}/{written.name}"
+                raise BadInput(
+                    f"{where} is there with another content; remove it, or name another work "
+                    "folder."
+                )
+            written, replaces = put(replace=True), True
         record = {
             "part": index,
             "plan": self.plan.digest,
@@ -319,60 +312,38 @@ class WorkFolder:
         if len(text) > MOST_RECORD:
             raise ValueError(f"a record of {len(text)} bytes; a kind of part names fewer blocks")
         name = f"{written.name.removesuffix(content.suffix)}.json"
-        if unique:
+        if replaces or not (self.place.put_new(name, text.encode()) or self._is_whole(index)):
             self.place.replace(name, text.encode())
-        else:
-            self.place.put_new(name, text.encode())
-        self.forget(index, "failed")
         return record
 
+    def _is_whole(self, index: int) -> bool:
+        return isinstance(self.record(index), tuple)
+
     def discard(self, index: int) -> None:
-        """Removes what is left of a part that is not whole, before it is computed again."""
-        for name in self.place.listing(f"{self.stem(index)}."):
-            if not name.endswith(_NOTES):
-                self._verified = {each for each in self._verified if each[0] != name}
-                self.place.remove(name)
+        """Removes a part, its record first."""
+        names = self.place.listing(f"{self.stem(index)}.")
+        for name in sorted(names, key=lambda name: not name.endswith(".json")):
+            self.place.remove(name)
 
-    def begin(self, index: int) -> Mapping[str, Any]:
-        """Notes that this process computes a part; returns the note."""
-        since = time.strftime("%Y-%m-%d %H:%M:%S %z")
-        note = {"host": platform.node()[:64], "process": os.getpid(), "since": since}
-        self.renew(index, note)
-        return note
-
-    def renew(self, index: int, note: Mapping[str, Any]) -> None:
-        """Writes the note of a part that is computed."""
-        self._write_note(index, "running", note)
-
-    def fail(self, index: int, message: str) -> None:
+    def fail(self, index: int, error: Exception) -> None:
         """Notes the error of a part."""
+        note = {
+            "error": str(error)[:_MOST_MESSAGE],
+            "kind": type(error).__name__,
+            "host": platform.node()[:64],
+        }
         with suppress(OSError, RankwellError):  # the error itself may be that the disk is full
-            self._write_note(
-                index, "failed", {"error": message[:_MOST_MESSAGE], "host": platform.node()[:64]}
-            )
+            text = json.dumps(note) + "\n"
+            self.place.replace(self.stem(index) + _FAILED, text.encode())
 
-    def forget(self, index: int, what: str) -> None:
-        """Removes a note on a part, `running` or `failed`."""
-        self.place.remove(self._note(index, what))
-
-    def _note(self, index: int, what: str) -> str:
-        return f"{self.stem(index)}.{what}.json"
-
-    def note(self, index: int, what: str) -> Mapping[str, Any] | None:
-        """A note on a part, `running` or `failed`; None where there is none."""
+    def failure(self, index: int) -> Mapping[str, Any]:
+        """The note on the error of a part; empty where there is none."""
         try:
-            found = json.loads(self.place.read(self._note(index, what)) or b"")
+            note = json.loads(self.place.read(self.stem(index) + _FAILED) or b"")
         except ValueError:
-            return None
-        return found if isinstance(found, dict) else None
+            return {}
+        return note if isinstance(note, dict) else {}
 
-    def _write_note(self, index: int, what: str, note: Mapping[str, Any]) -> None:
-        self.place.replace(self._note(index, what), (json.dumps(note) + "\n").encode())
-
-    def _is_alive(self, note: Mapping[str, Any]) -> bool:
-        process = note.get("process")
-        return (
-            note.get("host") != platform.node()[:64]
-            or not isinstance(process, int)
-            or is_running(process)
-        )
+    def forget_failure(self, index: int) -> None:
+        """Removes the note on the error of a part."""
+        self.place.remove(self.stem(index) + _FAILED)

@@ -12,7 +12,7 @@ from rankwell.errors import BadUsage
 from rankwell.io.matrices import read_embeddings
 from rankwell.media.python_docs import Entry
 
-TOOL = Path(__file__).parents[3] / "tools" / "agreement_pipeline.py"
+TOOL = Path(__file__).parents[3] / "examples" / "agreement_pipeline.py"
 spec = importlib.util.spec_from_file_location("agreement_pipeline", TOOL)
 assert spec is not None
 assert spec.loader is not None

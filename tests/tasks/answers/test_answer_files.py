@@ -534,7 +534,7 @@ def test_ones_own_table_may_hold_several_answers_in_a_cell(tmp_path: Path) -> No
 
 
 def test_a_row_that_is_too_long_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"row 2 has 4 fields, the header has 3"):
+    with pytest.raises(BadInput, match=r"gold.csv:3: .* has 4 fields, the header 3"):
         read_questions(
             written(tmp_path / "gold.csv", "id,question,answers\n1,Where?,Paris\n2,Who?,Bob,more\n")
         )
@@ -581,9 +581,9 @@ def test_dprs_question_files_hold_python_lists_and_no_header(tmp_path: Path) -> 
 
     assert found.format == "dpr-questions"
     assert answers_of(found.table) == {"0": ["Bob", "O'Hara"], "1": ["so"]}
-    with pytest.raises(BadInput, match=r"row 1.*a list of answers"):
+    with pytest.raises(BadInput, match=r"csv:2.*a list of answers"):
         read_questions(written(tmp_path / "bad.csv", "who?\t['Bob']\nwhy?\t__import__('os')\n"))
-    with pytest.raises(BadInput, match=r"row 0.*expected an answer"):
+    with pytest.raises(BadInput, match=r"csv:1.*expected an answer"):
         read_questions(written(tmp_path / "first.csv", "who?\t[1]\n"))
 
 

@@ -10,17 +10,15 @@ from typing import Any
 
 import pytest
 
-from rankwell.core.code import load_object
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.experiments.files import read_experiment
 from rankwell.experiments.runner import source_of
 from rankwell.report.charts import draw
 from rankwell.report.line_charts import MOST_LINES, parameter_chart
 from rankwell.tasks.answers.answer_pairs import Predictions
-from rankwell.tasks.answers.answering import bm25_overlap
-from rankwell.tasks.answers.cells.grid import PointResult, figures_of, plan_grid, run_grid, wide
 from rankwell.tasks.answers.commands.answers_grid import main_figures
 from rankwell.tasks.answers.formats import read_predictions, read_questions
+from rankwell.tasks.answers.grid import PointResult, figures_of, plan_grid, run_grid, wide
 
 GOLD = {
     "version": "v2.0",
@@ -344,67 +342,6 @@ def test_the_source_of_a_package_is_all_its_files(tmp_path: Path, monkeypatch: p
     assert source_of("grid_package.deep") != before
 
 
-FORMER = """
-gold = "gold.json"
-[evaluation]
-k = [1, 5]
-[parameters]
-right = [0, 1, 2]
-[systems.live]
-call = "./grid_engine.py:answer"
-[systems."two words"]
-call = "./grid_engine.py:answer"
-parameters = { note = 'a "quoted" \\ text', depth = 2 }
-[chart]
-measures = ["em"]
-"""
-
-
-def test_a_grid_of_an_earlier_version_is_converted(
-    world: Write, monkeypatch: pytest.MonkeyPatch, capsys
-):
-    from rankwell import cli
-
-    monkeypatch.setattr(
-        "sys.argv", ["rankwell", "convert", "experiment", str(world(FORMER)), "new.toml"]
-    )
-    assert cli.main() == 0, capsys.readouterr().err
-    points = plan_grid(read_experiment("new.toml"), evaluate)
-
-    assert read_experiment("new.toml").chart == ("em",)
-    assert [point.run for point in points[:2]] == ["live right=0 k=1", "live right=0 k=5"]
-    assert points[-1].run == "two words right=2 k=5"
-    assert list(points[-1].values.items()) == [
-        ("right", 2),
-        ("note", 'a "quoted" \\ text'),
-        ("depth", 2),
-        ("k", 5),
-    ]
-    monkeypatch.setattr("sys.argv", ["rankwell", "convert", "experiment", "new.toml", "newer.toml"])
-    assert cli.main() == 2
-    assert "new.toml is not a file of an earlier version" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("systems", ["systems = [1]", "[systems]\na = [1]"])
-def test_systems_other_than_tables_are_refused(
-    systems: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-):
-    from rankwell import cli
-
-    monkeypatch.chdir(tmp_path)
-    Path("old.toml").write_text(f'gold = "gold.json"\n{systems}\n')
-    for command in (
-        ["answers", "grid", "old.toml"],
-        ["convert", "experiment", "old.toml", "new.toml"],
-    ):
-        monkeypatch.setattr("sys.argv", ["rankwell", *command])
-        assert cli.main() == 2
-        assert "old.toml" in capsys.readouterr().err
-
-
 def test_a_data_set_of_another_task_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
@@ -420,25 +357,6 @@ def test_a_data_set_of_another_task_is_refused(
 
     assert cli.main() == 2
     assert "is 'clips evaluate'; a grid evaluates answers" in capsys.readouterr().err
-
-
-def test_a_system_that_comes_with_rankwell_is_called_where_it_is_now(
-    world: Write, monkeypatch: pytest.MonkeyPatch
-):
-    from rankwell import cli
-
-    own = 'call = "rankwell.evaluation.answering:bm25_overlap"'
-    former = FORMER.replace(
-        '[systems.live]\ncall = "./grid_engine.py:answer"', f"[systems.bm25]\n{own}"
-    )
-    monkeypatch.setattr(
-        "sys.argv", ["rankwell", "convert", "experiment", str(world(former)), "new.toml"]
-    )
-    assert cli.main() == 0
-
-    called = next(each.call for each in read_experiment("new.toml").cells if each.entry == "bm25")
-
-    assert load_object(called) is bm25_overlap
 
 
 def test_jobs_change_nothing(world: Write, monkeypatch: pytest.MonkeyPatch):
@@ -510,10 +428,6 @@ def test_result_files_are_points_too(world: Write, tmp_path: Path):
         ),
         ("[chart]\nmeasures = 'em'\n@$call = 'm:f'\n", "chart.measures is 'em'; expected a list"),
         ("[[system]\n", r"grid.toml is not valid TOML: .*line 1"),
-        (
-            "gold = 'g'\n[systems.a]\ncall = 'm:f'\n",
-            "an earlier version. Convert it once: rankwell convert experiment .*grid.toml NEW",
-        ),
     ],
 )
 def test_a_grid_that_cannot_be_understood_is_refused_by_file_and_key(

@@ -154,7 +154,7 @@ def test_a_schema_that_cannot_be_says_why(tmp_path: Path, declared: object, mess
         ("slice_id,video_path\na,x\n", BadInput, "no column of keywords.*'video_path'"),
         ("slice_id,object_type\na,x\na,y\n", DuplicateItem, "'a' is listed in rows 1 and 2"),
         ("slice_id,object_type\na,x,y\n", BadLine, ":2:.*3 fields"),
-        ("slice_id,object_type\n,x\n", BadInput, "line 2, column 'slice_id'"),
+        ("slice_id,object_type\n,x\n", BadInput, "t.csv:2, column 'slice_id'"),
     ],
 )
 def test_a_table_that_cannot_be_read_names_the_place(
@@ -218,11 +218,11 @@ def test_every_row_whose_text_has_no_word_is_named(tmp_path: Path):
         read_text_queries(table)
     with pytest.raises(
         BadInput,
-        match=r"u\.json: \$\[0\] \(no column text, query, query_text\), \S+u\.json: \$\[2\] "
+        match=r"u\.json: \[0\] \(no column text, query, query_text\), \S+u\.json: \[2\] "
         r"\(7\): ",
     ):
         read_text_queries(listed)
-    with pytest.raises(BadInput, match=r"text 20 \('-'\) and 2 more: the text has no word"):
+    with pytest.raises(BadInput, match=r"row 20 \('-'\) and 2 more: the text has no word"):
         read_text_queries(["-"] * 22)
 
 

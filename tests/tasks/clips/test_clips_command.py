@@ -539,7 +539,7 @@ def test_lint_lists_texts_that_no_clip_can_answer_and_each_text_once(
             "",
             ["??", "a car", ""],
             2,
-            "the queries: text 1 ('??'), the queries: text 3: the text has no word",
+            "the queries: row 1 ('??'), the queries: row 3: the text has no word",
         ),
         ("a car\n", ["-", "-"], 2, "standard input is named for two inputs"),
     ],

@@ -300,12 +300,12 @@ def test_a_query_that_is_a_reference_stands_on_both_sides(tmp_path: Path) -> Non
             "image,instance,split\na.jpg,x,\n",
             "image 'a.jpg': no split; write reference, query or both",
         ),
-        ("image,instance,split\n,x,query\n", "line 2 names no image"),
+        ("image,instance,split\n,x,query\n", "set.csv:2 names no image"),
         ("image,label\na.jpg,x\n", "no column split"),
         ("image,instance,split\n", "lists no image"),
         ("", "is empty"),
         ("image,instance,split,contentless\na.jpg,x,query,perhaps\n", "'perhaps' does not say"),
-        ("image,image,split\na,b,query\n", "two columns are called 'image'"),
+        ("image,image,split\na,b,query\n", "two columns are named 'image'"),
     ],
 )
 def test_a_table_that_cannot_be_read_is_refused_with_its_place(
@@ -338,7 +338,7 @@ def test_a_key_that_appears_twice_is_refused(tmp_path: Path, name: str) -> None:
     if name == "table.jsonl":
         text = '{"image": "a", "instance": "x", "split": "query", "split": "reference"}\n'
     (tmp_path / name).write_text(text)
-    with pytest.raises(BadInput, match="appears twice in one object"):
+    with pytest.raises(BadInput, match="appears twice"):
         read_images(tmp_path / name)
 
 

@@ -825,28 +825,6 @@ def test_a_system_states_some_values_and_the_rest_is_empty(tmp_path: Path) -> No
     }
 
 
-def test_a_system_file_of_an_earlier_version_is_converted(
-    tmp_path: Path, monkeypatch, capsys
-) -> None:
-    path = tmp_path / "net.toml"
-    path.write_text('name = "A net"\nnotes = "fine-tuned"\n[training]\ntime = "3 h"\n')
-
-    with pytest.raises(
-        BadInput, match=r"an earlier version. Convert it once: rankwell convert experiment"
-    ):
-        read_statements(path)
-    monkeypatch.setattr(
-        sys, "argv", ["rankwell", "convert", "experiment", str(path), str(tmp_path / "new.toml")]
-    )
-    assert cli.main() == 0, capsys.readouterr().err
-    assert read_statements(tmp_path / "new.toml") == {
-        "net": SystemStatement("A net", "3 h", notes="fine-tuned")
-    }
-    monkeypatch.setattr(sys, "argv", ["rankwell", "convert", "experiment", str(path), str(path)])
-    assert cli.main() == 2
-    assert "is an input of this command; name another file" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(
     ("text", "says"),
     [

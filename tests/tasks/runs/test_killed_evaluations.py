@@ -4,11 +4,12 @@ import os
 import signal
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from ray_cluster import children_of, wait_for
+from ray_cluster import has_loaded, part_workers_of, wait_for
 from tasks.runs.run_shards import rows_of, scattered, write_judgments, write_shards
 
 pytestmark = [
@@ -64,22 +65,22 @@ def files(result: str) -> dict[str, bytes]:
     }
 
 
-@pytest.mark.parametrize("part", ["part-00003", "second/part-00003"])
+@pytest.mark.parametrize("part", ["part-00001", "second/part-00001"])
 def test_a_killed_worker_costs_the_part_in_flight_and_no_byte(folder: Path, part: str):
     driver = subprocess.Popen(parts("--executor", "processes:2"), stderr=subprocess.PIPE)
 
-    wait_for(lambda: list(Path("work").glob(f"{part}.running.json")))
-    os.kill(children_of(driver.pid, b"executors.worker")[0], signal.SIGKILL)
+    wait_for(lambda: Path(f"work/{part}.json").exists())
+    os.kill(wait_for(lambda: part_workers_of(driver.pid))[0], signal.SIGKILL)
     _, error = driver.communicate(timeout=240)
 
     assert driver.returncode == 0, error.decode()
     assert files("parts") == files("one")
 
 
-@pytest.mark.parametrize("part", ["part-00003", "second/part-00003"])
+@pytest.mark.parametrize("part", ["part-00001", "second/part-00001"])
 def test_a_killed_driver_goes_on_with_the_parts_that_are_done(folder: Path, part: str):
     driver = subprocess.Popen(parts("--executor", "processes:2"), stderr=subprocess.DEVNULL)
-    wait_for(lambda: list(Path("work").glob(f"{part}.running.json")))
+    wait_for(lambda: Path(f"work/{part}.json").exists())
     driver.kill()
     driver.wait()
     done = {
@@ -105,7 +106,7 @@ def test_a_killed_element_of_an_array_is_listed_and_done_again(folder: Path):
                 stderr=subprocess.DEVNULL,
             )
             if index == 5:
-                wait_for(lambda place=place: list(Path(place).glob("part-00005.running.json")))
+                wait_for(partial(has_loaded, element.pid))
                 element.kill()
             element.wait()
         found = subprocess.run(words, capture_output=True, encoding="utf-8")

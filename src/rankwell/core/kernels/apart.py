@@ -1,15 +1,12 @@
 """Work in a process of its own, whose end is not the end of this one."""
 
-import os
 import signal
-import threading
 from collections.abc import Callable, Generator, Iterable
 from contextlib import suppress
 from typing import Any, TypeVar
 
-from rankwell.core.kernels.children import starting_processes
+from rankwell.core.kernels.children import begin_child, start_function
 from rankwell.core.kernels.interrupts import leave_interrupts_to_parent
-from rankwell.core.kernels.workers import end_with_parent
 
 Result = TypeVar("Result")
 _GRACE = 10.0
@@ -38,14 +35,7 @@ def apart(work: Callable[..., Iterable[Result]], *arguments: Any) -> Generator[R
     `if __name__ == "__main__":`. Raises ProcessEnded where it ends first, as by `os._exit` or by a
     fault in compiled code.
     """
-    import multiprocessing
-
-    context = multiprocessing.get_context("spawn")
-    here, there = context.Pipe(duplex=False)
-    process = context.Process(target=_serve, args=(there, work, arguments))
-    with starting_processes():
-        process.start()
-    there.close()
+    process, here = start_function(_serve, work, arguments)
     try:
         while True:
             word, content = _next(here, process)
@@ -76,13 +66,10 @@ def _next(pipe: Any, process: Any) -> tuple[str, Any]:
 
 
 def _serve(pipe: Any, work: Callable[..., Iterable[Any]], arguments: tuple[Any, ...]) -> None:
-    threading.Thread(target=end_with_parent, daemon=True).start()
-    os.dup2(2, 1)  # whatever a library prints is not a result
     # Ctrl-C reaches this process, too, which cleans up; the one that started it reports it.
     with suppress(KeyboardInterrupt):
         try:
-            if hasattr(signal, "pthread_sigmask"):
-                signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGINT,))
+            begin_child(leaves_interrupts=False)
             for each in work(*arguments):
                 pipe.send(("result", each))
             pipe.send(("done", None))

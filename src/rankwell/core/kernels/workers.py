@@ -12,8 +12,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from rankwell.core.kernels.children import safe_path, starting_processes
-from rankwell.core.kernels.interrupts import leave_interrupts_to_parent
+from rankwell.core.kernels.children import begin_child, safe_path, starting_processes
 from rankwell.core.kernels.quotas import memory_left, processor_quota
 from rankwell.errors import BadUsage
 
@@ -246,36 +245,5 @@ def crew(processes: int, *, threads: int | None, prepare: Callable[[], object]) 
 
 
 def _begin(prepare: Callable[[], object]) -> None:
-    leave_interrupts_to_parent()
-    threading.Thread(target=end_with_parent, daemon=True).start()
+    begin_child()
     prepare()
-
-
-def end_with_parent() -> None:
-    """Ends this process when the pipe from its parent closes, however that ended."""
-    import multiprocessing
-
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
-
-
-@contextmanager
-def repeating(act: Callable[[], None], seconds: float) -> Generator[None]:
-    """A block during which a thread of its own calls `act` every so many seconds; it ends with the
-    block.
-    """
-    ended = threading.Event()
-
-    def _repeat() -> None:
-        while not ended.wait(seconds):
-            act()
-
-    thread = threading.Thread(target=_repeat, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        thread.join()

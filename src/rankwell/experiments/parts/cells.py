@@ -30,7 +30,7 @@ from rankwell.parts.execution import carry_out, work_folder
 from rankwell.parts.options import PartOptions, PartOutcome
 from rankwell.parts.places import WorkPlace
 from rankwell.parts.plans import PLAN, file_of_part, read_plan
-from rankwell.parts.work import WorkFolder
+from rankwell.parts.work import PartVanished, WorkFolder
 from rankwell.report.drafts import drafting, publish, remove_result
 from rankwell.report.options import Progress
 
@@ -194,19 +194,22 @@ class PlacedCells(CommandCells):
     again.
     """
 
-    def __init__(self, files: Mapping[str, Path], place: WorkPlace) -> None:
-        self._files, self._place = files, place
+    def __init__(
+        self, files: Mapping[str, Path], errors: Mapping[str, str], place: WorkPlace
+    ) -> None:
+        self._files, self._errors, self._place = files, errors, place
         self._failed = list[int]()
 
     def evaluate(self, cells: Sequence[PlannedCell], _: Progress, /) -> Iterator[str]:
         """Places the results of cells; yields the error of each, "" where there is none."""
         for each in cells:
-            members = _read(self._files[each.cell.name])
+            name = each.cell.name
+            members = {} if name in self._errors else _read(self._files[name])
             each.record.unlink(missing_ok=True)
-            if _ERROR in members:
-                self._failed.append([*self._files].index(each.cell.name))
+            if name in self._errors:
+                self._failed.append([*self._files].index(name))
                 remove_result(each.folder)
-                yield members[_ERROR].decode()
+                yield self._errors[name]
                 continue
             _place(members, each.folder)
             write_record(each)
@@ -232,8 +235,26 @@ def _place(members: Mapping[str, bytes], folder: Path) -> None:
 
 def _merge(inputs: PartInputs, files: Sequence[Path], place: WorkPlace) -> PlacedCells:
     # Cells are placed from the folder of the experiment file.
-    absolute = [file.absolute() for file in files]
-    return PlacedCells(dict(zip(inputs.boundaries, absolute, strict=True)), place)
+    absolute = dict(zip(inputs.boundaries, [file.absolute() for file in files], strict=True))
+    # Another command on this folder removes cells that failed as soon as it has shown their errors.
+    errors = {name: _error_in(file) for name, file in absolute.items()}
+    return PlacedCells(
+        absolute, {name: error for name, error in errors.items() if error is not None}, place
+    )
+
+
+def _error_in(file: Path) -> str | None:
+    """The error in the archive of a cell that failed."""
+    try:
+        with tarfile.open(file, mode="r:") as archive:
+            first = archive.next()
+        if first is None or first.name != _ERROR:
+            return None
+        return _read(file)[_ERROR].decode()
+    except FileNotFoundError as error:
+        raise PartVanished(f"{file} has vanished; run the command again.") from error
+    except tarfile.TarError:
+        return None  # said when it is placed
 
 
 def _amounts(inputs: PartInputs) -> Amounts:

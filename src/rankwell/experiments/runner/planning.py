@@ -46,7 +46,7 @@ _OWN = (
     "memory",
     "shards",
     "gpus",
-    "stall",
+    "part_timeout",
     "dry_run",
 )
 """Options that the runner sets itself."""
@@ -348,11 +348,6 @@ class CommandCells:
             if error:
                 remove_result(each.folder)
             yield error
-
-    @classmethod
-    def convert(cls, _stem: str, _content: Mapping[str, Any], /) -> dict[str, Any] | None:
-        """None: files of benches have always been experiment files."""
-        return None
 
 
 def _evaluate(planned: PlannedCell, progress: Progress) -> str:

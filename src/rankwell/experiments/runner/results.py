@@ -266,11 +266,11 @@ class BenchOptions:
             "have as many, and an array requests them."
         ),
     ] = None
-    stall: Annotated[
+    part_timeout: Annotated[
         float | None,
         Doc(
-            "Seconds without a sign of life after which a part is started again, by "
-            "processes and Ray."
+            "Seconds that a part may take; processes and Ray end one that takes longer, and start "
+            "it again, 3 times at most."
         ),
     ] = None
 
@@ -284,7 +284,7 @@ class BenchOptions:
             work=self.work,
             memory=self.memory,
             gpus=self.gpus,
-            stall=self.stall,
+            part_timeout=self.part_timeout,
         )
         if not found.is_used:
             return None

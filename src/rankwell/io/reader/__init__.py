@@ -167,18 +167,17 @@ class Scan:
         self._begun: Callable[[], tuple[Worker, Worker]] | None = None
 
     def begin(self) -> None:
-        """Lets other threads read the file; `rows` and `hits` wait for them."""
+        """Lets other threads read the file; `hits` waits for them."""
         self._begun = _in_background(self._read_all)
 
     def hits(self, judgments: Judgments) -> Hits | None:
-        """The hits under the judgments whose rows these are; None as for `rows`."""
-        rows = self.rows()
+        """The hits under the judgments whose rows these are; None where two ids have one hash.
+        Raises the error of the first line that has one.
+        """
+        rows = self._rows()
         return None if rows is None else rows.hits(judgments, keep=self._options.keep)
 
-    def rows(self) -> HitRows | None:
-        """The same before there is NumPy; None where two ids have one hash. Raises the error of the
-        first line that has one.
-        """
+    def _rows(self) -> HitRows | None:
         try:
             first, counted = (self._begun or self._read_all)()
             rows = _rows_of(first, counted)

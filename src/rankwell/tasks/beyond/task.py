@@ -1,6 +1,6 @@
 """Measures beyond accuracy."""
 
-from rankwell.tasks import Task, TaskInput
+from rankwell.task import Task, TaskInput
 from rankwell.tasks.beyond.evaluation import evaluate_beyond
 from rankwell.tasks.beyond.options import BeyondOptions
 

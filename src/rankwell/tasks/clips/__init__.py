@@ -1,1 +1,12 @@
 """Driving clips with keyword ground truth."""
+
+PUBLIC_NAMES = {
+    "Annotations": "rankwell.tasks.clips.annotations",
+    "QueryKeywords": "rankwell.tasks.clips.annotations",
+    "evaluate_clips": "rankwell.tasks.clips.evaluation",
+    "read_annotations": "rankwell.tasks.clips.formats",
+    "read_schema": "rankwell.tasks.clips.formats",
+    "KeywordMapper": "rankwell.tasks.clips.mapping",
+    "ClipOptions": "rankwell.tasks.clips.options",
+}
+"""The names that the task adds to `rankwell`, each with the module that defines it."""

@@ -5,15 +5,17 @@ JSON.
 import csv
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from rankwell.core.arithmetic import own_arithmetic
 from rankwell.core.tables.arrays import is_missing
-from rankwell.core.tables.columns import refuse_names, refuse_wide
-from rankwell.delimited import TAB, DelimitedRow, advice_on_cells, delimited_rows, first_rows
-from rankwell.documents import json_records, parse_json, read_json, unique_keys
-from rankwell.errors import BadInput, BadLine, DuplicateItem, count_of, flag, kind_of
-from rankwell.io.formats import FORMATS, Place, Request
+from rankwell.core.tables.columns import refuse_wide
+from rankwell.delimited import delimited_rows, delimiter_of
+from rankwell.documents import parse_json, read_json, unique_keys
+from rankwell.errors import BadInput, DuplicateItem, count_of, flag, kind_of
+from rankwell.io.formats import Place
+from rankwell.io.records import Content, Record, load
 from rankwell.store import Head, Source, decode_id, naming, split_lines
 from rankwell.tasks.clips.annotations import (
     Annotations,
@@ -32,7 +34,6 @@ _ONE_COLUMN = ("keywords", "keyword", "labels", "tags")
 _EXCLUDED = ("excluded", "excluded_keywords")
 _USUAL = ("object_type", "actor_behavior", "spatial_relation", "ego_behavior", "scene_type")
 _NOTHING = ("", "nan", "none", "null", "<na>", "nat")
-_DELIMITERS = (",", ";", TAB, "|")
 _MOST_ROWS = 20
 """Rows that one message names."""
 
@@ -46,10 +47,6 @@ class TextQuery(NamedTuple):
     text: str
     keywords: tuple[str, ...] | None = None
     excluded: tuple[str, ...] = ()
-
-
-_Record = tuple[str, Mapping[str, Any]]
-"""The place of a row for messages, and its cells by column."""
 
 
 @own_arithmetic
@@ -75,13 +72,13 @@ def read_annotations(
     schema = schema if schema is None or isinstance(schema, Schema) else read_schema(schema)
     if isinstance(place, Mapping):
         return _of_mapping(place, schema)
-    name, records = _records(place)
+    content = load(place, "annotations")
+    name, records, columns = content.name, list(content.each()), content.names
     if not records:
         raise BadInput(
             f"{name} annotates no clip; expected a row per clip, such as "
             f"{_IDS[0]},{','.join(_USUAL[:2])}."
         )
-    columns = list(dict.fromkeys(column for _, cells in records for column in cells))
     with naming(name):
         refuse_wide(len(columns))
     owner = _column(columns, _IDS)
@@ -92,8 +89,8 @@ def read_annotations(
         )
     chosen = _group_columns(name, [column for column in columns if column != owner], schema, groups)
     others = [column for column in columns if column != owner and column not in chosen]
+    rows = [_row(record, owner, chosen, others, schema) for record in records]
     try:
-        rows = [_row(record, owner, chosen, others, schema) for record in records]
         table = Annotations.from_rows(
             rows, groups=list(dict.fromkeys(chosen.values())), schema=schema
         )
@@ -140,20 +137,17 @@ def find_text_queries(place: Any) -> tuple[list[TextQuery], list[str]]:
     """The text queries of `read_text_queries`, and the places of the rows whose text has no
     word.
     """
-    name = Source(place).name if _is_place(place) else "the queries"
-    found: dict[str, TextQuery] = {}
-    wordless: list[str] = []
-    for row, (where, cells) in enumerate(_query_records(place)):
-        columns = list(cells)
+    content = _queries(place)
+    name, found, wordless = content.name, dict[str, TextQuery](), list[str]()
+    for row, record in enumerate(content.each()):
+        cells, columns = record.value, list(record.value)
         owner, column = _column(columns, _QUERY_IDS), _column(columns, _TEXTS)
         text = None if column is None else cells[column]
         if not isinstance(text, str) or not fold(text):
-            line = where.removeprefix("line ")
-            row = f"{name}:{line}" if line.isdecimal() else f"{name}: {where}"
             what = (
                 f"no column {', '.join(_TEXTS)}" if column is None else repr(text) if text else ""
             )
-            wordless.append(f"{row} ({what})" if what else row)
+            wordless.append(f"{record.place} ({what})" if what else record.place)
             continue
         key = str(row) if owner is None or cells[owner] is None else str(cells[owner])
         if key in found:
@@ -176,37 +170,26 @@ def find_text_queries(place: Any) -> tuple[list[TextQuery], list[str]]:
     return list(found.values()), wordless
 
 
-def _is_place(place: Any) -> bool:
-    return isinstance(place, str) or hasattr(place, "__fspath__")
-
-
-def _query_records(place: Any) -> Sequence[_Record]:
+def _queries(place: Any) -> Content:
+    """The rows of a table of queries, or of a text per line."""
     if isinstance(place, Mapping):
-        return [
-            (f"row {row}", {"id": key, "text": text})
-            for row, (key, text) in enumerate(place.items(), 1)
-        ]
+        rows = [{"id": key, "text": text} for key, text in place.items()]
+        return Content("the queries", "table", rows)
     if isinstance(place, (list, tuple)):
-        return [
-            (f"query {row}", each)
-            if isinstance(each, Mapping)
-            else (f"text {row + 1}", {"text": each})
-            for row, each in enumerate(place)
-        ]
-    if _is_place(place):
+        rows = [row if isinstance(row, Mapping) else {"text": row} for row in place]
+        return Content("the queries", "table", rows)
+    if isinstance(place, (str, Path)):
         source = Source(place)
         head = Head.of(source)
         head.refuse_foreign()
-        first = _first_line([line.decode("utf-8", "replace") for line in head.lines])
-        if (
-            not head.raw.startswith((b"PAR1", b"[", b"{"))
-            and _column(_split_header(first)[1], _TEXTS) is None
-        ):
-            lines = split_lines(decode_id(source.read()))
-            return [
-                (f"line {row}", {"text": line}) for row, line in enumerate(lines, 1) if line.strip()
-            ]
-    return _records(place)[1]
+        if not head.raw.startswith((b"PAR1", b"[", b"{")):
+            first = next((line for line in split_lines(head.text) if line.strip()), "")
+            names = delimited_rows(first, source.name, delimiter_of(first))[:1]
+            if not names or _column(names[0].fields, _TEXTS) is None:
+                lines = enumerate(split_lines(decode_id(source.read())), 1)
+                texts = {number: {"text": line} for number, line in lines if line.strip()}
+                return Content(source.name, "lines", list(texts.values()), list(texts))
+    return load(place, "queries")
 
 
 def _labels_of_query(value: Any) -> Iterable[str]:
@@ -236,79 +219,6 @@ def _labels_of_query(value: Any) -> Iterable[str]:
             for each in value
         ]
     return _labels(value)
-
-
-def _records(place: Any) -> tuple[str, Sequence[_Record]]:
-    """The rows of a table of any kind, and its name in messages."""
-    if not (_is_place(place) or isinstance(place, Source)):
-        import narwhals as nw
-
-        try:
-            table: Any = nw.from_native(place, eager_only=True)
-        except TypeError as error:
-            what = f"annotations cannot be read from {kind_of(place)}"
-            raise BadInput(
-                f"{what}; give a path, a data frame or a mapping clip -> group -> labels."
-            ) from error
-        return "the table", [
-            (f"row {row}", cells) for row, cells in enumerate(table.iter_rows(named=True), 1)
-        ]
-    source = place if isinstance(place, Source) else Source(place)
-    head = Head.of(source)
-    head.refuse_foreign()
-    if head.raw.startswith(b"PAR1"):
-        rows: list[dict[str, Any]] = FORMATS["parquet records"].read(source, Request())
-        return source.name, [(f"row {row}", cells) for row, cells in enumerate(rows, 1)]
-    text = decode_id(source.read())
-    return source.name, (json_records if text.lstrip()[:1] in ("{", "[") else _of_lines)(
-        text, source.name
-    )
-
-
-def _first_line(lines: Iterable[str]) -> str:
-    """The first line that is not blank, which is the header of a table."""
-    return next(filter(str.strip, lines), "")
-
-
-def _split_header(line: str) -> tuple[str, list[str]]:
-    """The delimiter and the names of the columns, by the split with the most columns, commas
-    first.
-    """
-    split = {
-        each: [_bare_name(name, each) for name in first_rows([line], each)[0]]
-        for each in _DELIMITERS
-    }
-    delimiter = max(_DELIMITERS, key=lambda each: len(split[each]))
-    return delimiter, split[delimiter]
-
-
-def _bare_name(name: str, delimiter: str) -> str:
-    return name.strip() if delimiter == TAB else name.strip().strip("'\"")
-
-
-def _of_lines(text: str, name: str) -> Sequence[_Record]:
-    """The rows of a delimited table; a space may precede a quote."""
-    delimiter, _ = _split_header(_first_line(split_lines(text)))
-    header, *rows = delimited_rows(text, name, delimiter, skipinitialspace=True) or [
-        DelimitedRow(1, [])
-    ]
-    columns = [_bare_name(each, delimiter) for each in header.fields]
-    with naming(name):
-        refuse_names(columns)
-    found: list[_Record] = []
-    for row in rows:
-        n = len(row.fields)
-        if n > len(columns) or (n < len(columns) and not row.is_blank):
-            where = f"{name}:{row.line}: {delimiter.join(row.fields)[:60]!r}"
-            raise BadLine(
-                f"{where} has {n} fields, the header {len(columns)}; {advice_on_cells(delimiter)}."
-            )
-        found += (
-            []
-            if row.is_blank
-            else [(f"line {row.line}", dict(zip(columns, row.fields, strict=True)))]
-        )
-    return found
 
 
 def _column(found: Sequence[str], words: Sequence[str]) -> str | None:
@@ -363,21 +273,19 @@ def _bare(group: str) -> str:
 
 
 def _row(
-    record: _Record,
+    record: Record,
     owner: str,
     chosen: Mapping[str, str],
     others: Sequence[str],
     schema: Schema | None,
 ) -> Row:
-    where, cells = record
+    cells = record.value
     value = cells.get(owner)
     clip = (
         str(value).strip() if isinstance(value, (str, int)) and not isinstance(value, bool) else ""
     )
     if not clip or "\n" in clip:
-        raise BadInput(
-            f"{where}, column {owner!r}: {value!r}; expected the clip's id, a string or an integer."
-        )
+        raise record.wrong("the clip's id, a string or an integer", owner)
     labels: dict[str, list[str]] = {}
     for column, group in chosen.items():
         for text in _labels(cells.get(column)):

@@ -5,7 +5,7 @@ ground truth in JSON.
 import fnmatch
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,13 +13,11 @@ import numpy as np
 
 from rankwell.core.arithmetic import own_arithmetic
 from rankwell.core.registry import suggest
-from rankwell.core.tables.columns import refuse_names
-from rankwell.delimited import TAB, advice_on_cells, delimited_rows
-from rankwell.documents import json_records, read_json, unique_keys
-from rankwell.errors import BadInput, BadLine, BadUsage, flag, kind_of, shown
-from rankwell.io.formats import FORMATS, Request
+from rankwell.documents import read_json, unique_keys
+from rankwell.errors import BadInput, BadUsage, flag, kind_of, shown
+from rankwell.io.records import column, load
 from rankwell.media.images import PICTURE_SUFFIXES, list_media
-from rankwell.store import Head, Source, decode_id, naming, split_name
+from rankwell.store import Source, split_name
 from rankwell.tasks.instances.images import SPLITS, ImageEntry, Images, ListedIds, Marks, Split
 
 _FIELDS = ("instance", "camera", "group", "split")
@@ -27,14 +25,6 @@ _CONTENTLESS = ("contentless", "no-content", "without-content")
 """Names of folders of images that show nothing to be recognised, in an instance's folder or beside
 those.
 """
-_COLUMNS: Mapping[str, tuple[str, ...]] = {
-    "image": ("image", "file", "filename", "path", "id"),
-    "instance": ("instance", "label", "class", "identity"),
-    "split": ("split", "side", "set"),
-    "camera": ("camera", "cam"),
-    "group": ("group", "session", "sequence"),
-    "contentless": ("contentless", "no_content", "without_content"),
-}
 _YES, _NO = ("1", "true", "yes", "y"), ("", "0", "false", "no", "n")
 _NOTHING = ("", "nan", "none", "null")
 _KINDS = {"easy": "easy", "good": "easy", "hard": "hard", "ok": "hard", "junk": "junk"}
@@ -255,8 +245,16 @@ def _pattern(text: str) -> re.Pattern[str]:
 # Tables
 
 
-Row = tuple[str, Mapping[str, Any]]
-"""A row of a table: its place in the file, and its cells by column."""
+@dataclass(frozen=True)
+class ImageRow:
+    """A row of a table of images."""
+
+    image: str = column("file", "filename", "path", "id")
+    instance: str = column("label", "class", "identity")
+    split: str = column("side", "set")
+    camera: str = column("cam", default="")
+    group: str = column("session", "sequence", default="")
+    contentless: str = column("no_content", "without_content", default="")
 
 
 def read_table(request: ImageSetRequest) -> ImageSet:
@@ -264,50 +262,37 @@ def read_table(request: ImageSetRequest) -> ImageSet:
     whether it shows nothing.
     """
     place = request.place
-    rows = _rows(Source(place))
+    rows = list(load(place, "images").rows(ImageRow))
     if not rows:
         raise BadInput(f"{place} lists no image; expected a row per image: image,instance,split.")
-    names = list(dict.fromkeys(name for _, cells in rows for name in cells))
-    plain = {name.strip().casefold(): name for name in reversed(names)}
-    columns = {
-        what: next((plain[word] for word in words if word in plain), None)
-        for what, words in _COLUMNS.items()
-    }
-    for what in ("image", "instance", "split"):
-        if columns[what] is None:
-            listed = ", ".join(map(repr, names))
-            known = f"no column {what} ({', '.join(_COLUMNS[what])})"
-            raise BadInput(f"{place}: {known}; found {listed}; expected image,instance,split.")
-    return ImageSet(
-        _located(place, [_listed_image(place, row, columns) for row in rows], request.root)
-    )
+    entries = [_listed_image(record.place, row) for record, row in rows]
+    return ImageSet(_located(place, entries, request.root))
 
 
-def _listed_image(table: Path, row: Row, columns: Mapping[str, str | None]) -> ImageEntry:
-    where, given = f"{table}: {row[0]}", row[1]
-    texts = {
-        what: str(given[name]).strip()
-        for what, name in columns.items()
-        if name and given.get(name) is not None
-    }
-    known = {what: text for what, text in texts.items() if text.casefold() not in _NOTHING}
-    if "image" not in known:
-        raise BadInput(f"{where} names no image; fill the column {columns['image']!r}.")
-    where = f"{where}, image {known['image']!r}"
-    if "split" not in known:
+def _listed_image(where: str, row: ImageRow) -> ImageEntry:
+    texts = {name: text.strip() for name, text in vars(row).items()}
+    cells = {name: text for name, text in texts.items() if text.casefold() not in _NOTHING}
+    if "image" not in cells:
+        raise BadInput(f"{where} names no image; fill its column.")
+    if "\n" in cells["image"]:
+        raise BadInput(
+            f"{where}: {cells['image']!r} is no image's name (is a quotation mark left open?)."
+        )
+    where = f"{where}, image {cells['image']!r}"
+    if "split" not in cells:
         raise BadInput(f"{where}: no split; write reference, query or both.")
-    bare = known.get("contentless", "").casefold()
+    bare = cells.get("contentless", "").casefold()
     if bare not in (*_YES, *_NO):
-        word = known["contentless"]
+        word = cells["contentless"]
         raise BadInput(
             f"{where}: {word!r} does not say whether the image is without content; write yes or no."
         )
     return ImageEntry(
-        id=known["image"],
-        instance=known.get("instance"),
-        split=_split(known["split"], where),
-        camera=known.get("camera"),
-        group=known.get("group"),
+        id=cells["image"],
+        instance=cells.get("instance"),
+        split=_split(cells["split"], where),
+        camera=cells.get("camera"),
+        group=cells.get("group"),
         contentless=bare in _YES,
     )
 
@@ -336,37 +321,6 @@ def _located(table: Path, entries: list[ImageEntry], root: Path | None) -> list[
         )
         raise BadInput(f"{table}: the image {missing[0]!r} is not in {folder}; {hint}.")
     return [each._replace(path=folder / each.id) for each in entries]
-
-
-def _rows(source: Source) -> Sequence[Row]:
-    head = Head.of(source)
-    head.refuse_foreign()
-    if head.raw.startswith(b"PAR1"):
-        records: list[dict[str, Any]] = FORMATS["parquet records"].read(source, Request())
-        return [(f"row {number}", cells) for number, cells in enumerate(records, 1)]
-    text = decode_id(source.read())
-    return (
-        json_records(text, source.name)
-        if text.lstrip()[:1] in ("{", "[")
-        else _lines(source.name, text)
-    )
-
-
-def _lines(name: str, text: str) -> Sequence[Row]:
-    delimiter = max((",", ";", TAB), key=text.lstrip("\r\n").partition("\n")[0].count)
-    rows = delimited_rows(text, name, delimiter, is_one_line=True, skipinitialspace=True)
-    table = [(f"line {row.line}", row.fields) for row in rows if not row.is_blank]
-    columns = [each.strip() for each in table[0][1]] if table else []
-    with naming(name):
-        refuse_names(columns)
-    wrong = next((row for row in table if len(row[1]) != len(columns)), None)
-    if wrong is not None:
-        where = f"{name}:{wrong[0].removeprefix('line ')}: {delimiter.join(wrong[1])[:60]!r}"
-        raise BadLine(
-            f"{where} has {len(wrong[1])} fields, the header {len(columns)}; "
-            f"{advice_on_cells(delimiter)}."
-        )
-    return [(place, dict(zip(columns, fields, strict=True))) for place, fields in table[1:]]
 
 
 # Ground truth in JSON

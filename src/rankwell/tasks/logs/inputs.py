@@ -11,16 +11,10 @@ import numpy as np
 
 from rankwell.core.tables import Floats, Ints, sort_ids
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, flag, shown
+from rankwell.io.records import NamedColumns, Range, load_columns
 from rankwell.store import Source, exists, split_name
 from rankwell.tasks.logs.options import LogOptions
-from rankwell.tasks.logs.tables import (
-    FINITE,
-    PROBABILITY,
-    PROPENSITY,
-    NamedColumns,
-    Range,
-    opened_columns,
-)
+from rankwell.tasks.logs.tables import FINITE, PROBABILITY, PROPENSITY, WORDS
 
 LOGGING = "log"
 """The name of the logging policy."""
@@ -159,37 +153,33 @@ def read_log(
             f"{option} {odd}={chosen[odd]}: expected one of {', '.join(known)} before the "
             "equals sign."
         )
-    with opened_columns(place, "the log") as table:
-        advice = (
-            f"name it by {option}, as in reward=COLUMN"
-            if option.startswith("--")
-            else "pass columns={'reward': COLUMN}"
+    table = load_columns(place, "the log", WORDS)
+    advice = (
+        f"name it by {option}, as in reward=COLUMN"
+        if option.startswith("--")
+        else "pass columns={'reward': COLUMN}"
+    )
+    columns = {"reward": table.need("reward", chosen, advice)}
+    if policies:
+        columns["propensity"] = table.need(
+            "propensity", chosen, f"estimates need the logging policy's; {advice}"
         )
-        columns = {"reward": table.need("reward", chosen, advice)}
-        if policies:
-            columns["propensity"] = table.need(
-                "propensity", chosen, f"estimates need the logging policy's; {advice}"
-            )
-        for what in ("query", "item", "position"):
-            if (found := table.find(what, chosen)) is not None:
-                columns[what] = found
-        rewards = table.numbers(columns["reward"], FINITE)
-        propensities = table.numbers(columns["propensity"], PROPENSITY) if policies else None
-        texts = {
-            what: table.ids(columns[what])
-            for what in ("query", "item", "position")
-            if what in columns
-        }
-        others = {
-            column: table.numbers(column, within)
-            for column, within in _further(table, options, policies, expected).items()
-        }
-        name = table.name
-        named = "query" in texts
-        queries = texts.get("query") or [str(row) for row in range(1, len(rewards) + 1)]
-        notes = _user_notes(
-            table, queries, "queries" if named else "rows", columns.values(), option
-        )
+    for what in ("query", "item", "position"):
+        if (found := table.find(what, chosen)) is not None:
+            columns[what] = found
+    rewards = table.numbers(columns["reward"], FINITE)
+    propensities = table.numbers(columns["propensity"], PROPENSITY) if policies else None
+    texts = {
+        what: table.ids(columns[what]) for what in ("query", "item", "position") if what in columns
+    }
+    others = {
+        column: table.numbers(column, within)
+        for column, within in _further(table, options, policies, expected).items()
+    }
+    name = table.name
+    named = "query" in texts
+    queries = texts.get("query") or [str(row) for row in range(1, len(rewards) + 1)]
+    notes = _user_notes(table, queries, "queries" if named else "rows", columns.values(), option)
     numbers = [rewards, *([] if propensities is None else [propensities]), *others.values()]
     order = _order(queries if named else None, texts, numbers)
     listed = order.tolist()
@@ -258,7 +248,7 @@ def _further(
     return found | {table.known(column): FINITE for column in expected.values()}
 
 
-def is_column(place: Any, names: Sequence[str]) -> bool:
+def is_column(place: Any, names: Collection[str]) -> bool:
     """Whether a place is a column of the log. Raises BadInput for a text that is neither a column
     nor a file.
     """
@@ -296,30 +286,26 @@ def read_entries(place: Any, what: str, within: Range, option: str) -> Entries:
     """The numbers of a table by item, and by query and position where it has such columns. Raises
     DuplicateItem.
     """
-    with opened_columns(place, option) as table:
-        column = table.need(what, {}, "rename it to one of the names")
-        item = table.need("item", {}, "rename it to one of the names")
-        keys = [table.find(name, {}) for name in ("query", "position")]
-        items = table.ids(item)
-        queries, positions = (
-            [None] * len(items) if key is None else table.ids(key) for key in keys
-        )
-        numbers = table.numbers(column, within).tolist()
-        values: dict[Key, float] = {}
-        for row, (key, value) in enumerate(
-            zip(zip(queries, items, positions, strict=True), numbers, strict=True)
-        ):
-            if key in values:
-                where = " of ".join(
-                    each
-                    for each in (f"item {key[1]!r}", f"query {key[0]!r}" if key[0] else "")
-                    if each
-                )
-                raise DuplicateItem(
-                    f"{table.name}: row {row + 1}: {where} has a number already; keep one of them."
-                )
-            values[key] = value
-        return Entries(table.name, values, keys[0] is not None, keys[1] is not None)
+    table = load_columns(place, option, WORDS)
+    column = table.need(what, {}, "rename it to one of the names")
+    item = table.need("item", {}, "rename it to one of the names")
+    keys = [table.find(name, {}) for name in ("query", "position")]
+    items = table.ids(item)
+    queries, positions = ([None] * len(items) if key is None else table.ids(key) for key in keys)
+    numbers = table.numbers(column, within).tolist()
+    values: dict[Key, float] = {}
+    for row, (key, value) in enumerate(
+        zip(zip(queries, items, positions, strict=True), numbers, strict=True)
+    ):
+        if key in values:
+            where = " of ".join(
+                each for each in (f"item {key[1]!r}", f"query {key[0]!r}" if key[0] else "") if each
+            )
+            raise DuplicateItem(
+                f"{table.name}: row {row + 1}: {where} has a number already; keep one of them."
+            )
+        values[key] = value
+    return Entries(table.name, values, keys[0] is not None, keys[1] is not None)
 
 
 def read_policy(place: Any, log: Log, model: Entries | None, option: str) -> Policy:

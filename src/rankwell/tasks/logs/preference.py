@@ -23,12 +23,13 @@ from rankwell.experiments.comparison import (
     Test,
     compare_values,
 )
+from rankwell.io.records import load_columns
 from rankwell.stats import Intervals
 from rankwell.store import Source, sources_of
 from rankwell.tasks.logs.credit import Credit, credit
 from rankwell.tasks.logs.interleaving import MARKS, METHODS, InterleavedList, Method
 from rankwell.tasks.logs.measures.interleaving import CREDIT, WINS
-from rankwell.tasks.logs.tables import CLICKED, opened_columns
+from rankwell.tasks.logs.tables import CLICKED, WORDS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,32 +156,32 @@ def read_impressions(
     """The impressions in the order of their names, and notes. Raises BadInput for rows of unknown
     lists and items.
     """
-    with opened_columns(clicks, "the clicks") as table:
-        name = table.need("list", {}, "rename it to one of the names")
-        item = table.need("item", {}, "rename it to one of the names")
-        reward, impression = table.find("reward", {}), table.find("impression", {})
-        lists, items = table.ids(name), table.ids(item)
-        shows = None if impression is None else table.ids(impression)
-        clicked = (
-            np.ones(len(lists), dtype=np.bool_)
-            if reward is None
-            else table.numbers(reward, CLICKED) == 1
-        )
-        found: dict[tuple[str, str], set[int]] = {}
-        for row, (listed, each) in enumerate(zip(lists, items, strict=True)):
-            if listed not in known:
-                raise BadInput(
-                    table.wrong(
-                        name,
-                        row,
-                        f"the name of one of the {len(known)} lists, such as {next(iter(known))!r}",
-                    )
+    table = load_columns(clicks, "the clicks", WORDS)
+    name = table.need("list", {}, "rename it to one of the names")
+    item = table.need("item", {}, "rename it to one of the names")
+    reward, impression = table.find("reward", {}), table.find("impression", {})
+    lists, items = table.ids(name), table.ids(item)
+    shows = None if impression is None else table.ids(impression)
+    clicked = (
+        np.ones(len(lists), dtype=np.bool_)
+        if reward is None
+        else table.numbers(reward, CLICKED) == 1
+    )
+    found: dict[tuple[str, str], set[int]] = {}
+    for row, (listed, each) in enumerate(zip(lists, items, strict=True)):
+        if listed not in known:
+            raise BadInput(
+                table.wrong(
+                    name,
+                    row,
+                    f"the name of one of the {len(known)} lists, such as {next(iter(known))!r}",
                 )
-            if each not in known[listed].items:
-                raise BadInput(table.wrong(item, row, f"an item of the list {listed!r}"))
-            places = found.setdefault((listed, "" if shows is None else shows[row]), set())
-            if clicked[row]:
-                places.add(known[listed].items.index(each))
+            )
+        if each not in known[listed].items:
+            raise BadInput(table.wrong(item, row, f"an item of the list {listed!r}"))
+        places = found.setdefault((listed, "" if shows is None else shows[row]), set())
+        if clicked[row]:
+            places.add(known[listed].items.index(each))
     if not found:
         raise NothingToEvaluate("none of the lists was shown.")
     named = {

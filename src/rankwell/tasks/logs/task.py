@@ -1,6 +1,6 @@
 """Estimates from logs of interactions."""
 
-from rankwell.tasks import Task, TaskInput
+from rankwell.task import Task, TaskInput
 from rankwell.tasks.logs.evaluation import evaluate_logs
 from rankwell.tasks.logs.options import LogOptions
 

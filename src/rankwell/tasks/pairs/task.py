@@ -16,7 +16,7 @@ from rankwell.io.columns import read_numbers
 from rankwell.io.matrices import read_embeddings
 from rankwell.report.options import Progress
 from rankwell.store import Source, sources_of, split_name, split_part
-from rankwell.tasks import Task, TaskInput
+from rankwell.task import Task, TaskInput
 from rankwell.tasks.pairs.evaluation import ModelPairs, PairInputs, PairOptions, evaluate_pairs
 
 SAMPLED = 10_000

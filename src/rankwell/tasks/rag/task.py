@@ -19,7 +19,7 @@ from rankwell.evaluation.options import MeasureOptions, StatisticsOptions
 from rankwell.evaluation.results import QUERIES_COUNTED, ResultsBuilder
 from rankwell.io.files import read_texts
 from rankwell.store import sources_of
-from rankwell.tasks import Measures, MeasuringTask, Noun, TaskInput, Views
+from rankwell.task import Measures, MeasuringTask, Noun, TaskInput, Views
 from rankwell.tasks.rag.citations import CitedStatements
 from rankwell.tasks.rag.conventions import RagConvention
 from rankwell.tasks.rag.inputs import read_chunks, read_gold, read_passages, read_supports

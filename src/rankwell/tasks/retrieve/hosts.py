@@ -2,7 +2,6 @@
 or this process.
 """
 
-import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -11,8 +10,8 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple, Protocol
 
 from rankwell.core.kernels.apart import exit_text
-from rankwell.core.kernels.children import starting_processes
-from rankwell.core.kernels.interrupts import is_interrupted, leave_interrupts_to_parent
+from rankwell.core.kernels.children import begin_child, start_function
+from rankwell.core.kernels.interrupts import is_interrupted
 from rankwell.engines import Engine, EngineItems, EngineQuery, IndexReport, open_engine
 from rankwell.errors import RankwellError
 from rankwell.tasks.retrieve.encoding import QueryEncoder, needless_encoder
@@ -35,6 +34,8 @@ from rankwell.tasks.retrieve.loops import (
 MOST_CLIENTS = 256
 _POLL = 0.25
 _GRACE = 1.0
+_CLOSING = 10.0
+"""Seconds in which a process may close its engines."""
 _PATIENCE = 5.0
 """Seconds in which a process may end its query after an interruption."""
 _WARM_UP = 10
@@ -196,11 +197,8 @@ class ProcessHost:
             self._context.RawArray("l", MOST_CLIENTS),
         )
         ended = self._context.RawValue("b", 0)
-        self._watch, self._here, there = Watch(since, query, ended), *self._context.Pipe()
-        self._process = self._context.Process(target=_serve, args=(there, self._watch), daemon=True)
-        with starting_processes():
-            self._process.start()
-        there.close()
+        self._watch = Watch(since, query, ended)
+        self._process, self._here = start_function(_serve, self._watch, daemon=True)
 
     def open(self) -> EngineTraits:
         """Sends the task to the process, a new one where the earlier one was ended."""
@@ -287,15 +285,14 @@ class ProcessHost:
         if self._process.is_alive():
             with suppress(OSError, EOFError):
                 self._here.send(("close", None))
-                self._here.poll(10.0)
+                self._here.poll(_CLOSING)
             self._process.join(2.0)
             self._kill()
 
 
 def _serve(pipe: Any, watch: Watch) -> None:
     """The worker process: opens, asks and closes on request, until the pipe ends."""
-    leave_interrupts_to_parent()
-    os.dup2(2, 1)  # whatever a library prints is not a result
+    begin_child(grace=_CLOSING)
     host: LocalHost | None = None
     while True:
         try:

@@ -1,1 +1,7 @@
 """Runs against judgments: the task behind `rankwell evaluate`."""
+
+PUBLIC_NAMES = {
+    "evaluate": "rankwell.tasks.runs.evaluation",
+    "RunOptions": "rankwell.tasks.runs.options",
+}
+"""The names that the task adds to `rankwell`, each with the module that defines it."""

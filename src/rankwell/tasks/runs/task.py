@@ -1,6 +1,6 @@
 """Runs against relevance judgments."""
 
-from rankwell.tasks import Task, TaskInput
+from rankwell.task import Task, TaskInput
 from rankwell.tasks.runs.evaluation import evaluate_runs
 from rankwell.tasks.runs.options import EvaluateOptions
 

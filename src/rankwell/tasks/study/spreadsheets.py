@@ -4,12 +4,12 @@ row checked.
 
 import csv
 from collections.abc import Mapping, Sequence
-from itertools import zip_longest
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rankwell.delimited import TAB, DelimitedRow, advice_on_cells, delimited_rows
-from rankwell.errors import BadInput, BadLine, count_of, shown
+from rankwell.errors import BadInput, count_of, shown
+from rankwell.io.records import load
 from rankwell.store import Source, packing
 from rankwell.tasks.study.batches import Batch, lease_batch
 from rankwell.tasks.study.folder import Study
@@ -26,6 +26,16 @@ from rankwell.tasks.study.pool_rows import batches_of
 COLUMNS = ("query", "query text", "item", "item text", "grade", "note")
 _FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 _WORDS = {"u": "unknown", "s": "open"}
+
+
+@dataclass(frozen=True)
+class SheetRow:
+    """A row of a sheet."""
+
+    query: str
+    item: str
+    grade: str
+    note: str = ""
 
 
 class SheetOutcome(NamedTuple):
@@ -94,14 +104,11 @@ def import_batch(study: Study, judge: str, place: str, *, replace: bool = False)
         {line.pair for line in own if line.action != "open"},
     )
     differing = list[tuple[JournalLine, JournalLine, str]]()
-    pool = batches_of(
-        study, {(_unguarded(row["query"]), _unguarded(row["item"])) for _, row in rows}
-    )
+    pool = batches_of(study, {(row.query, row.item) for _, row in rows})
     lines, old, blank = list[JournalLine](), 0, 0
-    first = dict[tuple[str, str], int]()
-    for position, (number, row) in enumerate(rows, 1):
-        query, item, text = (_unguarded(row[name]) for name in ("query", "item", "grade"))
-        where = f"{source.name}:{number}"
+    first = dict[tuple[str, str], str]()
+    for position, (where, row) in enumerate(rows, 1):
+        query, item, text = row.query, row.item, row.grade
         if (query, item) not in pool:
             raise BadInput(
                 f"{where}: item {shown(item)} of query {shown(query)} is not in the pool; "
@@ -113,11 +120,11 @@ def import_batch(study: Study, judge: str, place: str, *, replace: bool = False)
         grade, action = _grade(text.strip(), study, where)
         if (query, item) in first:
             what = (
-                f"item {shown(item)} of query {shown(query)} is in line {first[query, item]}, "
+                f"item {shown(item)} of query {shown(query)} is at {first[query, item]}, "
                 "too; keep one of the rows."
             )
             raise BadInput(f"{where}: {what}")
-        first[query, item], note = number, row.get("note", "") or ""
+        first[query, item], note = where, row.note
         line = JournalLine(
             now(), judge, query, item, grade, action, note, None, position, study.guideline_digest
         )
@@ -163,31 +170,19 @@ def _shown_answer(line: JournalLine) -> str:
     return line.action if line.grade is None else f"grade {line.grade:g}"
 
 
-def _rows(source: Source) -> list[tuple[int, dict[str, str]]]:
-    """The rows with the numbers of their last lines. Raises BadInput for another encoding, and for
-    missing columns.
-    """
-    try:
-        text = source.read().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise BadInput(f"{source.name} is not UTF-8; save the spreadsheet as CSV UTF-8.") from error
-    head = text.lstrip("\r\n").partition("\n")[0]
-    delimiter = max(f",;{TAB}", key=head.count)
-    header, *rows = delimited_rows(text, source.name, delimiter) or [DelimitedRow(1, [])]
-    missing = [name for name in ("query", "item", "grade") if name not in header.fields]
-    if missing:
-        raise BadInput(
-            f"{source.name}:1: no column {missing[0]!r}; import a file that `study judge "
-            "--export` wrote."
-        )
-    long = next((row for row in rows if len(row.fields) > len(header.fields)), None)
-    if long is not None:
-        what = (
-            f"{source.name}:{long.line}: {len(long.fields)} cells, the header has "
-            f"{len(header.fields)}"
-        )
-        raise BadLine(f"{what}; {advice_on_cells(delimiter)}.")
-    return [(row.line, dict(zip_longest(header.fields, row.fields, fillvalue=""))) for row in rows]
+def _rows(source: Source) -> list[tuple[str, SheetRow]]:
+    """The rows with their places. Raises BadInput for another encoding, and for missing columns."""
+    rows = list[tuple[str, SheetRow]]()
+    for record, row in load(source, "a sheet", zeros=True).rows(SheetRow):
+        try:
+            "".join(map(str, record.value.values())).encode()
+        except UnicodeEncodeError as error:
+            raise BadInput(
+                f"{record.place} is not UTF-8; save the spreadsheet as CSV UTF-8."
+            ) from error
+        cells = {name: _unguarded(cell) for name, cell in vars(row).items() if name != "note"}
+        rows.append((record.place, replace(row, **cells)))
+    return rows
 
 
 def _grade(text: str, study: Study, where: str) -> tuple[float | None, str]:

@@ -18,8 +18,8 @@ from rankwell.report.drafts import drafting, holding, publish, refuse_foreign, r
 from rankwell.report.line_charts import parameter_chart
 from rankwell.report.options import FolderOption, FormatOption, JobsOption, Output, Progress
 from rankwell.store import Source, refuse_blocked, write_text
-from rankwell.tasks.answers.cells.grid import PointResult, figures_of, run_grid, wide
 from rankwell.tasks.answers.evaluation import evaluate_answers
+from rankwell.tasks.answers.grid import PointResult, figures_of, run_grid, wide
 
 _SHOWN = 6
 _RESULTS = "results.csv"

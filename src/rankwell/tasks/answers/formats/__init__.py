@@ -15,9 +15,9 @@ from rankwell.core.tables.ranking import Ranking
 from rankwell.errors import BadInput, NothingToEvaluate, UnknownName
 from rankwell.io import files as io
 from rankwell.io.formats import FORMATS
+from rankwell.io.records import Content, load, shown
 from rankwell.store import Head, Source, packing, refuse_blocked
 from rankwell.tasks.answers.answer_pairs import Predictions, Questions
-from rankwell.tasks.answers.formats.content import Content, load, shown
 from rankwell.tasks.answers.formats.rows import AnswerRows, EntryRows, QuestionRows, RetrievedRows
 
 AnswerHolds = Literal["questions", "predictions", "na-probs", "retrieved"]
@@ -265,7 +265,7 @@ def _retrieved(place: Any, name: str | None) -> tuple[Content, AnswerFormat, str
             head.lines and b"query" in head.lines[0] and b"node" in head.lines[0]
         ):
             return None
-    content = load(place)
+    content = load(place, "questions and answers")
     chosen = _surest(content, "retrieved")
     return None if chosen is None else (content, chosen, "")
 
@@ -286,7 +286,7 @@ def _identified(
     known = {entry.name: entry for entry in answer_formats(holds)}
     if name is not None and bare not in known:
         raise UnknownName(f"there is no format {bare!r} of {_MEANT[holds]}; {suggest(bare, known)}")
-    content = load(place)
+    content = load(place, "questions and answers")
     entry = known[bare] if name is not None else _surest(content, holds)
     if entry is None:
         raise _unknown(place, content, holds)
@@ -297,8 +297,8 @@ def _identified(
             else f"it has no parts; write {bare!r}"
         )
         raise UnknownName(f"the format {bare!r} has no part {part!r}; {advice}.")
-    if content.problem:
-        raise BadInput(content.problem)
+    if content.problem is not None:
+        raise content.problem
     return content, entry, part
 
 

@@ -5,8 +5,9 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 
+from rankwell.io.records import Content, Record, Where
 from rankwell.tasks.answers.formats import answer_format
-from rankwell.tasks.answers.formats.content import Content, Record, Where, has
+from rankwell.tasks.answers.formats.features import has
 from rankwell.tasks.answers.formats.rows import AnswerRows, EntryRows, QuestionRows, RetrievedRows
 from rankwell.tasks.answers.formats.squad import add_answers, literal
 

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 
+from rankwell.io.records import MISSING, Content, Record
 from rankwell.tasks.answers.formats import answer_format
-from rankwell.tasks.answers.formats.content import MISSING, Content, Record, has
+from rankwell.tasks.answers.formats.features import has
 from rankwell.tasks.answers.formats.rows import AnswerRows, QuestionRows, RetrievedRows
 from rankwell.tasks.answers.formats.squad import add_answers
 

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from rankwell.errors import BadInput, DuplicateItem, count_of
+from rankwell.io.records import HEADER, MISSING, Content, Record, Where
 from rankwell.store import write_text
 from rankwell.tasks.answers.answer_pairs import Predictions
 from rankwell.tasks.answers.formats import answer_format
-from rankwell.tasks.answers.formats.content import HEADER, MISSING, Content, Record, Where, has
+from rankwell.tasks.answers.formats.features import has
 from rankwell.tasks.answers.formats.rows import AnswerRows, QuestionRows
 from rankwell.tasks.answers.formats.squad import DOCUMENT, add_answers, literal, marked_impossible
 
@@ -122,8 +123,8 @@ def read_dpr_questions(content: Content, rows: QuestionRows) -> None:
     if len(content.header) != 2:
         expected = "two columns without a header, the question and a list of answers"
         raise BadInput(f"{content.name}: {len(content.header)} columns; expected {expected}.")
-    first, second = content.header
-    lines = [(first, second), *((record[first], record[second]) for record in content.records)]
+    second = content.header[1]
+    lines = [content.header, *(tuple(record.value.values()) for record in content.each())]
     for row, (question, answers) in enumerate(lines, HEADER):
         where: Where = (row, second)
         found = literal(answers)

@@ -15,8 +15,8 @@ from rankwell.core.tables import order_ids
 from rankwell.core.tables.columns import Repeats, unique_rows
 from rankwell.core.tables.ranking import Ranking
 from rankwell.errors import BadInput, DuplicateItem
+from rankwell.io.records import Content, Record, Where
 from rankwell.tasks.answers.answer_pairs import Predictions, Questions, flat
-from rankwell.tasks.answers.formats.content import Content, Record, Where
 
 _NOTES = {
     "without_id": "questions without an id, which go by their place",

@@ -14,10 +14,10 @@ from typing import Any
 
 from rankwell.documents import parse_json
 from rankwell.errors import BadInput
+from rankwell.io.records import MOST_START, Content, Record, Where
 from rankwell.store import write_text
 from rankwell.tasks.answers.answer_pairs import Predictions
 from rankwell.tasks.answers.formats import answer_format
-from rankwell.tasks.answers.formats.content import MOST_START, Content, Record, Where
 from rankwell.tasks.answers.formats.rows import AnswerRows, EntryRows, QuestionRows
 
 _OWN = {"id", "question", "answers", "is_impossible"}

@@ -26,7 +26,7 @@ from rankwell.experiments.comparison.rows import winners
 from rankwell.experiments.files import SystemStatement, read_experiment, read_statements
 from rankwell.experiments.pages import write_missing_pages
 from rankwell.experiments.runner import evaluate_cells
-from rankwell.experiments.runner.planning import plan_cells
+from rankwell.experiments.runner.planning import CommandCells, plan_cells
 from rankwell.io.result_folder import (
     ResultFolder,
     read_performance,
@@ -41,7 +41,6 @@ from rankwell.report.system_formats import link_to, render_system_tables
 from rankwell.report.system_table import SystemCost, SystemFigure, SystemTable, TableFormat
 from rankwell.stats.granularity import granularity_of
 from rankwell.store import refuse_blocked, write_text
-from rankwell.tasks.instances.cells.systems import SystemCells
 from rankwell.tasks.instances.statistics import published_instances
 
 _TASK = ("exclude", "ties", "contentless", "absent", "no_relevant", "marks")
@@ -242,7 +241,7 @@ def _evaluated(
                 "table shows."
             )
         done = list(
-            evaluate_cells(SystemCells(), plans, jobs=jobs, pages=options.pages, progress=progress)
+            evaluate_cells(CommandCells(), plans, jobs=jobs, pages=options.pages, progress=progress)
         )
     for cell in found.cells:
         statements.setdefault(

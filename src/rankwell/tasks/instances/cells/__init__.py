@@ -1,1 +1,0 @@
-"""Cells of experiment files that are evaluated here."""

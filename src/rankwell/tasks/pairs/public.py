@@ -1,1 +1,0 @@
-"""Similarity of pairs adds no name to `rankwell`."""

@@ -1,1 +1,0 @@
-"""Public names of studies: none yet; the commands are in `commands/`."""
