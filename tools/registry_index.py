@@ -12,10 +12,11 @@ from typing import Any
 
 import rankwell
 from rankwell.conventions import CONVENTIONS, read_conventions
-from rankwell.core.catalogue import INDEX, Catalogue, folders_of, modules_of
+from rankwell.core.catalogue import INDEX, Catalogue, command_rows, folders_of
 
 _HEAD = "# Written by `make docs`; do not edit. kind, name, module, text\n"
 _SOURCE = Path(__file__).resolve().parent.parent / "src"
+_TASKS = _SOURCE / "rankwell" / "tasks"
 
 
 def indices() -> dict[Path, str]:
@@ -43,11 +44,12 @@ def indices() -> dict[Path, str]:
                 importlib.import_module(each.name)
     finally:
         Catalogue.add = add
-    for package in folders_of("commands"):
-        for module in modules_of(package):
-            stem = module.rpartition(".")[2]
-            line = " ".join((sys.modules[module].__doc__ or "").partition("\n\n")[0].split())
-            rows[package].add(("command", stem.replace("_", " ", 1).replace("_", "-"), stem, line))
+    tasks = [f"rankwell.tasks.{file.parent.name}" for file in _TASKS.glob("*/task.py")]
+    for package in [*folders_of("commands"), *tasks]:
+        rows[package] |= {
+            (row.kind, row.name, row.module.removeprefix(f"{package}."), row.text)
+            for row in command_rows(package)
+        }
     return {
         _SOURCE.joinpath(*package.split("."), INDEX): _HEAD
         + "".join("\t".join(row) + "\n" for row in sorted(found))

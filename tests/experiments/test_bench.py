@@ -501,7 +501,7 @@ def test_a_data_set_of_which_everything_fails_still_has_its_column(runs: Path):
 
 
 def test_an_error_of_our_own_stops_one_cell_only(runs: Path, monkeypatch: pytest.MonkeyPatch):
-    import rankwell.tasks.runs.commands.evaluate as command
+    import rankwell.tasks.runs.task as command
 
     evaluate = command.evaluate_runs
 

@@ -17,9 +17,9 @@ from commanding import with_fields
 from rankwell.cli import main
 from rankwell.commands.encode import encode
 from rankwell.commands.search import search
+from rankwell.core.catalogue import command_function
 from rankwell.parts.progress import share
 from rankwell.tasks.captions.commands.captions import captions
-from rankwell.tasks.runs.commands.evaluate import evaluate
 from tasks.runs.run_shards import rows_of, scattered, write_judgments, write_shards
 
 
@@ -63,7 +63,7 @@ JOBS: dict[str, tuple[Any, tuple[Any, ...], dict[str, Any]]] = {
         ("texts.jsonl",),
         {"output": Path("v.npy"), "model": "tfidf-svd:2", "fit": "texts.jsonl", "batch_size": 1},
     ),
-    "bytes": (evaluate, ("qrels.txt", "run"), {"measures": ["RR"]}),
+    "bytes": (command_function(("evaluate",)), ("qrels.txt", "run"), {"measures": ["RR"]}),
 }
 COSTS = {"products": "products", "texts": "texts", "bytes": "bytes read"}
 

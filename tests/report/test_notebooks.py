@@ -21,7 +21,7 @@ from rankwell.core.tables import Values
 from rankwell.errors import BadUsage, MissingExtra, UnknownName
 from rankwell.evaluation.results import Results
 from rankwell.report.charts import CHARTS, SCHEMA
-from rankwell.report.present import present
+from rankwell.report.options import present
 
 AWKWARD = "<script>alert(1)</script><img src=x onerror=alert(2)>&\"'\x1b[31m\u202eabc"
 QUERIES = tuple(f"q{place:02}" for place in range(40))

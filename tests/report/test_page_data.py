@@ -29,6 +29,7 @@ from rankwell.experiments.pages import write_report
 from rankwell.io.result_folder import read_results
 from rankwell.report import charts
 from rankwell.report.folder import DETAIL_TYPES, write_parquet, write_result
+from rankwell.report.options import present
 from rankwell.report.page import (
     MOST_QUERIES,
     MOST_RELEVANT,
@@ -37,7 +38,6 @@ from rankwell.report.page import (
     rounded,
     scripts,
 )
-from rankwell.report.present import present
 from rankwell.tasks.answers.evaluation import evaluate_answers
 from rankwell.tasks.captions.evaluation import captions
 from rankwell.tasks.pairs.evaluation import ModelPairs, PairInputs, PairOptions, evaluate_pairs

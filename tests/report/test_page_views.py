@@ -19,7 +19,7 @@ from rankwell.core.tables.pairs import ScoredPairs
 from rankwell.experiments.pages import write_report
 from rankwell.io.result_folder import read_results
 from rankwell.report.folder import write_result
-from rankwell.report.present import present
+from rankwell.report.options import present
 from rankwell.tasks.agreement.commands.agree import write as write_agreement
 from rankwell.tasks.agreement.evaluation import agree
 from rankwell.tasks.answers.evaluation import evaluate_answers

@@ -14,7 +14,7 @@ from rankwell.experiments.runner.results import BenchOptions, check_output, eval
 from rankwell.parts import KINDS
 from rankwell.parts.execution import executor_of
 from rankwell.parts.options import PartOptions, PartOutcome, refusal
-from rankwell.report.present import FolderOption, Output, Progress
+from rankwell.report.options import FolderOption, Output, Progress
 from rankwell.report.system_table import TableFormat
 
 

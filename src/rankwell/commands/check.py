@@ -22,7 +22,7 @@ from rankwell.evaluation.judged import RunPlace, name_runs, refuse_one_stream
 from rankwell.evaluation.mistakes import copies, judgment_mistakes, run_mistakes
 from rankwell.evaluation.notations import Gauge
 from rankwell.io import files as io
-from rankwell.report.present import Output
+from rankwell.report.options import Output
 from rankwell.stats import figure_of
 
 _CUTS = (1, 5, 10, 20, 100, 1000)

@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Annotated
 
 import rankwell
 from rankwell import report
-from rankwell.core.options import ConventionName, JudgmentColumns, RunColumns
+from rankwell.core.options import ConventionName, Doc, JudgmentColumns, RunColumns
 from rankwell.core.registry import measure_names
 from rankwell.errors import BadInput, BadUsage
 from rankwell.evaluation.bounds import UnjudgedItems
@@ -25,8 +26,7 @@ from rankwell.experiments.comparison.folders import Gathered, from_folders, spli
 from rankwell.io.result_folder import is_result_folder, other_place, read_results, stated_directions
 from rankwell.report.difference_tables import difference_text
 from rankwell.report.drafts import drafting, refuse_foreign, refuse_unclaimed
-from rankwell.report.page import NAME
-from rankwell.report.present import (
+from rankwell.report.options import (
     FolderOption,
     FormatOption,
     Output,
@@ -34,6 +34,7 @@ from rankwell.report.present import (
     Progress,
     present,
 )
+from rankwell.report.page import NAME
 from rankwell.store import exists, remote_url, write_text
 
 _ADVICE = "evaluate with --query-texts, and with -o"
@@ -41,29 +42,31 @@ _ADVICE = "evaluate with --query-texts, and with -o"
 
 @dataclass(frozen=True, kw_only=True)
 class ComparedQueries:
-    """Attributes of the queries that are compared, and the reading of judgments and runs.
+    """Attributes of the queries that are compared, and the reading of judgments and runs."""
 
-    Parameters
-    ----------
-    group
-        An attribute of the queries: each of its values is judged alone.
-    cluster
-        Such an attribute too: queries with the same value (of one document, user or session) are
-        drawn and flipped together.
-    convention
-        For judgments and runs: whose words and rules.
-    query_texts
-        For judgments and runs: file of the queries' texts, whose further columns are attributes for
-        --group and --cluster.
-    documents
-        File of what the items say, for the lists of the page that -o writes.
-    """
-
-    group: str | None = None
-    cluster: str | None = None
-    convention: ConventionName = "rankwell"
-    query_texts: str | None = None
-    documents: str | None = None
+    group: Annotated[
+        str | None, Doc("An attribute of the queries: each of its values is judged alone.")
+    ] = None
+    cluster: Annotated[
+        str | None,
+        Doc(
+            "Such an attribute too: queries with the same value (of one document, user or "
+            "session) are drawn and flipped together."
+        ),
+    ] = None
+    convention: Annotated[ConventionName, Doc("For judgments and runs: whose words and rules.")] = (
+        "rankwell"
+    )
+    query_texts: Annotated[
+        str | None,
+        Doc(
+            "For judgments and runs: file of the queries' texts, whose further columns "
+            "are attributes for --group and --cluster."
+        ),
+    ] = None
+    documents: Annotated[
+        str | None, Doc("File of what the items say, for the lists of the page that -o writes.")
+    ] = None
     qrels_columns: JudgmentColumns = None
     columns: RunColumns = None
 

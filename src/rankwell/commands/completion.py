@@ -10,7 +10,7 @@ from rankwell.core.catalogue import DROP_IN, Words, command_function, command_su
 from rankwell.core.options import QUIET, THREADS, Argument, arguments_of, texts_of
 from rankwell.core.registry import MEASURES
 from rankwell.core.tables import TieRule
-from rankwell.report.present import Output
+from rankwell.report.options import Output
 
 
 def completion(shell: Literal["bash", "zsh", "fish"], /) -> Output:

@@ -12,7 +12,7 @@ from rankwell.core.tables.columns import Holds, chosen_columns
 from rankwell.errors import BadInput, BadUsage, flag, shown
 from rankwell.io import files as io
 from rankwell.io.formats import FORMATS, Request, refuse_foreign, scored, written_format
-from rankwell.report.present import Aside, Output
+from rankwell.report.options import Aside, Output
 from rankwell.store import STDIN, Head, Source, split_part
 from rankwell.store.data_sets import is_data_set_id, queries_beside
 

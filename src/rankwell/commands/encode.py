@@ -7,9 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import rankwell
+from rankwell.core.options import Doc
 from rankwell.encoders import TextEncoder
 from rankwell.encoders.runs import (
     check_made_by,
@@ -33,22 +34,21 @@ from rankwell.parts.execution import carry_out
 from rankwell.parts.machines import mixture_text
 from rankwell.parts.options import PartOptions, PartOutcome, refusal
 from rankwell.parts.plans import file_of_part
-from rankwell.report.present import Aside, Output, OutputPath, Progress
+from rankwell.report.options import Aside, Output, OutputPath, Progress
 from rankwell.store import refuse_blocked
 
 
 @dataclass(frozen=True, kw_only=True)
 class EncodePartOptions(PartOptions):
-    """The choices of encoding in parts.
+    """The choices of encoding in parts."""
 
-    Parameters
-    ----------
-    mixed
-        Merge parts of different processors, devices or versions, which no one machine can make
-        again; the manifest lists them.
-    """
-
-    mixed: bool = False
+    mixed: Annotated[
+        bool,
+        Doc(
+            "Merge parts of different processors, devices or versions, which no one "
+            "machine can make again; the manifest lists them."
+        ),
+    ] = False
 
 
 def encode(

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from rankwell import report
 from rankwell.core.options import Option
 from rankwell.engines import ENGINES, EngineFamily, Parameter
-from rankwell.report.present import Aside, Output
+from rankwell.report.options import Aside, Output
 
 
 def engines(

@@ -17,7 +17,7 @@ from rankwell.errors import BadUsage, GateFailed
 from rankwell.io.files import read_texts
 from rankwell.io.matrices import read_embeddings
 from rankwell.neighbours import search
-from rankwell.report.present import InputOption, Output
+from rankwell.report.options import InputOption, Output
 
 _MOST_QUERIES = 50
 

@@ -20,7 +20,7 @@ from rankwell.core.registry import (
     parse_measure,
 )
 from rankwell.errors import BadUsage
-from rankwell.report.present import Output
+from rankwell.report.options import Output
 
 
 @dataclass(frozen=True, repr=False)

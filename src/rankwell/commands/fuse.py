@@ -12,7 +12,7 @@ import numpy as np
 
 import rankwell
 from rankwell import report
-from rankwell.core.options import MeasureNames, Option, arguments_of
+from rankwell.core.options import Doc, MeasureNames, Option, arguments_of
 from rankwell.core.registry import measure_names
 from rankwell.core.tables import figure
 from rankwell.core.tables.ranking import Ranking
@@ -29,37 +29,40 @@ from rankwell.experiments.fusion import (
 from rankwell.experiments.fusion import fuse as fuse_runs
 from rankwell.io import files as io
 from rankwell.report import Row
-from rankwell.report.present import FilePath, Output, Progress, listed
+from rankwell.report.options import FilePath, Output, Progress, listed
 from rankwell.store import STDIN
 from rankwell.transforms.fusion import parse_fusion
 
 
 @dataclass(frozen=True, kw_only=True)
 class TuneOptions:
-    """The tuning of a fusion, and the report on it.
+    """The tuning of a fusion, and the report on it."""
 
-    Parameters
-    ----------
-    tune
-        File of judgments to tune weights, methods and normalisations by.
-    measures
-        With --tune: the measure to tune by, nDCG@10 by default; repeat it for more to report.
-    step
-        With --tune: weights are tried in steps of this that sum to 1; 0.1 by default.
-    folds
-        With --tune: number of parts into which the queries are drawn; 5 by default.
-    seed
-        With --tune: seed of the folds, and of the intervals; 0 by default.
-    format
-        With --tune: how to print: table (the default), csv, tsv, json, jsonl, md or latex.
-    """
-
-    tune: str | None = None
-    measures: MeasureNames = None
-    step: float | None = None
-    folds: int | None = None
-    seed: int | None = None
-    format: Annotated[report.Format | None, Option(("--format", "-f"))] = None
+    tune: Annotated[
+        str | None, Doc("File of judgments to tune weights, methods and normalisations by.")
+    ] = None
+    measures: Annotated[
+        MeasureNames,
+        Doc(
+            "With --tune: the measure to tune by, nDCG@10 by default; repeat it for more to report."
+        ),
+    ] = None
+    step: Annotated[
+        float | None,
+        Doc("With --tune: weights are tried in steps of this that sum to 1; 0.1 by default."),
+    ] = None
+    folds: Annotated[
+        int | None,
+        Doc("With --tune: number of parts into which the queries are drawn; 5 by default."),
+    ] = None
+    seed: Annotated[
+        int | None, Doc("With --tune: seed of the folds, and of the intervals; 0 by default.")
+    ] = None
+    format: Annotated[
+        report.Format | None,
+        Option(("--format", "-f")),
+        Doc("With --tune: how to print: table (the default), csv, tsv, json, jsonl, md or latex."),
+    ] = None
 
 
 def fuse(

@@ -9,7 +9,7 @@ from rankwell import report
 from rankwell.core.figures import FIGURES, CollectionFigure
 from rankwell.core.options import Option
 from rankwell.core.registry import MEASURES, MeasureEntry
-from rankwell.report.present import Output
+from rankwell.report.options import Output
 
 
 def measures(

@@ -13,7 +13,7 @@ from rankwell.parts.machines import machine_text, machines_of, traits_that_diffe
 from rankwell.parts.plans import read_plan
 from rankwell.parts.running import compute_for_driver, compute_part
 from rankwell.parts.work import PartStates, WorkFolder
-from rankwell.report.present import Aside, Output
+from rankwell.report.options import Aside, Output
 
 _VARIABLES = ("SLURM_ARRAY_TASK_ID", "JOB_COMPLETION_INDEX", "AWS_BATCH_JOB_ARRAY_INDEX")
 _OFFSET = "RANKWELL_PART_OFFSET"

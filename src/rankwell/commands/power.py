@@ -17,7 +17,7 @@ from rankwell.errors import BadUsage, NothingToEvaluate
 from rankwell.experiments.comparison.folders import from_folders, split_name
 from rankwell.experiments.comparison.matrices import QuerySystemMatrix, align_values
 from rankwell.io.result_folder import read_results
-from rankwell.report.present import FormatOption, InputPlace, Output
+from rankwell.report.options import FormatOption, InputPlace, Output
 from rankwell.stats import MIN_QUERIES, check_level
 from rankwell.stats.detectable import minimal_detectable_difference, queries_needed
 from rankwell.stats.intervals import student_quantile

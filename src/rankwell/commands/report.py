@@ -8,8 +8,8 @@ from rankwell.errors import BadInput, BadUsage, typed
 from rankwell.experiments.comparison.folders import split_name
 from rankwell.experiments.pages import write_report
 from rankwell.io.result_folder import other_place
+from rankwell.report.options import Output, PageOption
 from rankwell.report.page import NAME
-from rankwell.report.present import Output, PageOption
 from rankwell.store import is_file_name, refuse_blocked, remote_url
 
 

@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 
 from rankwell.core.kernels.products import Exclude, Groups
 from rankwell.core.kernels.similarity import Metric
-from rankwell.core.options import exists_error, may_overwrite
+from rankwell.core.options import Doc, exists_error, may_overwrite
 from rankwell.errors import BadUsage, Unfinished, flag, kind_of
 from rankwell.io import files as io
 from rankwell.io.files import read_column
@@ -31,7 +31,7 @@ from rankwell.parts.options import PartOptions, PartOutcome, refusal
 from rankwell.parts.plans import file_of_part
 from rankwell.parts.search import MergedSearch
 from rankwell.parts.vectors import VectorFiles
-from rankwell.report.present import Aside, FilePath, Output, Progress
+from rankwell.report.options import Aside, FilePath, Output, Progress
 from rankwell.store import refuse_blocked
 
 _HDF5 = (".hdf5", ".h5")
@@ -40,42 +40,40 @@ _TRUTH = "positions and distances"
 
 @dataclass(frozen=True, kw_only=True)
 class SearchChoices:
-    """The choices of a search, and the ids and groups of its two sides.
+    """The choices of a search, and the ids and groups of its two sides."""
 
-    Parameters
-    ----------
-    k
-        Number of items per query.
-    metric
-        Cosine, dot product, or Euclidean distance (`l2`; a run then holds its negative, so that
-        higher is nearer).
-    exclude
-        `self` leaves out the item with the query's own id.
-    base_ids
-        File of the items' ids: one a line, a JSON list, a table's column (`items.csv:id`). Without,
-        those in or beside BASE.
-    query_ids
-        File of the queries' ids.
-    base_groups
-        File of a label per item, as for ids; items with the query's label are left out. Needs
-        --query-groups.
-    query_groups
-        File of a label per query.
-    backend
-        Library that multiplies; all give the same bytes.
-    device
-        Where torch multiplies, such as cuda or cpu; by default on a GPU where there is one.
-    """
-
-    k: int = 100
-    metric: Metric = "cosine"
-    exclude: Exclude = "none"
-    base_ids: str | None = None
-    query_ids: str | None = None
-    base_groups: str | None = None
-    query_groups: str | None = None
-    backend: Literal["numpy", "torch", "faiss"] = "numpy"
-    device: str | None = None
+    k: Annotated[int, Doc("Number of items per query.")] = 100
+    metric: Annotated[
+        Metric,
+        Doc(
+            "Cosine, dot product, or Euclidean distance (`l2`; a run then holds its "
+            "negative, so that higher is nearer)."
+        ),
+    ] = "cosine"
+    exclude: Annotated[Exclude, Doc("`self` leaves out the item with the query's own id.")] = "none"
+    base_ids: Annotated[
+        str | None,
+        Doc(
+            "File of the items' ids: one a line, a JSON list, a table's column "
+            "(`items.csv:id`). Without, those in or beside BASE."
+        ),
+    ] = None
+    query_ids: Annotated[str | None, Doc("File of the queries' ids.")] = None
+    base_groups: Annotated[
+        str | None,
+        Doc(
+            "File of a label per item, as for ids; items with the query's label are left "
+            "out. Needs --query-groups."
+        ),
+    ] = None
+    query_groups: Annotated[str | None, Doc("File of a label per query.")] = None
+    backend: Annotated[
+        Literal["numpy", "torch", "faiss"], Doc("Library that multiplies; all give the same bytes.")
+    ] = "numpy"
+    device: Annotated[
+        str | None,
+        Doc("Where torch multiplies, such as cuda or cpu; by default on a GPU where there is one."),
+    ] = None
 
 
 def search(

@@ -259,26 +259,37 @@ HELP = frozenset({"--help", "-h"})
 
 @cache
 def _commands() -> Mapping[Words, IndexRow]:
+    tasks = [f"rankwell.tasks.{file.parent.name}" for file in _PACKAGE.glob("tasks/*/task.py")]
     rows: list[IndexRow] = []
-    for package in folders_of("commands"):
-        found = index_of(package)
-        rows += found or ()
-        for module in modules_of(package) if found is None else ():
-            line = " ".join(
-                (importlib.import_module(module).__doc__ or "").partition("\n\n")[0].split()
-            )
-            rows.append(
-                IndexRow(
-                    "command",
-                    module.rpartition(".")[2].replace("_", " ", 1).replace("_", "-"),
-                    module,
-                    line,
-                )
-            )
-    return {
-        tuple(row.name.split()): row
-        for row in sorted(rows, key=lambda row: row.module.rpartition(".")[2])
-    }
+    for package in [*folders_of("commands"), *tasks]:
+        index = index_of(package)
+        rows += command_rows(package) if index is None else index
+    return {tuple(row.name.split()): row for row in sorted(rows, key=lambda row: row.name)}
+
+
+def command_rows(package: str) -> list[IndexRow]:
+    """The commands of a package: one of each module, or those that its `task.py` declares."""
+    if not package.endswith(".commands"):
+        module = f"{package}.task"
+        declared = vars(importlib.import_module(module)).values()
+        return [
+            IndexRow("command", value.name, module, _first_line(value.about))
+            for value in declared
+            if hasattr(value, "command") and not isinstance(value, type)
+        ]
+    return [
+        IndexRow(
+            "command",
+            module.rpartition(".")[2].replace("_", " ", 1).replace("_", "-"),
+            module,
+            _first_line(importlib.import_module(module).__doc__ or ""),
+        )
+        for module in modules_of(package)
+    ]
+
+
+def _first_line(text: str) -> str:
+    return " ".join(text.partition("\n\n")[0].split())
 
 
 @cache
@@ -321,8 +332,10 @@ def find_command(arguments: Sequence[str]) -> Words:
 
 
 def command_function(words: Words) -> Callable[..., Any]:
-    """The function of a command."""
-    return getattr(importlib.import_module(_commands()[words].module), words[-1].replace("-", "_"))
+    """The function of a command, or the one that a task's declaration makes."""
+    module = importlib.import_module(_commands()[words].module)
+    value = getattr(module, words[-1].replace("-", "_"))
+    return value.command() if hasattr(value, "command") else value
 
 
 DISPLAYS: Catalogue[Callable[..., Any]] = Catalogue("report", "display")

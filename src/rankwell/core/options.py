@@ -51,6 +51,14 @@ class Option(NamedTuple):
     own: str = ""
 
 
+class Doc(NamedTuple):
+    """A mark in `Annotated`: what a field is, for help and the documentation. The last one
+    counts.
+    """
+
+    text: str
+
+
 class Injected(NamedTuple):
     """A mark in `Annotated`: the program passes this parameter, not the command line."""
 
@@ -75,10 +83,22 @@ ColumnChoice = Mapping[str, str | int] | str
 """Columns by what they hold, each a name or a number from 1: `query=1,item=docno,score=3`, or the
 same as a mapping.
 """
-RunColumns = Annotated[ColumnChoice | None, Option(("--columns",), kind=str)]
-"""The columns of a run that hold query, item, and score or rank."""
-JudgmentColumns = Annotated[ColumnChoice | None, Option(("--qrels-columns",), kind=str)]
-"""The columns of judgments that hold query, item and grade."""
+RunColumns = Annotated[
+    ColumnChoice | None,
+    Option(("--columns",), kind=str),
+    Doc(
+        "Columns of the runs by name, or by number from 1: query=1,item=2,score=3, or rank= in "
+        "place of score=."
+    ),
+]
+JudgmentColumns = Annotated[
+    ColumnChoice | None,
+    Option(("--qrels-columns",), kind=str),
+    Doc(
+        "Columns of the judgments, likewise: query=1,item=2,grade=3, or some of these in a table "
+        "with a header."
+    ),
+]
 CutoffNumbers = Annotated[Sequence[int] | int | str | None, Option(kind=str)]
 
 
@@ -112,13 +132,23 @@ class Argument(NamedTuple):
         return (*self.flags, self.denial) if self.form == "pair" else self.flags
 
 
+def parameters_of(function: Callable[..., Any]) -> dict[str, Parameter]:
+    """The parameters of a function, or the fields of a class of options: its own, then those of
+    its bases.
+    """
+    parameters = signature(function).parameters
+    classes = function.__mro__ if isinstance(function, type) else ()
+    names = [name for each in classes for name in vars(each).get("__annotations__", ())]
+    return {name: parameters[name] for name in dict.fromkeys([*names, *parameters])}
+
+
 def arguments_of(function: Callable[..., Any]) -> list[Argument]:
     """The arguments that a command line can give a function, in its order; a class of options
     stands for its fields.
     """
     hints = get_type_hints(function, include_extras=True)
     found: list[Argument] = []
-    for each in signature(function).parameters.values():
+    for each in parameters_of(function).values():
         hint = hints[each.name]
         if is_dataclass(hint):
             found += [argument._replace(owner=each.name) for argument in arguments_of(hint)]  # pyright: ignore[reportArgumentType]
@@ -254,7 +284,7 @@ def takes_options(kind: type, *places: str) -> Callable[[Callable[..., Made]], C
     """
 
     def _decorate(function: Callable[..., Made]) -> Callable[..., Made]:
-        own, fields = signature(function).parameters, signature(kind).parameters
+        own, fields = signature(function).parameters, parameters_of(kind)
         first = [
             each
             for each in own.values()
@@ -284,23 +314,42 @@ def takes_options(kind: type, *places: str) -> Callable[[Callable[..., Made]], C
             with reading():
                 return own_arithmetic(function)(*given[:plain], options=checked, **named)
 
-        placed = [fields[name].replace(kind=Parameter.POSITIONAL_OR_KEYWORD) for name in places]
-        rest = [
-            each.replace(kind=Parameter.KEYWORD_ONLY)
-            for name, each in fields.items()
+        positional = [_bare(fields[name], Parameter.POSITIONAL_OR_KEYWORD) for name in places]
+        keywords = [
+            _bare(parameter, Parameter.KEYWORD_ONLY)
+            for name, parameter in fields.items()
             if name not in places
         ]
-        rest += [
-            each
-            for name, each in own.items()
-            if each.kind is Parameter.KEYWORD_ONLY and name != "options"
+        keywords += [
+            parameter
+            for name, parameter in own.items()
+            if parameter.kind is Parameter.KEYWORD_ONLY and name != "options"
         ]
         vars(_call)["__signature__"] = Signature(
-            [*first, *placed, *rest, own["options"].replace(default=None)]
+            [*first, *positional, *keywords, own["options"].replace(default=None)]
         )
+        _call.__doc__ = _with_fields(function.__doc__ or "", fields.values())
         return _call
 
     return _decorate
+
+
+def _bare(parameter: Parameter, kind: Any) -> Parameter:
+    """A parameter of another kind, with its type alone as its annotation."""
+    hint = parameter.annotation
+    return parameter.replace(
+        kind=kind, annotation=hint.__origin__ if hasattr(hint, "__metadata__") else hint
+    )
+
+
+def _with_fields(documentation: str, fields: Iterable[Parameter]) -> str:
+    """A docstring with the fields of the options, before the examples."""
+    text, example, examples = cleandoc(documentation).partition("\n\n>>> ")
+    lines = [] if "\n----------\n" in text else ["", "Parameters", "----------"]
+    for parameter in fields:
+        marks = getattr(parameter.annotation, "__metadata__", ())
+        lines += [parameter.name, *(f"    {mark.text}" for mark in marks if isinstance(mark, Doc))]
+    return "\n".join([text.rstrip(), *lines]) + example + examples
 
 
 def with_options(options: Chosen, chosen: Mapping[str, Any]) -> Chosen:
@@ -371,32 +420,19 @@ def texts_of(function: Callable[..., Any]) -> tuple[str, dict[str, str]]:
     """The docstring of a command without its parameters, and the text of each parameter by its
     name, in the command's order.
     """
-    about, texts = _described(function)
-    for hint in get_type_hints(function).values():
-        if isinstance(hint, type) and is_dataclass(hint):
-            for each in filter(is_dataclass, reversed(hint.__mro__)):
-                texts |= _described(each)[1]
-    known = arguments_of(function)
-    texts = {
-        each.name: _COMMON_TEXTS[each.name] for each in known if each.name in _COMMON_TEXTS
-    } | texts
-    order = {each.name: place for place, each in enumerate(known)}
-    return about, {
-        name: texts[name] for name in sorted(texts, key=lambda name: order.get(name, len(order)))
-    }
+    about, parameters = _described(function)
+    texts: dict[str, str] = {}
+    for argument in arguments_of(function):
+        documented = [mark.text for mark in argument.marks if isinstance(mark, Doc)]
+        texts[argument.name] = (
+            parameters.get(argument.name)
+            or (documented or [_COMMON_TEXTS.get(argument.name, "")])[-1]
+        )
+    return about, {name: text for name, text in texts.items() if text}
 
 
-_COMMON_TEXTS = {
-    "format": "How to print.",
-    "overwrite": "Replace files that are there.",
-    "columns": "Columns of the runs by name, or by number from 1: query=1,item=2,score=3, or "
-    "rank= in "
-    "place of score=.",
-    "qrels_columns": "Columns of the judgments, likewise: query=1,item=2,grade=3, or some of "
-    "these in a table "
-    "with a header.",
-}
-"""The texts of parameters that many commands have, where a command has no other."""
+_COMMON_TEXTS = {"overwrite": "Replace files that are there."}
+"""The texts of parameters that no function declares."""
 QUIET = (
     "Print results, warnings and errors, but no notes on the work, such as names of written files."
 )

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from rankwell.core.code import code_name
 from rankwell.core.kernels.workers import in_threads
-from rankwell.core.options import Option
+from rankwell.core.options import Doc, Option
 from rankwell.core.registry import Catalogue, suggest
 from rankwell.core.tables.arrays import unmasked
 from rankwell.errors import BadUsage, UnknownName, flag
@@ -160,44 +160,48 @@ class ImageSettings:
     settings that it does not use.
 
     In Python size may be (width, height), mean and std tuples. Raises BadUsage for other numbers.
-
-    Parameters
-    ----------
-    size
-        Size to which images are scaled, such as 224x224, or original; by default as the model
-        expects.
-    longest
-        Pixels of the longer side at most, where images keep their size.
-    mean
-        Means of the channels for values from 0 to 1; by default those of ImageNet,
-        0.485,0.456,0.406.
-    std
-        Standard deviations of the channels; by default those of ImageNet, 0.229,0.224,0.225.
-    channels
-        Order of the channels.
-    output_name
-        Output of the network to take, where it has several.
-    weights
-        File of a state dict, for torch.
-    normalize
-        Vectors of length one; by default so for networks, while functions and sentence-transformers
-        are left as they are.
-    batch_size
-        Images at a time, 16 by default.
-    device
-        Where to compute, cpu or cuda.
     """
 
-    size: Annotated[Any, Option(kind=str)] = None
-    longest: int | None = None
-    mean: Annotated[Any, Option(kind=str)] = None
-    std: Annotated[Any, Option(kind=str)] = None
-    channels: Channels | None = None
-    output_name: str | None = None
-    weights: Path | None = None
-    normalize: bool | None = None
-    batch_size: int | None = None
-    device: str | None = None
+    size: Annotated[
+        Any,
+        Option(kind=str),
+        Doc(
+            "Size to which images are scaled, such as 224x224, or original; by default as "
+            "the model expects."
+        ),
+    ] = None
+    longest: Annotated[
+        int | None, Doc("Pixels of the longer side at most, where images keep their size.")
+    ] = None
+    mean: Annotated[
+        Any,
+        Option(kind=str),
+        Doc(
+            "Means of the channels for values from 0 to 1; by default those of ImageNet, "
+            "0.485,0.456,0.406."
+        ),
+    ] = None
+    std: Annotated[
+        Any,
+        Option(kind=str),
+        Doc(
+            "Standard deviations of the channels; by default those of ImageNet, 0.229,0.224,0.225."
+        ),
+    ] = None
+    channels: Annotated[Channels | None, Doc("Order of the channels.")] = None
+    output_name: Annotated[
+        str | None, Doc("Output of the network to take, where it has several.")
+    ] = None
+    weights: Annotated[Path | None, Doc("File of a state dict, for torch.")] = None
+    normalize: Annotated[
+        bool | None,
+        Doc(
+            "Vectors of length one; by default so for networks, while functions and "
+            "sentence-transformers are left as they are."
+        ),
+    ] = None
+    batch_size: Annotated[int | None, Doc("Images at a time, 16 by default.")] = None
+    device: Annotated[str | None, Doc("Where to compute, cpu or cuda.")] = None
 
     def __post_init__(self) -> None:
         for name in ("size", "mean", "std"):

@@ -399,6 +399,26 @@ class ResultsBuilder:
             )
         )
 
+    def measure(self, run: str, measures: Iterable[LabelledMeasure], view: Any) -> None:
+        """Adds the values of measures of a view, and notes where they are undefined."""
+        for labelled in measures:
+            values = labelled.measure(view)
+            self.keep(run, labelled.measure, labelled.label, view.queries, values)
+            self.note_undefined(run, labelled.label, np.isnan(values))
+
+    def rules(self, measures: Iterable[LabelledMeasure], options: Any) -> dict[str, Any]:
+        """The rules that every task has. options: with `intervals` and `seed`."""
+        return {
+            "convention": self.convention.name,
+            "intervals": options.intervals,
+            "seed": options.seed,
+            "sd": "population" if self.convention.population_sd else "sample",
+            "counts": self.counts,
+            "measures": {
+                str(labelled.measure): self.definition(labelled.measure) for labelled in measures
+            },
+        }
+
     def note_undefined(self, run: str, label: str, undefined: Bools) -> None:
         """Notes how many queries a measure is undefined for, which its mean leaves out, where there
         is one.

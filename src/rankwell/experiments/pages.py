@@ -34,9 +34,9 @@ from rankwell.media.item_pictures import ItemPictures
 from rankwell.report import Row
 from rankwell.report.charts import difference_label
 from rankwell.report.drafts import holding
+from rankwell.report.options import Progress
 from rankwell.report.page import NAME, PageSource, PlacedFolder
 from rankwell.report.page.document import write_page
-from rankwell.report.present import Progress
 
 _MOST_NAMED = 3
 _MOST_PAIRED = 5

@@ -14,11 +14,12 @@ from functools import lru_cache
 from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, Self
+from typing import Annotated, Any, BinaryIO, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rankwell.core.options import Doc
 from rankwell.core.tables.arrays import read_npy
 from rankwell.encoders import (
     Settings,
@@ -56,43 +57,36 @@ _LEAST_COSINE = 0.99
 
 @dataclass(frozen=True, kw_only=True)
 class EncodeOptions:
-    """The texts of a file, and the settings of their encoder.
+    """The texts of a file, and the settings of their encoder."""
 
-    Parameters
-    ----------
-    column
-        Column of the texts, where its name does not determine it.
-    id_column
-        Column of the ids, with --column; without it rows are known by their position, from 0.
-    title
-        Put the column title before each text, as BEIR does.
-    fit
-        File of texts that the encoder is fitted to first (tfidf-svd).
-    normalize
-        Vectors of length one; with --no-normalize also without a model's own normalisation. By
-        default as the model does.
-    dimensions
-        Keep only the first numbers of each vector.
-    dtype
-        Kind of number to store.
-    batch_size
-        Texts that the model sees at a time.
-    device
-        Where to compute, such as cpu or cuda; by default what the model's library chooses.
-    seed
-        Seed of the decomposition (tfidf-svd).
-    """
-
-    column: str | None = None
-    id_column: str | None = None
-    title: bool = False
-    fit: str | None = None
-    normalize: bool | None = None
-    dimensions: int | None = None
-    dtype: Literal["float32", "float16"] = "float32"
-    batch_size: int = 32
-    device: str | None = None
-    seed: int | None = None
+    column: Annotated[
+        str | None, Doc("Column of the texts, where its name does not determine it.")
+    ] = None
+    id_column: Annotated[
+        str | None,
+        Doc(
+            "Column of the ids, with --column; without it rows are known by their position, from 0."
+        ),
+    ] = None
+    title: Annotated[bool, Doc("Put the column title before each text, as BEIR does.")] = False
+    fit: Annotated[
+        str | None, Doc("File of texts that the encoder is fitted to first (tfidf-svd).")
+    ] = None
+    normalize: Annotated[
+        bool | None,
+        Doc(
+            "Vectors of length one; with --no-normalize also without a model's own "
+            "normalisation. By default as the model does."
+        ),
+    ] = None
+    dimensions: Annotated[int | None, Doc("Keep only the first numbers of each vector.")] = None
+    dtype: Annotated[Literal["float32", "float16"], Doc("Kind of number to store.")] = "float32"
+    batch_size: Annotated[int, Doc("Texts that the model sees at a time.")] = 32
+    device: Annotated[
+        str | None,
+        Doc("Where to compute, such as cpu or cuda; by default what the model's library chooses."),
+    ] = None
+    seed: Annotated[int | None, Doc("Seed of the decomposition (tfidf-svd).")] = None
 
 
 EncoderTexts = tuple[list[str] | None, list[str]]

@@ -2,45 +2,57 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
+from rankwell.core.options import Doc
 from rankwell.errors import BadUsage, Unfinished, flag
 
 
 @dataclass(frozen=True, kw_only=True)
 class PartOptions:
-    """The choices of work that is done in parts.
+    """The choices of work that is done in parts."""
 
-    Parameters
-    ----------
-    executor
-        What runs the parts: here, processes:N, ray, ray:HOST:PORT, or array, which prints what to
-        submit to a cluster.
-    work
-        Folder of the parts, or one of a bucket (`s3://…`), with which the same command goes on
-        after an interruption; by default a temporary one.
-    memory
-        Memory of a part, such as 500M or 8G; 2G by default.
-    shards
-        Number of ranges into which the input is cut; by default as many as the memory and the
-        executor need.
-    gpus
-        GPUs of a part: each process sees its own, Ray places parts on nodes that have as many, and
-        an array requests them.
-    part_timeout
-        Seconds that a part may take; processes and Ray end one that takes longer, and start it
-        again, 3 times at most.
-    dry_run
-        Print the parts, passes, products and bytes; no vectors are read.
-    """
-
-    executor: str | None = None
-    work: str | None = None
-    memory: str | None = None
-    shards: int | None = None
-    gpus: int | None = None
-    part_timeout: float | None = None
-    dry_run: bool = False
+    executor: Annotated[
+        str | None,
+        Doc(
+            "What runs the parts: here, processes:N, ray, ray:HOST:PORT, or array, which "
+            "prints what to submit to a cluster."
+        ),
+    ] = None
+    work: Annotated[
+        str | None,
+        Doc(
+            "Folder of the parts, or one of a bucket (`s3://…`), with which the same "
+            "command goes on after an interruption; by default a temporary one."
+        ),
+    ] = None
+    memory: Annotated[str | None, Doc("Memory of a part, such as 500M or 8G; 2G by default.")] = (
+        None
+    )
+    shards: Annotated[
+        int | None,
+        Doc(
+            "Number of ranges into which the input is cut; by default as many as the "
+            "memory and the executor need."
+        ),
+    ] = None
+    gpus: Annotated[
+        int | None,
+        Doc(
+            "GPUs of a part: each process sees its own, Ray places parts on nodes that "
+            "have as many, and an array requests them."
+        ),
+    ] = None
+    part_timeout: Annotated[
+        float | None,
+        Doc(
+            "Seconds that a part may take; processes and Ray end one that takes longer, and start "
+            "it again, 3 times at most."
+        ),
+    ] = None
+    dry_run: Annotated[
+        bool, Doc("Print the parts, passes, products and bytes; no vectors are read.")
+    ] = False
 
     @property
     def is_used(self) -> bool:

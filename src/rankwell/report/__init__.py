@@ -17,7 +17,7 @@ import numpy as np
 from rankwell.core.display import DISPLAYS, Heading
 from rankwell.core.registry import Catalogue
 from rankwell.core.tables import MISSING, ValueRows, figure, p_value
-from rankwell.errors import printable
+from rankwell.errors import printable, typed
 from rankwell.stats import SUMMARY_COLUMNS as SUMMARY_COLUMNS
 
 if TYPE_CHECKING:
@@ -147,13 +147,14 @@ def present(
     tables: Mapping[str, Sequence[Row]] | None = None,
     charts: bool = True,
     others: Sequence[Path] = (),
+    advice: str = "",
 ) -> Output:
     """The output of a command for a result; `output` is the folder that it is written to as well,
     each file whole or not at all.
 
     notes: the command's own, before those of the result. tables: further rows by name. charts:
     whether charts of any result are drawn. others: files that the command has written into the
-    folder already, for the manifest.
+    folder already, for the manifest. advice: what to do with it, which its name ends.
     """
     own = [*result.notes, *result.interval_notes]
     rows, terminal = list(result.per_query()) if per_query else None, terminal_of(sys.stdout)
@@ -165,7 +166,7 @@ def present(
         DISPLAYS["folder"](
             result, output, notes=own, tables=tables or {}, charts=charts, others=others
         )
-        said.append(Aside(f"wrote {output}/"))
+        said.append(Aside(f"wrote {output}/{advice and f'; {advice} {typed(output)}'}"))
     return Output(text=text, notes=tuple(said))
 
 

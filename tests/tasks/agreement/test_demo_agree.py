@@ -117,7 +117,7 @@ def test_help_lists_commands_of_two_words_and_imports_none_of_them():
 
     assert " demo  " in help_lines
     assert " demo agree  " in help_lines
-    assert not {"numpy", "rankwell.report.present"} & set(modules.split("'"))
+    assert not {"numpy", "rankwell.report.options"} & set(modules.split("'"))
 
 
 def test_the_help_of_a_word_shows_its_options_and_the_commands_below_it(monkeypatch, capsys):

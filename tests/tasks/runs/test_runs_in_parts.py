@@ -23,7 +23,7 @@ from rankwell.errors import (
     UnknownName,
 )
 from rankwell.parts.running import compute_part
-from rankwell.tasks.runs.commands.evaluate import evaluate as command
+from rankwell.tasks.runs.task import evaluate as evaluate_task
 from tasks.runs.run_shards import rows_of, scattered, write_judgments, write_run, write_shards
 
 RULES = ("id-desc", "id-asc", "input", "expected", "optimistic", "pessimistic")
@@ -169,7 +169,7 @@ def files(result: str) -> dict[str, bytes]:
 @pytest.mark.parametrize("executor", ["processes:2", pytest.param("here", marks=pytest.mark.slow)])
 def test_a_result_folder_has_the_bytes_of_one_process(folder: Path, executor: str):
     write("scattered")
-    run = with_fields(command)
+    run = with_fields(evaluate_task.command())
     run("qrels.txt", "scattered/", output=Path("one"))
 
     run("qrels.txt", "scattered/", output=Path("parts"), executor=executor, shards=4)
@@ -232,7 +232,7 @@ def test_judgments_that_changed_since_the_last_call_of_a_process_are_read_anew(f
 def test_costs_are_shown_before_any_work(folder: Path):
     write("scattered")
 
-    shown = with_fields(command)(
+    shown = with_fields(evaluate_task.command())(
         "qrels.txt", "scattered", dry_run=True, shards=3, work="work"
     ).text.splitlines()
 
@@ -248,7 +248,7 @@ def test_an_array_has_parts_that_are_worth_a_process(
     write("scattered")
     monkeypatch.setattr("rankwell.tasks.runs.run_plan._LEAST", least)
 
-    shown = with_fields(command)(
+    shown = with_fields(evaluate_task.command())(
         "qrels.txt", "scattered", dry_run=True, executor="array"
     ).text.splitlines()
 
@@ -259,7 +259,9 @@ def test_an_array_has_parts_that_are_worth_a_process(
 def test_a_plan_of_one_part_is_named_as_one(folder: Path):
     write("scattered")
     planned, again = (
-        with_fields(command)("qrels.txt", "scattered", executor="array", work="work")
+        with_fields(evaluate_task.command())(
+            "qrels.txt", "scattered", executor="array", work="work"
+        )
         for _ in range(2)
     )
 

@@ -5,12 +5,12 @@ options.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, overload
+from typing import Annotated, Any, Literal, NamedTuple, overload
 
 import numpy as np
 
 from rankwell.core.exact import exact_mean, exact_sd
-from rankwell.core.options import MeasureNames
+from rankwell.core.options import Doc, MeasureNames
 from rankwell.core.tables import Bools, Floats, Ints, Unit, Values
 from rankwell.errors import BadUsage, flag
 from rankwell.experiments.comparison.matrices import Comparison, Pair, QuerySystemMatrix
@@ -39,49 +39,66 @@ _RANGES: dict[Unit, float] = {"share": 1.0, "percent": 100.0}
 class ComparisonOptions:
     """The choices of a comparison. Raises BadUsage for choices that exclude each other, and for
     numbers out of range.
-
-    Parameters
-    ----------
-    baseline
-        The run that all others are compared with; by default the first of two, and all pairs of
-        more.
-    measures
-        Only this measure; repeat it for more. The first is the primary one, which the verdicts are
-        about.
-    test
-        Sign flips at random (exact for few queries), Student's t, Wilcoxon's signed ranks, the sign
-        test, or the studentised bootstrap; all two-sided.
-    family
-        The tests that are corrected together: those of all pairs by one measure, where measures
-        other than the primary one are secondary; or those of all pairs by all measures.
-    correction
-        For several tests: Holm, Benjamini and Hochberg's false discovery rate, the largest t under
-        shared sign
-        flips, Tukey's HSD by randomisation over all systems of each measure, or none.
-    intervals
-        Intervals of the differences: `bootstrap-t` (the studentised bootstrap, at least as wide as
-        Student's t; for differences of 0/1 values Bonett and Price's), `bootstrap` (percentiles),
-        Student's `t`, or none.
-    level
-        Level of the two-sided intervals; tests are at 1 minus this level.
-    power
-        Probability that a test finds a difference of the size that is reported as detectable.
-    resamples
-        Number of resamples of the bootstrap, and of tests that draw.
-    seed
-        Seed of everything that is drawn.
     """
 
-    baseline: str | None = None
-    measures: MeasureNames = None
-    test: Test = "randomisation"
-    family: TestFamily = "primary"
-    correction: Correction = "holm"
-    intervals: Intervals = "bootstrap-t"
-    level: float = 0.95
-    power: float = 0.8
-    resamples: int = 10_000
-    seed: int = 0
+    baseline: Annotated[
+        str | None,
+        Doc(
+            "The run that all others are compared with; by default the first of two, and "
+            "all pairs of more."
+        ),
+    ] = None
+    measures: Annotated[
+        MeasureNames,
+        Doc(
+            "Only this measure; repeat it for more. The first is the primary one, which "
+            "the verdicts are about."
+        ),
+    ] = None
+    test: Annotated[
+        Test,
+        Doc(
+            "Sign flips at random (exact for few queries), Student's t, Wilcoxon's signed "
+            "ranks, the sign test, or the studentised bootstrap; all two-sided."
+        ),
+    ] = "randomisation"
+    family: Annotated[
+        TestFamily,
+        Doc(
+            "The tests that are corrected together: those of all pairs by one measure, "
+            "where measures other than the primary one are secondary; or those of all "
+            "pairs by all measures."
+        ),
+    ] = "primary"
+    correction: Annotated[
+        Correction,
+        Doc(
+            "For several tests: Holm, Benjamini and Hochberg's false discovery rate, the "
+            "largest t under shared sign flips, Tukey's HSD by randomisation over all "
+            "systems of each measure, or none."
+        ),
+    ] = "holm"
+    intervals: Annotated[
+        Intervals,
+        Doc(
+            "Intervals of the differences: `bootstrap-t` (the studentised bootstrap, at "
+            "least as wide as Student's t; for differences of 0/1 values Bonett and "
+            "Price's), `bootstrap` (percentiles), Student's `t`, or none."
+        ),
+    ] = "bootstrap-t"
+    level: Annotated[
+        float, Doc("Level of the two-sided intervals; tests are at 1 minus this level.")
+    ] = 0.95
+    power: Annotated[
+        float,
+        Doc(
+            "Probability that a test finds a difference of the size that is reported as detectable."
+        ),
+    ] = 0.8
+    resamples: Annotated[
+        int, Doc("Number of resamples of the bootstrap, and of tests that draw.")
+    ] = 10_000
+    seed: Annotated[int, Doc("Seed of everything that is drawn.")] = 0
 
     def __post_init__(self) -> None:
         check_level(self.level)

@@ -12,19 +12,12 @@ import numpy as np
 
 from rankwell import __version__
 from rankwell.conventions import CONVENTIONS, LabelledMeasure, choose_measures
-from rankwell.core.options import (
-    Input,
-    InputData,
-    JudgmentColumns,
-    Option,
-    RunColumns,
-    takes_options,
-)
+from rankwell.core.options import Doc, Input, InputData, Option, takes_options
 from rankwell.core.tables import gather, offsets_of, sort_ids
-from rankwell.core.tables.columns import Duplicates
 from rankwell.core.tables.ranking import Ranking
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadUsage, NothingToEvaluate, flag, printable
+from rankwell.evaluation.options import JudgmentFileOptions, RunFileOptions
 from rankwell.experiments.fusion import trials
 from rankwell.experiments.fusion.trials import BLOCK, Choice, Progress
 from rankwell.io import files as io
@@ -47,103 +40,80 @@ Row = dict[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
-class FusionOptions:
-    """The fusion of runs by one method.
+class FusionOptions(RunFileOptions, JudgmentFileOptions):
+    """The fusion of runs by one method."""
 
-    Parameters
-    ----------
-    method
-        rrf (k = 60, or rrf(k=10)), isr, log-isr, logn-isr, rbc(phi=0.9), borda and condorcet read
-        ranks; combsum, combmnz, combgmnz(gamma=0.5), wmnz, mixed, combanz, combmin, combmax and
-        combmed read scores. bayesfuse, mapfuse, posfuse, probfuse(segments=25), segfuse and
-        slidefuse(window=5) learn from judged queries. With --tune several may be tried: repeat it,
-        or separate them by blanks.
-    weights
-        One for each run, in their order, such as 0.3,0.7; a run with weight 0 takes no part.
-    normalise
-        Normalisation of each list's scores: min-max (the default), min-max-inverted (for
-        distances), z-score, sum, max, rank, borda, none. With --tune several may be tried,
-        separated by commas.
-    absent
-        Score of an item in a run that lacks it, where scores are added: zero, or lowest, that of
-        the run's last item. The default is lowest for z-score and zero for all others.
-    depth
-        Number of first items of each list that are read; all by default.
-    top
-        Number of items of each query that are kept; all by default.
-    train_judgments
-        File of judgments that a method learns from; their queries may not be fused.
-    train_runs
-        Files of the runs that it learns from, one for each run, in their order.
-    judgments_format
-        Name of the judgments' format, where their content does not determine it.
-    run_format
-        Name of the runs' format, where their content does not determine it.
-    duplicates
-        An item that a query lists twice: an error, or keep the first or the best-scored.
-    """
-
-    method: Annotated[str, Option(kind=list[str])] = "rrf"
-    weights: Annotated[Sequence[float] | None, Option(kind=str)] = None
-    normalise: Annotated[str | None, Option(("--normalise", "--normalize"))] = None
-    absent: str | None = None
-    depth: int | None = None
-    top: int | None = None
-    train_judgments: InputData = None
-    train_runs: Annotated[Runs | None, Option(kind=list[str], many=True), Input()] = None
-    judgments_format: Annotated[str | None, Option(("--qrels-format",))] = None
-    qrels_columns: JudgmentColumns = None
-    run_format: str | None = None
-    columns: RunColumns = None
-    duplicates: Duplicates = "error"
+    method: Annotated[
+        str,
+        Option(kind=list[str]),
+        Doc(
+            "rrf (k = 60, or rrf(k=10)), isr, log-isr, logn-isr, rbc(phi=0.9), borda and "
+            "condorcet read ranks; combsum, combmnz, combgmnz(gamma=0.5), wmnz, mixed, "
+            "combanz, combmin, combmax and combmed read scores. bayesfuse, mapfuse, "
+            "posfuse, probfuse(segments=25), segfuse and slidefuse(window=5) learn from "
+            "judged queries. With --tune several may be tried: repeat it, or separate "
+            "them by blanks."
+        ),
+    ] = "rrf"
+    weights: Annotated[
+        Sequence[float] | None,
+        Option(kind=str),
+        Doc(
+            "One for each run, in their order, such as 0.3,0.7; a run with weight 0 takes no part."
+        ),
+    ] = None
+    normalise: Annotated[
+        str | None,
+        Option(("--normalise", "--normalize")),
+        Doc(
+            "Normalisation of each list's scores: min-max (the default), min-max-inverted "
+            "(for distances), z-score, sum, max, rank, borda, none. With --tune several "
+            "may be tried, separated by commas."
+        ),
+    ] = None
+    absent: Annotated[
+        str | None,
+        Doc(
+            "Score of an item in a run that lacks it, where scores are added: zero, or "
+            "lowest, that of the run's last item. The default is lowest for z-score and "
+            "zero for all others."
+        ),
+    ] = None
+    depth: Annotated[
+        int | None, Doc("Number of first items of each list that are read; all by default.")
+    ] = None
+    top: Annotated[
+        int | None, Doc("Number of items of each query that are kept; all by default.")
+    ] = None
+    train_judgments: Annotated[
+        InputData,
+        Doc("File of judgments that a method learns from; their queries may not be fused."),
+    ] = None
+    train_runs: Annotated[
+        Runs | None,
+        Option(kind=list[str], many=True),
+        Input(),
+        Doc("Files of the runs that it learns from, one for each run, in their order."),
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class FusionTuningOptions:
-    """The choice of a fusion by judged queries.
+class FusionTuningOptions(RunFileOptions, JudgmentFileOptions):
+    """The choice of a fusion by judged queries."""
 
-    Parameters
-    ----------
-    measure
-        Measure to tune by.
-    methods
-        Methods to try, as in `FusionOptions`.
-    normalise
-        Normalisations to try.
-    absent
-        Score of an item in a run that lacks it.
-    step
-        Weights are tried in steps of this that sum to 1.
-    folds
-        Number of parts into which the queries are drawn.
-    seed
-        Seed of the folds.
-    depth
-        Number of first items of each list that are read; all by default.
-    top
-        Number of items of each query that are kept; all by default.
-    judgments_format
-        Name of the judgments' format, where their content does not determine it.
-    run_format
-        Name of the runs' format, likewise.
-    duplicates
-        An item that a query lists twice: an error, or keep the first or the best-scored.
-    """
-
-    measure: str = "nDCG@10"
-    methods: Sequence[str] = ("rrf",)
-    normalise: Sequence[str] = ()
-    absent: str | None = None
-    step: float = 0.1
-    folds: int = 5
-    seed: int = 0
-    depth: int | None = None
-    top: int | None = None
-    judgments_format: str | None = None
-    qrels_columns: JudgmentColumns = None
-    run_format: str | None = None
-    columns: RunColumns = None
-    duplicates: Duplicates = "error"
+    measure: Annotated[str, Doc("Measure to tune by.")] = "nDCG@10"
+    methods: Annotated[Sequence[str], Doc("Methods to try, as in `FusionOptions`.")] = ("rrf",)
+    normalise: Annotated[Sequence[str], Doc("Normalisations to try.")] = ()
+    absent: Annotated[str | None, Doc("Score of an item in a run that lacks it.")] = None
+    step: Annotated[float, Doc("Weights are tried in steps of this that sum to 1.")] = 0.1
+    folds: Annotated[int, Doc("Number of parts into which the queries are drawn.")] = 5
+    seed: Annotated[int, Doc("Seed of the folds.")] = 0
+    depth: Annotated[
+        int | None, Doc("Number of first items of each list that are read; all by default.")
+    ] = None
+    top: Annotated[
+        int | None, Doc("Number of items of each query that are kept; all by default.")
+    ] = None
 
 
 @takes_options(FusionOptions)

@@ -32,7 +32,7 @@ from rankwell.parts.places import WorkPlace
 from rankwell.parts.plans import PLAN, file_of_part, read_plan
 from rankwell.parts.work import PartVanished, WorkFolder
 from rankwell.report.drafts import drafting, publish, remove_result
-from rankwell.report.present import Progress
+from rankwell.report.options import Progress
 
 _ERROR = "error"
 """The one member of the archive of a cell that failed; no result has a file of this name."""

@@ -22,7 +22,7 @@ from rankwell.encoders.sentence_transformers import hash_folder
 from rankwell.errors import BadInput, BadUsage, flag
 from rankwell.experiments.files import Cell, CellKind
 from rankwell.io.result_folder import MANIFEST, digest_of
-from rankwell.report.present import Progress
+from rankwell.report.options import Progress
 from rankwell.store import Source
 
 RESULTS_VERSION = 2

@@ -27,7 +27,7 @@ from rankwell.experiments.runner import PlannedCell, content_of, reasons, recipe
 from rankwell.experiments.toml_tables import check_folder_name
 from rankwell.io.matrices import IDS_BESIDE
 from rankwell.report.drafts import remove_result
-from rankwell.report.present import Input, Progress
+from rankwell.report.options import Input, Progress
 from rankwell.store import STDIN, is_draft, split_part, write_text
 
 Work = Callable[[Path, Progress], Any]

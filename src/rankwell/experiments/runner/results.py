@@ -13,7 +13,14 @@ from typing import Annotated, Any, get_type_hints
 
 from rankwell import __version__
 from rankwell.core.display import DISPLAYS, Displayable
-from rankwell.core.options import MeasureNames, Option, may_overwrite, takes_options, with_options
+from rankwell.core.options import (
+    Doc,
+    MeasureNames,
+    Option,
+    may_overwrite,
+    takes_options,
+    with_options,
+)
 from rankwell.core.registry import suggest
 from rankwell.core.tables import Values
 from rankwell.errors import BadInput, BadUsage, RankwellError, UnknownName, flag, printable
@@ -51,8 +58,8 @@ from rankwell.report.drafts import (
     refuse_other_result,
     refuse_unclaimed,
 )
+from rankwell.report.options import JobsOption, Progress
 from rankwell.report.page import NAME as PAGE
-from rankwell.report.present import JobsOption, Progress
 from rankwell.report.system_formats import link_to, render_system_tables
 from rankwell.report.system_table import (
     SystemFigure,
@@ -190,62 +197,82 @@ class BenchResults(Displayable):
 
 @dataclass(frozen=True, kw_only=True)
 class BenchOptions:
-    """The cells that are evaluated, and the contents of the tables.
+    """The cells that are evaluated, and the contents of the tables."""
 
-    Parameters
-    ----------
-    measures
-        Measures of the tables, by label or exact name; repeat it for more. By default those of each
-        data set, else its first.
-    baseline
-        The system that all others are tested against; by default all pairs are tested.
-    mean
-        A column with the mean over data sets.
-    intervals
-        The 95 % intervals beside the figures.
-    side_by_side
-        All measures as columns of one table; by default where no measure is shown of two data sets,
-        else a table for each.
-    only
-        Evaluate only cells that fit a pattern of DATASET/SYSTEM, as "scifact/*"; repeat it for
-        more. Others are left as they are.
-    force
-        Evaluate unchanged cells as well.
-    pages
-        Write the page of each finished cell that has none, as `rankwell report` does; table.html
-        links to them.
-    jobs
-        Processes that evaluate cells at the same time; the processors are divided among them.
-    executor
-        What evaluates the cells, as parts: here, processes:N, ray, ray:HOST:PORT, or array, which
-        prints what to submit.
-    work
-        Folder of the parts, or one of a bucket (`s3://…`), with which the same command goes on
-        after an interruption; by default a temporary one.
-    memory
-        Memory that Ray or a cluster gives each part, such as 500M or 8G; 2G by default.
-    gpus
-        GPUs of a part: each process sees its own, Ray places parts on nodes that have as many, and
-        an array requests them.
-    part_timeout
-        Seconds that a part may take; processes and Ray end one that takes longer, and start it
-        again, 3 times at most.
-    """
-
-    measures: MeasureNames = None
-    baseline: str | None = None
-    mean: bool | None = None
-    intervals: bool | None = None
-    side_by_side: bool | None = None
-    only: Annotated[Sequence[str], Option(kind=list[str])] = ()
-    force: bool = False
-    pages: bool = False
-    jobs: JobsOption = 1
-    executor: str | None = None
-    work: str | None = None
-    memory: str | None = None
-    gpus: int | None = None
-    part_timeout: float | None = None
+    measures: Annotated[
+        MeasureNames,
+        Doc(
+            "Measures of the tables, by label or exact name; repeat it for more. By "
+            "default those of each data set, else its first."
+        ),
+    ] = None
+    baseline: Annotated[
+        str | None,
+        Doc("The system that all others are tested against; by default all pairs are tested."),
+    ] = None
+    mean: Annotated[bool | None, Doc("A column with the mean over data sets.")] = None
+    intervals: Annotated[bool | None, Doc("The 95 % intervals beside the figures.")] = None
+    side_by_side: Annotated[
+        bool | None,
+        Doc(
+            "All measures as columns of one table; by default where no measure is shown "
+            "of two data sets, else a table for each."
+        ),
+    ] = None
+    only: Annotated[
+        Sequence[str],
+        Option(kind=list[str]),
+        Doc(
+            'Evaluate only cells that fit a pattern of DATASET/SYSTEM, as "scifact/*"; '
+            "repeat it for more. Others are left as they are."
+        ),
+    ] = ()
+    force: Annotated[bool, Doc("Evaluate unchanged cells as well.")] = False
+    pages: Annotated[
+        bool,
+        Doc(
+            "Write the page of each finished cell that has none, as `rankwell report` "
+            "does; table.html links to them."
+        ),
+    ] = False
+    jobs: Annotated[
+        JobsOption,
+        Doc(
+            "Processes that evaluate cells at the same time; the processors are divided among them."
+        ),
+    ] = 1
+    executor: Annotated[
+        str | None,
+        Doc(
+            "What evaluates the cells, as parts: here, processes:N, ray, ray:HOST:PORT, "
+            "or array, which prints what to submit."
+        ),
+    ] = None
+    work: Annotated[
+        str | None,
+        Doc(
+            "Folder of the parts, or one of a bucket (`s3://…`), with which the same "
+            "command goes on after an interruption; by default a temporary one."
+        ),
+    ] = None
+    memory: Annotated[
+        str | None,
+        Doc("Memory that Ray or a cluster gives each part, such as 500M or 8G; 2G by default."),
+    ] = None
+    gpus: Annotated[
+        int | None,
+        Doc(
+            "GPUs of a part: each process sees its own, Ray places parts on nodes that "
+            "have as many, and an array requests them."
+        ),
+    ] = None
+    part_timeout: Annotated[
+        float | None,
+        Doc(
+            "Seconds that a part may take; processes and Ray end one that takes longer, and start "
+            "it again, 3 times at most."
+        ),
+    ] = None
 
     @property
     def parts(self) -> PartOptions | None:

@@ -6,70 +6,77 @@ from typing import Annotated, Literal
 
 from rankwell.core.options import (
     ConventionName,
+    Doc,
     InputData,
     JudgmentColumns,
     MeasureNames,
     Option,
     RunColumns,
 )
+from rankwell.evaluation.options import MeasureOptions, StatisticsOptions
 from rankwell.parts.options import PartOptions
-from rankwell.stats import Intervals
 
 
 @dataclass(frozen=True, kw_only=True)
-class AgreementOptions:
-    """The choices that decide the values of `agree`.
+class AgreementOptions(StatisticsOptions, MeasureOptions):
+    """The choices that decide the values of `agree`."""
 
-    Parameters
-    ----------
-    k
-        Cut-offs, separated by commas.
-    samples
-        Number of queries, drawn from the items without replacement, or all.
-    seed
-        Seed of the sample (NumPy's RandomState) and of the bootstrap.
-    gold_depth
-        Number of first items of the reference that are relevant, for measures with a relevant set;
-        by default the largest cut-off, each cut-off under scholar-stream.
-    metric
-        Similarity of two vectors: cosine, dot, or l2.
-    measures
-        A measure at every cut-off (nDCG), at one (nDCG@5), or with gains
-        (nDCG(gains='similarity')); repeat it for more.
-    ids
-        File or column of the items' ids, for embeddings that have none of their own.
-    exclude
-        File or column of labels, one per item: an item with the query's label is not a neighbour.
-    labels
-        Judgments whose queries and items are ids of the embeddings; the reference is judged by them
-        beside the candidates.
-    ceiling
-        Also the agreement of the reference with itself in float16.
-    eps
-        The tolerance of similarity of EpsRecall and of the reference's margin.
-    convention
-        Whose words and rules: rankwell or scholar-stream.
-    intervals
-        95 % intervals over queries: `bootstrap-t` (exact for values of 0 and 1, else the
-        studentised bootstrap, at least as wide as Student's t), `bootstrap` (percentiles),
-        Student's `t`, or none.
-    """
-
-    k: Annotated[Sequence[int] | int | str, Option(kind=str)] = "1,3,5,10"
-    samples: Annotated[int | str, Option(("--samples", "--n-samples"), kind=str)] = 500
-    seed: int = 42
-    gold_depth: int | None = None
-    metric: Literal["cosine", "dot", "l2"] = "cosine"
-    measures: MeasureNames = None
-    ids: InputData = None
-    exclude: InputData = None
-    labels: InputData = None
+    k: Annotated[
+        Sequence[int] | int | str, Option(kind=str), Doc("Cut-offs, separated by commas.")
+    ] = "1,3,5,10"
+    samples: Annotated[
+        int | str,
+        Option(("--samples", "--n-samples"), kind=str),
+        Doc("Number of queries, drawn from the items without replacement, or all."),
+    ] = 500
+    seed: Annotated[int, Doc("Seed of the sample (NumPy's RandomState) and of the bootstrap.")] = 42
+    gold_depth: Annotated[
+        int | None,
+        Doc(
+            "Number of first items of the reference that are relevant, for measures with "
+            "a relevant set; by default the largest cut-off, each cut-off under "
+            "scholar-stream."
+        ),
+    ] = None
+    metric: Annotated[
+        Literal["cosine", "dot", "l2"], Doc("Similarity of two vectors: cosine, dot, or l2.")
+    ] = "cosine"
+    measures: Annotated[
+        MeasureNames,
+        Doc(
+            "A measure at every cut-off (nDCG), at one (nDCG@5), or with gains "
+            "(nDCG(gains='similarity')); repeat it for more."
+        ),
+    ] = None
+    ids: Annotated[
+        InputData,
+        Doc("File or column of the items' ids, for embeddings that have none of their own."),
+    ] = None
+    exclude: Annotated[
+        InputData,
+        Doc(
+            "File or column of labels, one per item: an item with the query's label is "
+            "not a neighbour."
+        ),
+    ] = None
+    labels: Annotated[
+        InputData,
+        Doc(
+            "Judgments whose queries and items are ids of the embeddings; the reference "
+            "is judged by them beside the candidates."
+        ),
+    ] = None
     qrels_columns: JudgmentColumns = None
     columns: RunColumns = None
-    ceiling: bool = False
-    eps: float = 0.005
-    convention: ConventionName = "rankwell"
-    intervals: Intervals = "bootstrap-t"
+    ceiling: Annotated[bool, Doc("Also the agreement of the reference with itself in float16.")] = (
+        False
+    )
+    eps: Annotated[
+        float, Doc("The tolerance of similarity of EpsRecall and of the reference's margin.")
+    ] = 0.005
+    convention: Annotated[
+        ConventionName, Doc("Whose words and rules: rankwell or scholar-stream.")
+    ] = "rankwell"
 
 
 @dataclass(frozen=True, kw_only=True)

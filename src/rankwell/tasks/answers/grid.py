@@ -24,7 +24,7 @@ from rankwell.experiments import runner
 from rankwell.experiments.files import Cell, Experiment
 from rankwell.io.files import read_ranking
 from rankwell.report import plain
-from rankwell.report.present import Progress
+from rankwell.report.options import Progress
 from rankwell.store import write_text
 from rankwell.tasks.answers.answer_pairs import Predictions, Questions
 from rankwell.tasks.answers.formats import read_questions

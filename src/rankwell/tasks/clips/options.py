@@ -8,9 +8,17 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from rankwell.core.options import ConventionName, Input, InputData, MeasureNames, Option, RunColumns
+from rankwell.core.options import (
+    ConventionName,
+    Doc,
+    Input,
+    InputData,
+    MeasureNames,
+    Option,
+    RunColumns,
+)
 from rankwell.errors import BadUsage, flag
-from rankwell.stats import Intervals
+from rankwell.evaluation.options import MeasureOptions, StatisticsOptions
 
 Mode = Literal["video", "text"]
 SelfRule = Literal["before", "after"]
@@ -24,171 +32,223 @@ Names = Annotated[Sequence[str] | str | None, Option(kind=str)]
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClipOptions:
-    """The choices that decide the values of `evaluate_clips`.
+class ClipOptions(StatisticsOptions, MeasureOptions):
+    """The choices that decide the values of `evaluate_clips`."""
 
-    Parameters
-    ----------
-    embeddings
-        Vectors of the clips, in any format of `rankwell search`; ALFA's Parquet has slice_id and
-        embedding.
-    mode
-        The queries: every clip searches for similar clips (video), or texts search for clips
-        (text).
-    groups
-        Groups of keywords that count, separated by commas, such as "object type,actor behavior";
-        all by default.
-    keywords
-        Single keywords that count in their group, likewise; "group: label" where two groups have
-        it.
-    query_clips
-        Clips that are queries in the mode video, by id or by keyword, likewise; all by default.
-    k
-        Cut-offs, separated by commas.
-    measures
-        A measure, at every cut-off where it needs one (P), or at one (P@10); repeat it for more, or
-        separate names by blanks.
-    relevance
-        all: relevant clips carry every keyword of the query; any: one of them; "jaccard>=T";
-        graded: matched / required.
-    min_similarity
-        Results of a lower similarity are not found; it depends on the model, so that there is no
-        default. With distances: -D keeps those up to D.
-    self_rule
-        The query clip is removed before the list is cut to K, or after it (ALFA's Algorithm 2,
-        which still divides by K).
-    exclude_group
-        Column of the annotations, such as the drive, or id:TEXT, the part of the id before TEXT:
-        clips with the query's value are excluded.
-    queries
-        Text queries: a text per line, or a table with text, and perhaps id and keywords; without
-        it, one query per keyword.
-    text_embeddings
-        Vectors of the text queries, by their ids or in their order, in the space of the clips.
-    text_encoder
-        Model of sentence-transformers that encodes texts in the space of the clips; by default that
-        of --encoder.
-    engine
-        A live engine, ./FILE.py:OBJECT, with search_by_text(query, top_k), search(query, k) or, for
-        clips, similarity_search( embedding, top_k). Results have ids and perhaps a similarity,
-        score or similarity_score, or a distance, lower is better.
-    run
-        File of rankings instead of a search.
-    schema
-        JSON file {group: [label, ...]} of the declared keywords; without it those in use are the
-        vocabulary.
-    ids
-        File or column of the clips' ids, for embeddings that have none.
-    metric
-        Similarity of vectors; cosine by default.
-    ties
-        Order of clips with equal similarities; by default the expected value over all orders (of
-        lists their own order).
-    no_keywords
-        Queries without a keyword of the selection: left out, counted as they are, everything right
-        (vacuous), or an error.
-    no_relevant
-        Queries for which no other clip is relevant: left out, counted as they are, or an error.
-    no_results
-        Queries whose best result is below --min-similarity: counted, with an empty result, or left
-        out (skip), as ALFA's evaluator does.
-    unjudged
-        Results without annotation: wrong, taken out before places are counted, or an error.
-    weights
-        Every query alike, or weighted by its number of relevant clips.
-    convention
-        Whose words: rankwell, or alfa (Recall@K is P@K, Precision@K is R@K).
-    intervals
-        95 % intervals over queries: `bootstrap-t` (exact for values of 0 and 1, else the
-        studentised bootstrap, at least as wide as Student's t), `bootstrap` (percentiles),
-        Student's `t`, or none.
-    seed
-        Seed of the bootstrap.
-    """
-
-    embeddings: InputData = None
-    mode: Mode = "video"
-    groups: Names = None
-    keywords: Names = None
-    query_clips: Names = None
-    k: Annotated[Sequence[int] | int | str, Option(kind=str)] = "1,3,5"
-    measures: MeasureNames = None
-    relevance: str = "all"
-    min_similarity: float | None = None
-    self_rule: Annotated[SelfRule, Option(("--self",))] = "before"
-    exclude_group: str | None = None
-    queries: InputData = None
-    text_embeddings: InputData = None
-    text_encoder: Annotated[Any, Input(perhaps=True)] = None
-    engine: Any = None
-    run: InputData = None
-    schema: InputData = None
-    ids: InputData = None
-    metric: Literal["cosine", "dot", "l2"] | None = None
+    embeddings: Annotated[
+        InputData,
+        Doc(
+            "Vectors of the clips, in any format of `rankwell search`; ALFA's Parquet has "
+            "slice_id and embedding."
+        ),
+    ] = None
+    mode: Annotated[
+        Mode,
+        Doc(
+            "The queries: every clip searches for similar clips (video), or texts search "
+            "for clips (text)."
+        ),
+    ] = "video"
+    groups: Annotated[
+        Names,
+        Doc(
+            'Groups of keywords that count, separated by commas, such as "object '
+            'type,actor behavior"; all by default.'
+        ),
+    ] = None
+    keywords: Annotated[
+        Names,
+        Doc(
+            'Single keywords that count in their group, likewise; "group: label" where '
+            "two groups have it."
+        ),
+    ] = None
+    query_clips: Annotated[
+        Names,
+        Doc(
+            "Clips that are queries in the mode video, by id or by keyword, likewise; all "
+            "by default."
+        ),
+    ] = None
+    k: Annotated[
+        Sequence[int] | int | str, Option(kind=str), Doc("Cut-offs, separated by commas.")
+    ] = "1,3,5"
+    measures: Annotated[
+        MeasureNames,
+        Doc(
+            "A measure, at every cut-off where it needs one (P), or at one (P@10); repeat "
+            "it for more, or separate names by blanks."
+        ),
+    ] = None
+    relevance: Annotated[
+        str,
+        Doc(
+            "all: relevant clips carry every keyword of the query; any: one of them; "
+            '"jaccard>=T"; graded: matched / required.'
+        ),
+    ] = "all"
+    min_similarity: Annotated[
+        float | None,
+        Doc(
+            "Results of a lower similarity are not found; it depends on the model, so "
+            "that there is no default. With distances: -D keeps those up to D."
+        ),
+    ] = None
+    self_rule: Annotated[
+        SelfRule,
+        Option(("--self",)),
+        Doc(
+            "The query clip is removed before the list is cut to K, or after it (ALFA's "
+            "Algorithm 2, which still divides by K)."
+        ),
+    ] = "before"
+    exclude_group: Annotated[
+        str | None,
+        Doc(
+            "Column of the annotations, such as the drive, or id:TEXT, the part of the id "
+            "before TEXT: clips with the query's value are excluded."
+        ),
+    ] = None
+    queries: Annotated[
+        InputData,
+        Doc(
+            "Text queries: a text per line, or a table with text, and perhaps id and "
+            "keywords; without it, one query per keyword."
+        ),
+    ] = None
+    text_embeddings: Annotated[
+        InputData,
+        Doc(
+            "Vectors of the text queries, by their ids or in their order, in the space of "
+            "the clips."
+        ),
+    ] = None
+    text_encoder: Annotated[
+        Any,
+        Input(perhaps=True),
+        Doc(
+            "Model of sentence-transformers that encodes texts in the space of the clips; "
+            "by default that of --encoder."
+        ),
+    ] = None
+    engine: Annotated[
+        Any,
+        Doc(
+            "A live engine, ./FILE.py:OBJECT, with search_by_text(query, top_k), "
+            "search(query, k) or, for clips, similarity_search( embedding, top_k). "
+            "Results have ids and perhaps a similarity, score or similarity_score, or a "
+            "distance, lower is better."
+        ),
+    ] = None
+    run: Annotated[InputData, Doc("File of rankings instead of a search.")] = None
+    schema: Annotated[
+        InputData,
+        Doc(
+            "JSON file {group: [label, ...]} of the declared keywords; without it those "
+            "in use are the vocabulary."
+        ),
+    ] = None
+    ids: Annotated[
+        InputData, Doc("File or column of the clips' ids, for embeddings that have none.")
+    ] = None
+    metric: Annotated[
+        Literal["cosine", "dot", "l2"] | None, Doc("Similarity of vectors; cosine by default.")
+    ] = None
     columns: RunColumns = None
-    ties: str | None = None
-    no_keywords: NoKeywords = "skip"
-    no_relevant: NoRelevant = "skip"
-    no_results: NoResults = "empty"
-    unjudged: Unjudged = "nonrelevant"
-    weights: Weights = "uniform"
-    convention: ConventionName = "rankwell"
-    intervals: Intervals = "bootstrap-t"
-    seed: int = 0
+    ties: Annotated[
+        str | None,
+        Doc(
+            "Order of clips with equal similarities; by default the expected value over "
+            "all orders (of lists their own order)."
+        ),
+    ] = None
+    no_keywords: Annotated[
+        NoKeywords,
+        Doc(
+            "Queries without a keyword of the selection: left out, counted as they are, "
+            "everything right (vacuous), or an error."
+        ),
+    ] = "skip"
+    no_relevant: Annotated[
+        NoRelevant,
+        Doc(
+            "Queries for which no other clip is relevant: left out, counted as they are, "
+            "or an error."
+        ),
+    ] = "skip"
+    no_results: Annotated[
+        NoResults,
+        Doc(
+            "Queries whose best result is below --min-similarity: counted, with an empty "
+            "result, or left out (skip), as ALFA's evaluator does."
+        ),
+    ] = "empty"
+    unjudged: Annotated[
+        Unjudged,
+        Doc("Results without annotation: wrong, taken out before places are counted, or an error."),
+    ] = "nonrelevant"
+    weights: Annotated[
+        Weights, Doc("Every query alike, or weighted by its number of relevant clips.")
+    ] = "uniform"
+    convention: Annotated[
+        ConventionName, Doc("Whose words: rankwell, or alfa (Recall@K is P@K, Precision@K is R@K).")
+    ] = "rankwell"
 
 
 @dataclass(frozen=True, kw_only=True)
 class MappingOptions:
-    """The choices that decide which keywords a text means.
+    """The choices that decide which keywords a text means."""
 
-    Parameters
-    ----------
-    encoder
-        Folder or name of a model of sentence-transformers that finds similar words; without it
-        names and rules alone do.
-    strategy
-        cover (the default): reads actors, positions and scenes, every word once, negated keywords
-        apart; algorithm1, as in ALFA: every 1-, 2- and 3-gram adds its best keyword.
-    keyword_threshold
-        A score must exceed it; by default 0.75 for labels of driving, else 0.57, calibrated with
-        all-MiniLM-L6-v2, for algorithm1 0.5. Needs --encoder.
-    """
-
-    encoder: Annotated[str | None, Input(perhaps=True)] = None
-    strategy: Strategy | None = None
-    keyword_threshold: float | None = None
+    encoder: Annotated[
+        str | None,
+        Input(perhaps=True),
+        Doc(
+            "Folder or name of a model of sentence-transformers that finds similar words; "
+            "without it names and rules alone do."
+        ),
+    ] = None
+    strategy: Annotated[
+        Strategy | None,
+        Doc(
+            "cover (the default): reads actors, positions and scenes, every word once, "
+            "negated keywords apart; algorithm1, as in ALFA: every 1-, 2- and 3-gram adds "
+            "its best keyword."
+        ),
+    ] = None
+    keyword_threshold: Annotated[
+        float | None,
+        Doc(
+            "A score must exceed it; by default 0.75 for labels of driving, else 0.57, "
+            "calibrated with all-MiniLM-L6-v2, for algorithm1 0.5. Needs --encoder."
+        ),
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class CalibrationOptions:
-    """The choices of a calibration.
+    """The choices of a calibration."""
 
-    Parameters
-    ----------
-    schema
-        Declared labels per group: JSON {group: [label, …]}.
-    strategy
-        cover or algorithm1; see rankwell clips map.
-    low
-        Lowest threshold.
-    high
-        Highest threshold.
-    step
-        From one threshold to the next.
-    held_back
-        Hold back one query of so many, to test the chosen threshold: 3 holds back every third, 0
-        none.
-    device
-        Device of the model, such as cpu or cuda; by default the choice of the model's library.
-    """
-
-    schema: str | None = None
-    strategy: Strategy = "cover"
-    low: float = 0.3
-    high: float = 0.9
-    step: float = 0.05
-    held_back: int = 3
-    device: str | None = None
+    schema: Annotated[str | None, Doc("Declared labels per group: JSON {group: [label, …]}.")] = (
+        None
+    )
+    strategy: Annotated[Strategy, Doc("cover or algorithm1; see rankwell clips map.")] = "cover"
+    low: Annotated[float, Doc("Lowest threshold.")] = 0.3
+    high: Annotated[float, Doc("Highest threshold.")] = 0.9
+    step: Annotated[float, Doc("From one threshold to the next.")] = 0.05
+    held_back: Annotated[
+        int,
+        Doc(
+            "Hold back one query of so many, to test the chosen threshold: 3 holds back "
+            "every third, 0 none."
+        ),
+    ] = 3
+    device: Annotated[
+        str | None,
+        Doc(
+            "Device of the model, such as cpu or cuda; by default the choice of the "
+            "model's library."
+        ),
+    ] = None
 
 
 def check_options(options: ClipOptions, *, is_mapped: bool) -> None:

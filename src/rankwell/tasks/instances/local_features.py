@@ -8,12 +8,13 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Annotated, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rankwell.core.kernels.workers import Each, crew, processors
+from rankwell.core.options import Doc
 from rankwell.core.registry import suggest
 from rankwell.core.tables import Floats, Ints
 from rankwell.encoders.runs import cached_arrays, keep_arrays
@@ -96,42 +97,34 @@ class LocalFeatures:
     beside processes.
     Sources: Lowe 2004, section 7.1 (SIFT, ratio test); Arandjelović and Zisserman 2012 (RootSIFT);
     Fischler and Bolles 1981.
-
-    Parameters
-    ----------
-    descriptor
-        SIFT's numbers, or the square roots of their shares.
-    score
-        Matches that the best homography explains, or all matches of the ratio test.
-    longest
-        Pixels of the longer side at most; smaller images stay as they are.
-    features
-        How many features of an image to keep, the strongest.
-    ratio
-        A match is nearer than this times the second nearest.
-    reprojection
-        Pixels by which an inlier may miss its place.
-    workers
-        Threads; by default as many as there are processors.
-    processes
-        How many processes to start in place of threads, which are faster on most machines; the
-        scores are the same.
-    cache
-        Folder in which features are kept by the content of each image.
-    seed
-        Seed of RANSAC, the same for every pair.
     """
 
-    descriptor: Descriptor = "rootsift"
-    score: Score = "inliers"
-    longest: int | None = 640
-    features: int = 800
-    ratio: float = 0.8
-    reprojection: float = 5.0
-    seed: int = 0
-    workers: int | None = None
-    cache: Path | None = None
-    processes: int = 1
+    descriptor: Annotated[
+        Descriptor, Doc("SIFT's numbers, or the square roots of their shares.")
+    ] = "rootsift"
+    score: Annotated[
+        Score, Doc("Matches that the best homography explains, or all matches of the ratio test.")
+    ] = "inliers"
+    longest: Annotated[
+        int | None, Doc("Pixels of the longer side at most; smaller images stay as they are.")
+    ] = 640
+    features: Annotated[int, Doc("How many features of an image to keep, the strongest.")] = 800
+    ratio: Annotated[float, Doc("A match is nearer than this times the second nearest.")] = 0.8
+    reprojection: Annotated[float, Doc("Pixels by which an inlier may miss its place.")] = 5.0
+    seed: Annotated[int, Doc("Seed of RANSAC, the same for every pair.")] = 0
+    workers: Annotated[int | None, Doc("Threads; by default as many as there are processors.")] = (
+        None
+    )
+    cache: Annotated[
+        Path | None, Doc("Folder in which features are kept by the content of each image.")
+    ] = None
+    processes: Annotated[
+        int,
+        Doc(
+            "How many processes to start in place of threads, which are faster on most "
+            "machines; the scores are the same."
+        ),
+    ] = 1
 
     def __post_init__(self) -> None:
         for name, value, known in (

@@ -15,6 +15,7 @@ from rankwell.conventions import (
 from rankwell.core.options import (
     ConventionName,
     CutoffNumbers,
+    Doc,
     Input,
     InputData,
     MeasureNames,
@@ -25,7 +26,7 @@ from rankwell.core.registry import at_each_cutoff, measure_names, parse_measure,
 from rankwell.core.tables import TIE_RULES, MatrixTies
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadUsage, UnknownName, flag
-from rankwell.stats import Intervals
+from rankwell.evaluation.options import MeasureOptions, StatisticsOptions
 from rankwell.tasks.instances.conventions import Excluded, InstanceConvention
 from rankwell.tasks.instances.images import (
     FilteredImages,
@@ -44,184 +45,228 @@ _TIES: tuple[MatrixTies, ...] = (*TIE_RULES, "input-desc")
 
 
 @dataclass(frozen=True, kw_only=True)
-class InstanceOptions:
-    """The choices that decide the values of `evaluate_instances`, and the runs that it reads.
+class InstanceOptions(StatisticsOptions, MeasureOptions):
+    """The choices that decide the values of `evaluate_instances`, and the runs that it reads."""
 
-    Parameters
-    ----------
-    embeddings
-        Vectors of all images by id, in any format of `rankwell search`; name more to compare
-        systems.
-    queries
-        Vectors of the queries, with --references.
-    references
-        Vectors of the references.
-    scores
-        Matrices of scores, a row per query and a column per reference; name more to compare
-        systems.
-    positives
-        Judgments in place of labels: JSON (query -> references, by id or position), judgments in
-        any format, or diagonal.
-    metric
-        Similarity of vectors; cosine by default.
-    ids
-        File or column of the images' ids, for embeddings that have none.
-    query_ids
-        Likewise of the queries, for --queries and the rows of --scores.
-    reference_ids
-        Likewise of the references, for --references and the columns of --scores.
-    run
-        Name of a single run; by default its file's name.
-    exclude
-        References that count nowhere for a query: self, camera (those of its instance by its
-        camera), group (all of its group), separated by commas, or none; by default the
-        convention's.
-    contentless
-        References without content are left out (filter), or stay.
-    absent
-        Queries of instances that no reference shows are left out (filter), or stay; by default the
-        convention's.
-    measures
-        A measure, at every cut-off where it needs one (P), or at one (P@10); AP,
-        "AP(area='trapezoid')", APatR (mAP@R), cmc, TP/PRED; repeat it for more.
-    k
-        Cut-offs of measures that name none, separated by commas; 1,5,10 by default.
-    cut
-        Length of a list, for its precision P_q = RR/RET and its recall R_q = RR/REL; thesis has 10.
-    convention
-        Whose words and rules: thesis, thesis-code, oxford, revisited-E, revisited-M, revisited-H,
-        gldv2, market1501, torchreid, sop, vpr; rankwell for plain names.
-    ties
-        Order of references with equal scores: expected, input, input-desc, id-asc, id-desc,
-        optimistic, pessimistic, error.
-    no_relevant
-        A query without a right reference: counts as not found (empty), is left out (skip), or is an
-        error.
-    transforms
-        Change vectors or scores first; repeat it for more, in order. query-expansion(k=10, alpha=3)
-        adds its k nearest references to each query, each times its cosine to the power alpha,
-        database-augmentation(k=10, alpha=3) to each reference; instance-average(k=0) adds to each
-        reference the k nearest others of its instance, 0 all; whitening(dimensions=0, power=0.5)
-        keeps the first dimensions, 0 all; reciprocal(k1=20, k2=6, weight=0.3) ranks anew by shared
-        neighbours; dual-softmax(temperature=T) needs its number. The others hold where none is
-        given.
-    learn
-        Vectors of other images that whitening is learnt on, in place of the references.
-    confidence
-        Whether the scores predict which queries are answered well: adds nAUC and AURC of every
-        measure, and AUROC, AUPRC and EP of Success, by the score of the best reference (max), or
-        its distance from the second (diff1); repeat it for more.
-    clusters
-        Adds NMI and AMI with the labels: a table with the cluster of each image (FILE, or
-        FILE:COLUMN) for each run, or kmeans, which clusters the vectors by the seed into as many
-        clusters as there are instances.
-    intervals
-        95 % intervals over queries: `bootstrap-t` (exact for values of 0 and 1, else the
-        studentised bootstrap, at least as wide as Student's t), `bootstrap` (percentiles),
-        Student's `t`, or none.
-    seed
-        Seed of the bootstrap, and of k-means.
-    """
-
-    embeddings: Annotated[InputData, Option(many=True, kind=list[str])] = None
-    queries: InputData = None
-    references: InputData = None
-    scores: Annotated[InputData, Option(many=True, kind=list[str])] = None
-    positives: Annotated[InputData, Input(perhaps=True)] = None
-    metric: Literal["cosine", "dot", "l2"] | None = None
-    ids: InputData = None
-    query_ids: InputData = None
-    reference_ids: InputData = None
-    run: str | None = None
-    exclude: Annotated[Sequence[str] | str | None, Option(kind=str)] = None
-    contentless: Switch = "filter"
-    absent: Switch | None = None
-    measures: MeasureNames = None
-    k: CutoffNumbers = None
-    cut: int | None = None
-    convention: ConventionName = "thesis"
-    ties: str | None = None
-    no_relevant: Literal["empty", "skip", "error"] | None = None
-    transforms: Annotated[Sequence[str] | str | None, Option(("--transform",), kind=list[str])] = (
-        None
-    )
-    learn: InputData = None
-    confidence: list[Literal["max", "diff1"]] | None = None
-    clusters: Annotated[Any, Option(many=True, kind=list[str])] = None
-    intervals: Intervals = "bootstrap-t"
-    seed: int = 0
+    embeddings: Annotated[
+        InputData,
+        Option(many=True, kind=list[str]),
+        Doc(
+            "Vectors of all images by id, in any format of `rankwell search`; name more "
+            "to compare systems."
+        ),
+    ] = None
+    queries: Annotated[InputData, Doc("Vectors of the queries, with --references.")] = None
+    references: Annotated[InputData, Doc("Vectors of the references.")] = None
+    scores: Annotated[
+        InputData,
+        Option(many=True, kind=list[str]),
+        Doc(
+            "Matrices of scores, a row per query and a column per reference; name more to "
+            "compare systems."
+        ),
+    ] = None
+    positives: Annotated[
+        InputData,
+        Input(perhaps=True),
+        Doc(
+            "Judgments in place of labels: JSON (query -> references, by id or position), "
+            "judgments in any format, or diagonal."
+        ),
+    ] = None
+    metric: Annotated[
+        Literal["cosine", "dot", "l2"] | None, Doc("Similarity of vectors; cosine by default.")
+    ] = None
+    ids: Annotated[
+        InputData, Doc("File or column of the images' ids, for embeddings that have none.")
+    ] = None
+    query_ids: Annotated[
+        InputData, Doc("Likewise of the queries, for --queries and the rows of --scores.")
+    ] = None
+    reference_ids: Annotated[
+        InputData, Doc("Likewise of the references, for --references and the columns of --scores.")
+    ] = None
+    run: Annotated[str | None, Doc("Name of a single run; by default its file's name.")] = None
+    exclude: Annotated[
+        Sequence[str] | str | None,
+        Option(kind=str),
+        Doc(
+            "References that count nowhere for a query: self, camera (those of its "
+            "instance by its camera), group (all of its group), separated by commas, or "
+            "none; by default the convention's."
+        ),
+    ] = None
+    contentless: Annotated[
+        Switch, Doc("References without content are left out (filter), or stay.")
+    ] = "filter"
+    absent: Annotated[
+        Switch | None,
+        Doc(
+            "Queries of instances that no reference shows are left out (filter), or stay; "
+            "by default the convention's."
+        ),
+    ] = None
+    measures: Annotated[
+        MeasureNames,
+        Doc(
+            "A measure, at every cut-off where it needs one (P), or at one (P@10); AP, "
+            "\"AP(area='trapezoid')\", APatR (mAP@R), cmc, TP/PRED; repeat it for more."
+        ),
+    ] = None
+    k: Annotated[
+        CutoffNumbers,
+        Doc("Cut-offs of measures that name none, separated by commas; 1,5,10 by default."),
+    ] = None
+    cut: Annotated[
+        int | None,
+        Doc(
+            "Length of a list, for its precision P_q = RR/RET and its recall R_q = "
+            "RR/REL; thesis has 10."
+        ),
+    ] = None
+    convention: Annotated[
+        ConventionName,
+        Doc(
+            "Whose words and rules: thesis, thesis-code, oxford, revisited-E, "
+            "revisited-M, revisited-H, gldv2, market1501, torchreid, sop, vpr; rankwell "
+            "for plain names."
+        ),
+    ] = "thesis"
+    ties: Annotated[
+        str | None,
+        Doc(
+            "Order of references with equal scores: expected, input, input-desc, id-asc, "
+            "id-desc, optimistic, pessimistic, error."
+        ),
+    ] = None
+    no_relevant: Annotated[
+        Literal["empty", "skip", "error"] | None,
+        Doc(
+            "A query without a right reference: counts as not found (empty), is left out "
+            "(skip), or is an error."
+        ),
+    ] = None
+    transforms: Annotated[
+        Sequence[str] | str | None,
+        Option(("--transform",), kind=list[str]),
+        Doc(
+            "Change vectors or scores first; repeat it for more, in order. "
+            "query-expansion(k=10, alpha=3) adds its k nearest references to each query, "
+            "each times its cosine to the power alpha, database-augmentation(k=10, "
+            "alpha=3) to each reference; instance-average(k=0) adds to each reference the "
+            "k nearest others of its instance, 0 all; whitening(dimensions=0, power=0.5) "
+            "keeps the first dimensions, 0 all; reciprocal(k1=20, k2=6, weight=0.3) ranks "
+            "anew by shared neighbours; dual-softmax(temperature=T) needs its number. The "
+            "others hold where none is given."
+        ),
+    ] = None
+    learn: Annotated[
+        InputData,
+        Doc("Vectors of other images that whitening is learnt on, in place of the references."),
+    ] = None
+    confidence: Annotated[
+        list[Literal["max", "diff1"]] | None,
+        Doc(
+            "Whether the scores predict which queries are answered well: adds nAUC and "
+            "AURC of every measure, and AUROC, AUPRC and EP of Success, by the score of "
+            "the best reference (max), or its distance from the second (diff1); repeat it "
+            "for more."
+        ),
+    ] = None
+    clusters: Annotated[
+        Any,
+        Option(many=True, kind=list[str]),
+        Doc(
+            "Adds NMI and AMI with the labels: a table with the cluster of each image "
+            "(FILE, or FILE:COLUMN) for each run, or kmeans, which clusters the vectors "
+            "by the seed into as many clusters as there are instances."
+        ),
+    ] = None
+    seed: Annotated[int, Doc("Seed of the bootstrap, and of k-means.")] = 0
 
 
 @dataclass(frozen=True, kw_only=True)
 class ImageSetOptions:
-    """The form of a data set of images.
+    """The form of a data set of images."""
 
-    Parameters
-    ----------
-    query_images
-        Folder of the queries, where the data set is a folder of references; inside that folder,
-        they are queries only.
-    root
-        Folder of the images that a table or a JSON lists.
-    pattern
-        Form of file names, such as "{instance}_{camera}_*.jpg".
-    contentless_images
-        Images that show nothing to be recognised, by a pattern of their ids, such as "*wall*".
-    """
-
-    query_images: Annotated[str | None, Input()] = None
-    root: Annotated[str | None, Input()] = None
-    pattern: str | None = None
-    contentless_images: str | None = None
+    query_images: Annotated[
+        str | None,
+        Input(),
+        Doc(
+            "Folder of the queries, where the data set is a folder of references; inside "
+            "that folder, they are queries only."
+        ),
+    ] = None
+    root: Annotated[
+        str | None, Input(), Doc("Folder of the images that a table or a JSON lists.")
+    ] = None
+    pattern: Annotated[
+        str | None, Doc('Form of file names, such as "{instance}_{camera}_*.jpg".')
+    ] = None
+    contentless_images: Annotated[
+        str | None,
+        Doc(
+            "Images that show nothing to be recognised, by a pattern of their ids, such "
+            'as "*wall*".'
+        ),
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class ImageSystemOptions:
-    """A system that computes a run from the images: an encoder or local features.
+    """A system that computes a run from the images: an encoder or local features."""
 
-    Parameters
-    ----------
-    encoder
-        Model that makes vectors of the images: resnet152-im:FILE.onnx, alexnet-im:FILE.onnx,
-        gordo:FILE.onnx, any FILE.onnx, torch:./FILE.py:OBJECT with --weights, ./FILE.py:OBJECT, a
-        model of sentence-transformers, colour-histogram or small-grey.
-    size
-        Size to which the encoder scales images, such as 224x224, or original; `rankwell encode
-        images` has further settings.
-    output_name
-        Output of the network to take, where it has several.
-    weights
-        File of a state dict, for torch.
-    batch_size
-        Images at a time.
-    device
-        Where the encoder computes, cpu or cuda.
-    local_features
-        Compare pictures by SIFT, or by its square roots, with the ratio test.
-    score
-        Of local features: the inliers of RANSAC's best homography (the default), or the matches
-        alone.
-    longest
-        Of local features: pixels of the longer side at most; 640 by default.
-    processes
-        Of local features: number of processes to start; by default one, with a thread for each
-        processor, which is faster.
-    cache
-        Folder in which vectors or features are kept by the content of each image, so that an
-        interrupted run resumes.
-    """
-
-    encoder: Annotated[str | None, Input(perhaps=True)] = None
-    size: str | None = None
-    output_name: str | None = None
-    weights: Annotated[Path | None, Input()] = None
-    batch_size: int | None = None
-    device: str | None = None
-    local_features: Literal["rootsift", "sift"] | None = None
-    score: Literal["inliers", "matches"] | None = None
-    longest: int | None = None
-    processes: int | None = None
-    cache: Path | None = None
+    encoder: Annotated[
+        str | None,
+        Input(perhaps=True),
+        Doc(
+            "Model that makes vectors of the images: resnet152-im:FILE.onnx, "
+            "alexnet-im:FILE.onnx, gordo:FILE.onnx, any FILE.onnx, torch:./FILE.py:OBJECT "
+            "with --weights, ./FILE.py:OBJECT, a model of sentence-transformers, "
+            "colour-histogram or small-grey."
+        ),
+    ] = None
+    size: Annotated[
+        str | None,
+        Doc(
+            "Size to which the encoder scales images, such as 224x224, or original; "
+            "`rankwell encode images` has further settings."
+        ),
+    ] = None
+    output_name: Annotated[
+        str | None, Doc("Output of the network to take, where it has several.")
+    ] = None
+    weights: Annotated[Path | None, Input(), Doc("File of a state dict, for torch.")] = None
+    batch_size: Annotated[int | None, Doc("Images at a time.")] = None
+    device: Annotated[str | None, Doc("Where the encoder computes, cpu or cuda.")] = None
+    local_features: Annotated[
+        Literal["rootsift", "sift"] | None,
+        Doc("Compare pictures by SIFT, or by its square roots, with the ratio test."),
+    ] = None
+    score: Annotated[
+        Literal["inliers", "matches"] | None,
+        Doc(
+            "Of local features: the inliers of RANSAC's best homography (the default), or "
+            "the matches alone."
+        ),
+    ] = None
+    longest: Annotated[
+        int | None, Doc("Of local features: pixels of the longer side at most; 640 by default.")
+    ] = None
+    processes: Annotated[
+        int | None,
+        Doc(
+            "Of local features: number of processes to start; by default one, with a "
+            "thread for each processor, which is faster."
+        ),
+    ] = None
+    cache: Annotated[
+        Path | None,
+        Doc(
+            "Folder in which vectors or features are kept by the content of each image, "
+            "so that an interrupted run resumes."
+        ),
+    ] = None
 
 
 class InstanceRules:

@@ -10,11 +10,11 @@ from typing import Annotated, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from rankwell.core.options import Option, RunColumns, takes_options
+from rankwell.core.options import Doc, takes_options
 from rankwell.core.tables import Floats, sort_ids
-from rankwell.core.tables.columns import Duplicates
 from rankwell.core.tables.ranking import Ranking, arrange
 from rankwell.errors import BadUsage, NothingToEvaluate, flag
+from rankwell.evaluation.options import RunFileOptions
 from rankwell.io.files import read_ranking
 from rankwell.stats.balanced_mixtures import balanced_mixture
 from rankwell.store import encode_id
@@ -38,44 +38,49 @@ _TAU = 3.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class InterleavingOptions:
-    """The choices of interleaving.
+class InterleavingOptions(RunFileOptions):
+    """The choices of interleaving."""
 
-    Parameters
-    ----------
-    method
-        `team-draft` (by default): the runs take turns, in random order in each round; `balanced`:
-        both runs' first items in turn; `probabilistic`: each item from a random run, drawn with
-        probabilities that fall with the rank; `optimised`: the distribution over lists that is
-        unbiased and most sensitive.
-    k
-        Number of items of a list; fewer where a run has fewer.
-    lists
-        Number of lists drawn for each query, named QUERY#1, QUERY#2, … where there are several.
-    tau
-        Of probabilistic interleaving: an item of rank r is drawn with a probability proportional to
-        1 / r^tau; 3 by default.
-    credit
-        Of optimised interleaving: the credit of a click on an item is 1 / rank in the first run
-        less 1 / rank in the second (`inverse`, by default), or the difference of ranks (`linear`).
-    run_format
-        Name of the runs' format, where their content does not show it.
-    duplicates
-        An item that a query lists twice: an error, or keep the first or the best-scored.
-    seed
-        Seed of all that is drawn; a query's lists depend on it, the query, its number and the
-        method alone.
-    """
-
-    method: Method = "team-draft"
-    k: int = 10
-    lists: int = 1
-    tau: float | None = None
-    credit: CreditFunction | None = None
-    run_format: Annotated[str | None, Option(("--run-format",))] = None
-    columns: RunColumns = None
-    duplicates: Duplicates = "error"
-    seed: int = 0
+    method: Annotated[
+        Method,
+        Doc(
+            "`team-draft` (by default): the runs take turns, in random order in each "
+            "round; `balanced`: both runs' first items in turn; `probabilistic`: each "
+            "item from a random run, drawn with probabilities that fall with the rank; "
+            "`optimised`: the distribution over lists that is unbiased and most "
+            "sensitive."
+        ),
+    ] = "team-draft"
+    k: Annotated[int, Doc("Number of items of a list; fewer where a run has fewer.")] = 10
+    lists: Annotated[
+        int,
+        Doc(
+            "Number of lists drawn for each query, named QUERY#1, QUERY#2, … where there "
+            "are several."
+        ),
+    ] = 1
+    tau: Annotated[
+        float | None,
+        Doc(
+            "Of probabilistic interleaving: an item of rank r is drawn with a probability "
+            "proportional to 1 / r^tau; 3 by default."
+        ),
+    ] = None
+    credit: Annotated[
+        CreditFunction | None,
+        Doc(
+            "Of optimised interleaving: the credit of a click on an item is 1 / rank in "
+            "the first run less 1 / rank in the second (`inverse`, by default), or the "
+            "difference of ranks (`linear`)."
+        ),
+    ] = None
+    seed: Annotated[
+        int,
+        Doc(
+            "Seed of all that is drawn; a query's lists depend on it, the query, its "
+            "number and the method alone."
+        ),
+    ] = 0
 
     def check(self) -> None:
         """Raises BadUsage for numbers out of range."""

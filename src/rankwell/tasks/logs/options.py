@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from rankwell.core.options import Input, InputData, MeasureNames, Option
+from rankwell.core.options import Doc, Input, InputData, MeasureNames, Option
 from rankwell.stats import Intervals
 
 ValueOf = Literal["row", "query"]
@@ -11,44 +11,66 @@ ValueOf = Literal["row", "query"]
 
 @dataclass(frozen=True, kw_only=True)
 class LogOptions:
-    """The choices that decide the values of `evaluate_logs`.
+    """The choices that decide the values of `evaluate_logs`."""
 
-    Parameters
-    ----------
-    policies
-        A target policy: a column of the log with its probability of what was shown, or a table of
-        its probabilities by item (and query, and position). NAME=… names it; repeat it for more.
-    model
-        A model of rewards, for DM, DR and SNDR: a column of the log with its estimate for what was
-        shown, or a table of estimates by item (and query, and position).
-    expected
-        Where policy or model is a column: NAME=COLUMN, the log's column with what the model expects
-        under the policy NAME; repeat it for more.
-    columns
-        The column of the log that holds something, as in reward=dwell_time: query, item, position,
-        reward or propensity; repeat it for more. By default columns go by their usual names.
-    measures
-        CTR, MeanReward, IPS, SNIPS, DM, DR or SNDR; also IPS(clip=10), ipw or snipw. Repeat it for
-        more. Without it: those that the inputs allow.
-    value_of
-        The value of a policy: the mean over rows, or over queries of the sum of their rows, as of
-        slates; then weights are normalised position by position.
-    by_position
-        Also the rows of each position alone.
-    intervals
-        95 % intervals over queries (rows, where the log has no column of queries): `bootstrap-t`
-        (exact for a rate of single clicks, else the studentised bootstrap, at least as wide as
-        Student's t), `bootstrap` (percentiles), Student's `t`, or none.
-    seed
-        Seed of the bootstrap.
-    """
-
-    policies: Annotated[Any, Input(perhaps=True), Option(("--policy",), kind=list[str])] = None
-    model: Annotated[InputData, Input(perhaps=True)] = None
-    expected: Annotated[Any, Option(("--expected",), kind=list[str])] = None
-    columns: Annotated[Any, Option(("--column",), kind=list[str])] = None
-    measures: MeasureNames = None
-    value_of: ValueOf = "row"
-    by_position: bool = False
-    intervals: Intervals = "bootstrap-t"
-    seed: int = 0
+    policies: Annotated[
+        Any,
+        Input(perhaps=True),
+        Option(("--policy",), kind=list[str]),
+        Doc(
+            "A target policy: a column of the log with its probability of what was shown, "
+            "or a table of its probabilities by item (and query, and position). NAME=… "
+            "names it; repeat it for more."
+        ),
+    ] = None
+    model: Annotated[
+        InputData,
+        Input(perhaps=True),
+        Doc(
+            "A model of rewards, for DM, DR and SNDR: a column of the log with its "
+            "estimate for what was shown, or a table of estimates by item (and query, and "
+            "position)."
+        ),
+    ] = None
+    expected: Annotated[
+        Any,
+        Option(("--expected",), kind=list[str]),
+        Doc(
+            "Where policy or model is a column: NAME=COLUMN, the log's column with what "
+            "the model expects under the policy NAME; repeat it for more."
+        ),
+    ] = None
+    columns: Annotated[
+        Any,
+        Option(("--column",), kind=list[str]),
+        Doc(
+            "The column of the log that holds something, as in reward=dwell_time: query, "
+            "item, position, reward or propensity; repeat it for more. By default columns "
+            "go by their usual names."
+        ),
+    ] = None
+    measures: Annotated[
+        MeasureNames,
+        Doc(
+            "CTR, MeanReward, IPS, SNIPS, DM, DR or SNDR; also IPS(clip=10), ipw or "
+            "snipw. Repeat it for more. Without it: those that the inputs allow."
+        ),
+    ] = None
+    value_of: Annotated[
+        ValueOf,
+        Doc(
+            "The value of a policy: the mean over rows, or over queries of the sum of "
+            "their rows, as of slates; then weights are normalised position by position."
+        ),
+    ] = "row"
+    by_position: Annotated[bool, Doc("Also the rows of each position alone.")] = False
+    intervals: Annotated[
+        Intervals,
+        Doc(
+            "95 % intervals over queries (rows, where the log has no column of queries): "
+            "`bootstrap-t` (exact for a rate of single clicks, else the studentised "
+            "bootstrap, at least as wide as Student's t), `bootstrap` (percentiles), "
+            "Student's `t`, or none."
+        ),
+    ] = "bootstrap-t"
+    seed: Annotated[int, Doc("Seed of the bootstrap.")] = 0

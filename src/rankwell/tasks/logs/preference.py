@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from rankwell.core.options import takes_options
+from rankwell.core.options import Doc, takes_options
 from rankwell.core.tables import Values, sort_ids
 from rankwell.documents import parse_json, unique_keys
 from rankwell.errors import BadInput, DuplicateItem, NothingToEvaluate, kind_of, shown
@@ -34,35 +34,34 @@ from rankwell.tasks.logs.tables import CLICKED, WORDS
 
 @dataclass(frozen=True, kw_only=True)
 class InterleavingTestOptions:
-    """The choices of the test of clicks on interleaved lists.
+    """The choices of the test of clicks on interleaved lists."""
 
-    Parameters
-    ----------
-    test
-        The sign test of wins against losses (by default where each query has one impression), sign
-        flips at random (by default otherwise), Student's t, Wilcoxon's signed ranks, or the
-        studentised bootstrap; all two-sided.
-    cluster
-        Impressions of one query are drawn and flipped together; without it they count as
-        independent.
-    intervals
-        Intervals of the differences: `bootstrap-t` (Bonett and Price's where each impression is
-        won, tied or lost, else the studentised bootstrap), `bootstrap` (percentiles), Student's
-        `t`, or none.
-    level
-        Of the intervals; tests are at 1 less this.
-    resamples
-        Of the bootstrap and of the tests that draw.
-    seed
-        Seed of everything that is drawn.
-    """
-
-    test: Test | None = None
-    cluster: bool = True
-    intervals: Intervals = "bootstrap-t"
-    level: float = 0.95
-    resamples: int = 10_000
-    seed: int = 0
+    test: Annotated[
+        Test | None,
+        Doc(
+            "The sign test of wins against losses (by default where each query has one "
+            "impression), sign flips at random (by default otherwise), Student's t, "
+            "Wilcoxon's signed ranks, or the studentised bootstrap; all two-sided."
+        ),
+    ] = None
+    cluster: Annotated[
+        bool,
+        Doc(
+            "Impressions of one query are drawn and flipped together; without it they "
+            "count as independent."
+        ),
+    ] = True
+    intervals: Annotated[
+        Intervals,
+        Doc(
+            "Intervals of the differences: `bootstrap-t` (Bonett and Price's where each "
+            "impression is won, tied or lost, else the studentised bootstrap), "
+            "`bootstrap` (percentiles), Student's `t`, or none."
+        ),
+    ] = "bootstrap-t"
+    level: Annotated[float, Doc("Of the intervals; tests are at 1 less this.")] = 0.95
+    resamples: Annotated[int, Doc("Of the bootstrap and of the tests that draw.")] = 10_000
+    seed: Annotated[int, Doc("Seed of everything that is drawn.")] = 0
 
 
 class Impression(NamedTuple):

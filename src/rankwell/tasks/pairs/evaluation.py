@@ -12,7 +12,7 @@ from rankwell import __version__
 from rankwell.core.figures import CollectionFigure
 from rankwell.core.kernels.resamples import over_resamples
 from rankwell.core.kernels.similarity import Similarity
-from rankwell.core.options import Input, InputData, Option
+from rankwell.core.options import Doc, Input, InputData, Option
 from rankwell.core.tables import Bools, Floats, Values
 from rankwell.core.tables.pairs import ScoredPairs
 from rankwell.errors import BadInput, BadUsage
@@ -32,52 +32,61 @@ _MOST_STRATA = 100
 
 @dataclass(frozen=True, kw_only=True)
 class PairOptions:
-    """The choices that decide the values of `rankwell pairs`.
+    """The choices that decide the values of `rankwell pairs`."""
 
-    Parameters
-    ----------
-    reference
-        Embeddings whose similarities are the targets.
-    candidate
-        Embeddings of the same items by another model, matched by id, or by position where either
-        has no ids; repeat it for more.
-    sample
-        How many pairs of items to draw for --reference, without replacement; 10000, or all pairs
-        where there are fewer.
-    left
-        Embeddings of the left sides of pairs, row by row.
-    right
-        Embeddings of their right sides by the same model.
-    scores
-        Expected scores of these pairs, like TARGETS.
-    metric
-        Similarity of two vectors: cosine (the default), dot, euclidean or manhattan (negative
-        distances); repeat it for more.
-    strata
-        Also each stratum alone: so many equal parts of the targets, or a column that names each
-        pair's stratum.
-    convention
-        Whose words: rankwell, or st for those of sentence-transformers'
-        EmbeddingSimilarityEvaluator.
-    intervals
-        95 % intervals: `bootstrap-t` (of errors the studentised bootstrap over pairs, at least as
-        wide as Student's t; of correlations percentiles), `bootstrap` (percentiles), Student's `t`
-        (for correlations Fisher's z), or none.
-    seed
-        Seed of the sample and of the bootstrap.
-    """
-
-    reference: InputData = None
-    candidate: Annotated[list[str] | None, Input()] = None
-    sample: Annotated[int | None, Option(("--pairs",))] = None
-    left: InputData = None
-    right: InputData = None
-    scores: InputData = None
-    metric: list[str] | None = None
-    strata: Annotated[str | None, Input(perhaps=True)] = None
-    convention: Annotated[Words, Option(("--convention", "-c"))] = "rankwell"
-    intervals: Intervals = "bootstrap-t"
-    seed: int = 0
+    reference: Annotated[InputData, Doc("Embeddings whose similarities are the targets.")] = None
+    candidate: Annotated[
+        list[str] | None,
+        Input(),
+        Doc(
+            "Embeddings of the same items by another model, matched by id, or by position "
+            "where either has no ids; repeat it for more."
+        ),
+    ] = None
+    sample: Annotated[
+        int | None,
+        Option(("--pairs",)),
+        Doc(
+            "How many pairs of items to draw for --reference, without replacement; 10000, "
+            "or all pairs where there are fewer."
+        ),
+    ] = None
+    left: Annotated[InputData, Doc("Embeddings of the left sides of pairs, row by row.")] = None
+    right: Annotated[InputData, Doc("Embeddings of their right sides by the same model.")] = None
+    scores: Annotated[InputData, Doc("Expected scores of these pairs, like TARGETS.")] = None
+    metric: Annotated[
+        list[str] | None,
+        Doc(
+            "Similarity of two vectors: cosine (the default), dot, euclidean or manhattan "
+            "(negative distances); repeat it for more."
+        ),
+    ] = None
+    strata: Annotated[
+        str | None,
+        Input(perhaps=True),
+        Doc(
+            "Also each stratum alone: so many equal parts of the targets, or a column "
+            "that names each pair's stratum."
+        ),
+    ] = None
+    convention: Annotated[
+        Words,
+        Option(("--convention", "-c")),
+        Doc(
+            "Whose words: rankwell, or st for those of sentence-transformers' "
+            "EmbeddingSimilarityEvaluator."
+        ),
+    ] = "rankwell"
+    intervals: Annotated[
+        Intervals,
+        Doc(
+            "95 % intervals: `bootstrap-t` (of errors the studentised bootstrap over "
+            "pairs, at least as wide as Student's t; of correlations percentiles), "
+            "`bootstrap` (percentiles), Student's `t` (for correlations Fisher's z), or "
+            "none."
+        ),
+    ] = "bootstrap-t"
+    seed: Annotated[int, Doc("Seed of the sample and of the bootstrap.")] = 0
 
 
 class ModelPairs(NamedTuple):

@@ -3,8 +3,8 @@ supports, without a model.
 """
 
 PUBLIC_NAMES = {
-    "evaluate_citations": "rankwell.tasks.rag.evaluation",
-    "evaluate_rag": "rankwell.tasks.rag.evaluation",
-    "RagOptions": "rankwell.tasks.rag.options",
+    "evaluate_citations": "rankwell.tasks.rag.task",
+    "evaluate_rag": "rankwell.tasks.rag.task",
+    "RagOptions": "rankwell.tasks.rag.task",
 }
 """The names that the task adds to `rankwell`, each with the module that defines it."""

@@ -18,7 +18,7 @@ from rankwell.core.secrets import Secrets, refuse_literal
 from rankwell.engines import EngineFailure
 from rankwell.engines.http_client import HttpClient, HttpFailure
 from rankwell.errors import BadInput, BadUsage, sentence, shown
-from rankwell.report.present import Progress
+from rankwell.report.options import Progress
 from rankwell.tasks.study.folder import Study
 from rankwell.tasks.study.journal import now
 from rankwell.tasks.study.model_prompts import ModelPrompt, grade_of, orders_a_grade

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from rankwell.core.options import Input, JudgmentColumns, Option, RunColumns
+from rankwell.core.options import Doc, Input, JudgmentColumns, Option, RunColumns
 from rankwell.errors import BadUsage, shown
 from rankwell.stats import check_level
 
@@ -16,56 +16,65 @@ DEFAULT_GRADES = "0=not relevant,1=related,2=relevant,3=perfectly relevant"
 
 @dataclass(frozen=True, kw_only=True)
 class PoolOptions:
-    """The choices of a pool. Raises BadUsage for numbers out of range.
+    """The choices of a pool. Raises BadUsage for numbers out of range."""
 
-    Parameters
-    ----------
-    measure
-        What is estimated: P, SDCG or RBP with a cut-off from sampled items; RR with a cut-off by
-        reading down; any other measure from whole queries, with --by.
-    purpose
-        What judgments are spent on: differences between runs, or also their means.
-    by
-        `queries N`: whole queries are drawn, N of them, and judged completely.
-    depth
-        First ranks of each run that are pooled; by default the cut-off of the measure.
-    query_texts
-        File of what the queries say.
-    documents
-        File of what the items say; an item without a text is judged by its id.
-    thumbnails
-        Pattern of the items' pictures, as in `rankwell report`.
-    guideline
-        File of the instructions for judges; by default they are made of the grades.
-    grades
-        Grades and their names, from the lowest.
-    batch
-        Items in a batch; by default three per query, but at least 100 and at most 500.
-    looks
-        Estimates of differences that are planned; intervals and verdicts are corrected for so many.
-    pairs_planned
-        Pairs of runs to correct for; by default those of the first estimate. Runs that are added
-        later need it.
-    level
-        Level of the intervals before correction.
-    seed
-        Seed of the permanent random numbers.
-    """
-
-    measure: Annotated[str, Option(("--measure", "-m"))] = "SDCG@10"
-    purpose: Annotated[Purpose, Option(("--for",))] = "differences"
-    by: Annotated[list[str] | None, Option(many=True)] = None
-    depth: int | None = None
-    query_texts: Annotated[str | None, Input()] = None
-    documents: Annotated[str | None, Input()] = None
-    thumbnails: str | None = None
-    guideline: Annotated[str | None, Input()] = None
-    grades: str = DEFAULT_GRADES
-    batch: int | None = None
-    looks: int = 5
-    pairs_planned: int | None = None
-    level: float = 0.95
-    seed: int = 0
+    measure: Annotated[
+        str,
+        Option(("--measure", "-m")),
+        Doc(
+            "What is estimated: P, SDCG or RBP with a cut-off from sampled items; RR with "
+            "a cut-off by reading down; any other measure from whole queries, with --by."
+        ),
+    ] = "SDCG@10"
+    purpose: Annotated[
+        Purpose,
+        Option(("--for",)),
+        Doc("What judgments are spent on: differences between runs, or also their means."),
+    ] = "differences"
+    by: Annotated[
+        list[str] | None,
+        Option(many=True),
+        Doc("`queries N`: whole queries are drawn, N of them, and judged completely."),
+    ] = None
+    depth: Annotated[
+        int | None,
+        Doc("First ranks of each run that are pooled; by default the cut-off of the measure."),
+    ] = None
+    query_texts: Annotated[str | None, Input(), Doc("File of what the queries say.")] = None
+    documents: Annotated[
+        str | None,
+        Input(),
+        Doc("File of what the items say; an item without a text is judged by its id."),
+    ] = None
+    thumbnails: Annotated[
+        str | None, Doc("Pattern of the items' pictures, as in `rankwell report`.")
+    ] = None
+    guideline: Annotated[
+        str | None,
+        Input(),
+        Doc("File of the instructions for judges; by default they are made of the grades."),
+    ] = None
+    grades: Annotated[str, Doc("Grades and their names, from the lowest.")] = DEFAULT_GRADES
+    batch: Annotated[
+        int | None,
+        Doc("Items in a batch; by default three per query, but at least 100 and at most 500."),
+    ] = None
+    looks: Annotated[
+        int,
+        Doc(
+            "Estimates of differences that are planned; intervals and verdicts are "
+            "corrected for so many."
+        ),
+    ] = 5
+    pairs_planned: Annotated[
+        int | None,
+        Doc(
+            "Pairs of runs to correct for; by default those of the first estimate. Runs "
+            "that are added later need it."
+        ),
+    ] = None
+    level: Annotated[float, Doc("Level of the intervals before correction.")] = 0.95
+    seed: Annotated[int, Doc("Seed of the permanent random numbers.")] = 0
     columns: RunColumns = None
 
     def __post_init__(self) -> None:
@@ -103,49 +112,56 @@ class PoolOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class EstimateOptions:
-    """The choices of an estimate.
+    """The choices of an estimate."""
 
-    Parameters
-    ----------
-    measure
-        Another measure than the study's; of sampled items only those that are linear.
-    purpose
-        Whether means of runs are printed, too; the study must have been pooled for them.
-    grade_by
-        Which grade of several judges counts: their median (of two the lower), the first judge's by
-        name, or a named judge's.
-    mix_guidelines
-        Use judgments that were made under several guidelines.
-    model
-        Use the grades of this model as predictions, with those of people as truth; see `rankwell
-        study model-judge`.
-    """
-
-    measure: Annotated[str | None, Option(("--measure", "-m"))] = None
-    purpose: Annotated[Purpose | None, Option(("--for",))] = None
-    grade_by: str = "median"
-    mix_guidelines: bool = False
-    model: str | None = None
+    measure: Annotated[
+        str | None,
+        Option(("--measure", "-m")),
+        Doc("Another measure than the study's; of sampled items only those that are linear."),
+    ] = None
+    purpose: Annotated[
+        Purpose | None,
+        Option(("--for",)),
+        Doc("Whether means of runs are printed, too; the study must have been pooled for them."),
+    ] = None
+    grade_by: Annotated[
+        str,
+        Doc(
+            "Which grade of several judges counts: their median (of two the lower), the "
+            "first judge's by name, or a named judge's."
+        ),
+    ] = "median"
+    mix_guidelines: Annotated[
+        bool, Doc("Use judgments that were made under several guidelines.")
+    ] = False
+    model: Annotated[
+        str | None,
+        Doc(
+            "Use the grades of this model as predictions, with those of people as truth; "
+            "see `rankwell study model-judge`."
+        ),
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeOptions:
-    """The choices of a judge's session. Raises BadUsage for shares out of range.
+    """The choices of a judge's session. Raises BadUsage for shares out of range."""
 
-    Parameters
-    ----------
-    double
-        Share of the items that other judges have answered to show to this judge as well.
-    repeat
-        Share of this judge's own items to show again, half a batch later at least.
-    gold
-        File of judgments of pooled items that are known: one for every 20 items is mixed in.
-        Estimates do not use the answers.
-    """
-
-    double: float = 0.0
-    repeat: float = 0.0
-    gold: Annotated[str | None, Input()] = None
+    double: Annotated[
+        float,
+        Doc("Share of the items that other judges have answered to show to this judge as well."),
+    ] = 0.0
+    repeat: Annotated[
+        float, Doc("Share of this judge's own items to show again, half a batch later at least.")
+    ] = 0.0
+    gold: Annotated[
+        str | None,
+        Input(),
+        Doc(
+            "File of judgments of pooled items that are known: one for every 20 items is "
+            "mixed in. Estimates do not use the answers."
+        ),
+    ] = None
     qrels_columns: JudgmentColumns = None
 
     def __post_init__(self) -> None:
@@ -179,46 +195,57 @@ def known_grades(text: str) -> dict[float, str]:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelOptions:
-    """The choices of asking a model. Raises BadUsage for numbers out of range.
+    """The choices of asking a model. Raises BadUsage for numbers out of range."""
 
-    Parameters
-    ----------
-    url
-        Address of a server with chat completions, up to /v1.
-    model
-        Name of the model on that server; the replies are kept under it.
-    callable
-        A function instead of a server, ./FILE.py:FUNCTION: of the texts of query and document, it
-        returns a grade or a reply.
-    key
-        Key of the server, as a variable of the environment: '${NAME}'. It is never written or
-        shown.
-    prompt
-        File of the prompt, with the places {query} and {document}; by default our own.
-    parameter
-        Parameter of the request, NAME=VALUE; several times for several. By default temperature=0
-        and max_tokens=512, in whose place max_completion_tokens=N is sent where it is given; NAME=
-        leaves one out.
-    longest
-        Characters of a document that are sent.
-    timeout
-        Seconds to wait for an answer.
-    attempts
-        Attempts per item; time-outs, 429 and errors of the server are tried again, later each time.
-    jobs
-        Items that the model grades at the same time; a function is then called by several threads.
-    """
-
-    url: str | None = None
-    model: str | None = None
-    callable: str | None = None
-    key: str | None = None
-    prompt: Annotated[str | None, Input()] = None
-    parameter: Annotated[Sequence[str] | None, Option(("--parameter",), kind=list[str])] = None
-    longest: int = 20_000
-    timeout: float = 120.0
-    attempts: int = 6
-    jobs: Annotated[int, Option(("--jobs", "-j"))] = 1
+    url: Annotated[str | None, Doc("Address of a server with chat completions, up to /v1.")] = None
+    model: Annotated[
+        str | None, Doc("Name of the model on that server; the replies are kept under it.")
+    ] = None
+    callable: Annotated[
+        str | None,
+        Doc(
+            "A function instead of a server, ./FILE.py:FUNCTION: of the texts of query "
+            "and document, it returns a grade or a reply."
+        ),
+    ] = None
+    key: Annotated[
+        str | None,
+        Doc(
+            "Key of the server, as a variable of the environment: '${NAME}'. It is never "
+            "written or shown."
+        ),
+    ] = None
+    prompt: Annotated[
+        str | None,
+        Input(),
+        Doc("File of the prompt, with the places {query} and {document}; by default our own."),
+    ] = None
+    parameter: Annotated[
+        Sequence[str] | None,
+        Option(("--parameter",), kind=list[str]),
+        Doc(
+            "Parameter of the request, NAME=VALUE; several times for several. By default "
+            "temperature=0 and max_tokens=512, in whose place max_completion_tokens=N is "
+            "sent where it is given; NAME= leaves one out."
+        ),
+    ] = None
+    longest: Annotated[int, Doc("Characters of a document that are sent.")] = 20_000
+    timeout: Annotated[float, Doc("Seconds to wait for an answer.")] = 120.0
+    attempts: Annotated[
+        int,
+        Doc(
+            "Attempts per item; time-outs, 429 and errors of the server are tried again, "
+            "later each time."
+        ),
+    ] = 6
+    jobs: Annotated[
+        int,
+        Option(("--jobs", "-j")),
+        Doc(
+            "Items that the model grades at the same time; a function is then called by "
+            "several threads."
+        ),
+    ] = 1
 
     def __post_init__(self) -> None:
         self.sent_parameters  # noqa: B018 - raises BadUsage

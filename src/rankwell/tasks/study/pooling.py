@@ -18,7 +18,7 @@ from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, shown
 from rankwell.evaluation.bounds import is_reciprocal
 from rankwell.evaluation.linear import LinearMeasure
 from rankwell.io import files as io
-from rankwell.report.present import Progress
+from rankwell.report.options import Progress
 from rankwell.stats.priority_sampling import (
     permanent_numbers,
     prior_relevance,

@@ -17,7 +17,7 @@ from rankwell.errors import BadUsage, Unfinished
 from rankwell.evaluation.results import Results
 from rankwell.parts.options import PartOptions, refusal
 from rankwell.report import PrintedFigure, Row, Terminal, visible
-from rankwell.report.present import (
+from rankwell.report.options import (
     FolderOption,
     FormatOption,
     InputPlace,

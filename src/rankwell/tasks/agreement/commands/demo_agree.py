@@ -16,8 +16,8 @@ from rankwell.media import python_docs
 from rankwell.parts.options import PartOptions
 from rankwell.report import prose
 from rankwell.report.drafts import holding, keeping
+from rankwell.report.options import FolderPath, Output, Progress
 from rankwell.report.page import NAME
-from rankwell.report.present import FolderPath, Output, Progress
 from rankwell.store import replacing
 from rankwell.tasks.agreement.commands.agree import agree as compare
 from rankwell.tasks.agreement.options import AgreementOptions

@@ -17,7 +17,7 @@ from rankwell.errors import BadUsage
 from rankwell.evaluation.results import QUERIES_MISSING, QUERIES_UNKNOWN, Results
 from rankwell.report import PLAIN, PrintedFigure, Row, Terminal, styled, visible, width_of
 from rankwell.report.drafts import drafting, refuse_unclaimed
-from rankwell.report.present import (
+from rankwell.report.options import (
     FolderOption,
     FormatOption,
     InputOption,

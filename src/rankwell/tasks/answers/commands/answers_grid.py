@@ -16,7 +16,7 @@ from rankwell.experiments.files import written as shown
 from rankwell.report.charts import write_charts
 from rankwell.report.drafts import drafting, holding, publish, refuse_foreign, refuse_unclaimed
 from rankwell.report.line_charts import parameter_chart
-from rankwell.report.present import FolderOption, FormatOption, JobsOption, Output, Progress
+from rankwell.report.options import FolderOption, FormatOption, JobsOption, Output, Progress
 from rankwell.store import Source, refuse_blocked, write_text
 from rankwell.tasks.answers.evaluation import evaluate_answers
 from rankwell.tasks.answers.grid import PointResult, figures_of, run_grid, wide

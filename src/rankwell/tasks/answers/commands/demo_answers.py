@@ -13,8 +13,8 @@ from rankwell.experiments.pages import write_report
 from rankwell.io.files import write_run
 from rankwell.report import prose
 from rankwell.report.drafts import holding, keeping
+from rankwell.report.options import FolderPath, Output, Progress
 from rankwell.report.page import NAME
-from rankwell.report.present import FolderPath, Output, Progress
 from rankwell.store import write_bytes
 from rankwell.tasks.answers.answering import gold_passages, question_texts, read_answers, retrieve
 from rankwell.tasks.answers.commands.answers import show

@@ -11,7 +11,7 @@ import numpy as np
 from rankwell.errors import BadUsage, Unfinished
 from rankwell.evaluation.results import Results
 from rankwell.parts.options import PartOptions, refusal
-from rankwell.report.present import (
+from rankwell.report.options import (
     FolderOption,
     FormatOption,
     Input,

@@ -15,8 +15,8 @@ from rankwell.experiments.pages import write_report
 from rankwell.parts.options import PartOptions
 from rankwell.report import prose
 from rankwell.report.drafts import holding, keeping
+from rankwell.report.options import FolderPath, Output, Progress
 from rankwell.report.page import NAME
-from rankwell.report.present import FolderPath, Output, Progress
 from rankwell.store import replacing, write_text
 from rankwell.tasks.captions.commands.captions import captions as rank
 from rankwell.tasks.captions.options import CaptionOptions

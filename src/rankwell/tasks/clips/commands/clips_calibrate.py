@@ -12,7 +12,7 @@ from rankwell.core.tables import figure
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.report.charts import write_charts
 from rankwell.report.line_charts import parameter_chart
-from rankwell.report.present import FileOption, FormatOption, Output, Progress
+from rankwell.report.options import FileOption, FormatOption, Output, Progress
 from rankwell.store import Source, write_text
 from rankwell.tasks.clips.annotations import Annotations, Keyword
 from rankwell.tasks.clips.formats import TextQuery, read_annotations, read_text_queries

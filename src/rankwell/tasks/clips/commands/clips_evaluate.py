@@ -18,7 +18,7 @@ from rankwell.media.images import Thumbnails, locate
 from rankwell.report.charts import write_charts
 from rankwell.report.drafts import drafting, refuse_unclaimed
 from rankwell.report.folder import write_result
-from rankwell.report.present import (
+from rankwell.report.options import (
     FolderOption,
     FormatOption,
     InputPlace,

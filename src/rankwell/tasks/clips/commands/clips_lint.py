@@ -15,7 +15,7 @@ from rankwell import report
 from rankwell.core.options import Input
 from rankwell.errors import BadUsage, count_of
 from rankwell.evaluation.judged import refuse_one_stream
-from rankwell.report.present import FormatOption, Output
+from rankwell.report.options import FormatOption, Output
 from rankwell.store import Source
 from rankwell.tasks.clips.annotations import Annotations, Keyword, fold
 from rankwell.tasks.clips.formats import find_text_queries, read_annotations

@@ -8,7 +8,7 @@ from typing import Any
 from rankwell import __version__, report
 from rankwell.errors import BadUsage
 from rankwell.evaluation.judged import refuse_one_stream
-from rankwell.report.present import FormatOption, Output
+from rankwell.report.options import FormatOption, Output
 from rankwell.store import STDIN
 from rankwell.tasks.clips.formats import read_annotations, read_text_queries
 from rankwell.tasks.clips.mapping import WITHOUT_ENCODER, KeywordMapper

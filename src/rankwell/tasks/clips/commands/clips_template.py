@@ -11,7 +11,7 @@ from rankwell.core.tables.matrices import item_ids
 from rankwell.errors import BadInput, BadUsage, DuplicateItem, NothingToEvaluate
 from rankwell.io.files import read_column
 from rankwell.media.images import VIDEO_SUFFIXES, is_media, list_media
-from rankwell.report.present import Aside, FileOption, Output
+from rankwell.report.options import Aside, FileOption, Output
 from rankwell.store import split_part, write_text
 from rankwell.tasks.clips.formats import read_schema
 

@@ -25,8 +25,8 @@ from rankwell.media.contact_sheet.drawing import write_sheets
 from rankwell.media.images import Thumbnails, locate, read_picture
 from rankwell.report import prose
 from rankwell.report.drafts import drafting, holding, keeping
+from rankwell.report.options import FolderPath, Output, Progress, present
 from rankwell.report.page import NAME
-from rankwell.report.present import FolderPath, Output, Progress, present
 from rankwell.store import replacing, write_bytes
 from rankwell.tasks.clips.commands.clips_evaluate import with_pictures
 from rankwell.tasks.clips.drawn_canvas import Scene

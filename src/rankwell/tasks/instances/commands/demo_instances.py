@@ -15,8 +15,8 @@ from rankwell.errors import BadUsage, typed
 from rankwell.experiments.pages import write_report
 from rankwell.report import prose
 from rankwell.report.drafts import holding, keeping
+from rankwell.report.options import FolderPath, Output, Progress
 from rankwell.report.page import NAME
-from rankwell.report.present import FolderPath, Output, Progress
 from rankwell.store import write_bytes, write_text
 from rankwell.tasks.instances.commands.instances_evaluate import InstanceOutputOptions, evaluate
 from rankwell.tasks.instances.commands.instances_stats import stats

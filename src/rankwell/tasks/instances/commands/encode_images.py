@@ -28,7 +28,7 @@ from rankwell.errors import BadInput, BadUsage
 from rankwell.io.matrices import IDS_BESIDE, ids_content
 from rankwell.locks import locked
 from rankwell.media.images import list_media
-from rankwell.report.present import Aside, Output, OutputPath, Progress
+from rankwell.report.options import Aside, Output, OutputPath, Progress
 from rankwell.store import Source, refuse_blocked, replacing
 from rankwell.tasks.instances.formats import read_images
 

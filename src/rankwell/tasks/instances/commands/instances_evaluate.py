@@ -9,10 +9,11 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from rankwell import report
 from rankwell.core.kernels import workers
+from rankwell.core.options import Doc
 from rankwell.core.tables.matrices import Place, name_places
 from rankwell.errors import BadUsage
 from rankwell.evaluation.results import Results
@@ -21,7 +22,7 @@ from rankwell.media.contact_sheet.drawing import write_sheets
 from rankwell.media.images import Thumbnails
 from rankwell.report.drafts import drafting, refuse_unclaimed
 from rankwell.report.folder import write_result
-from rankwell.report.present import (
+from rankwell.report.options import (
     FolderOption,
     FormatOption,
     InputOption,
@@ -48,22 +49,23 @@ _SHEETS, _SHOWN = 10, 5
 
 @dataclass(frozen=True, kw_only=True)
 class InstanceOutputOptions:
-    """Further output of `rankwell instances evaluate`.
+    """Further output of `rankwell instances evaluate`."""
 
-    Parameters
-    ----------
-    check
-        A printed share such as 70.08: is it possible with as many queries? Repeat it for more.
-    sheets
-        How many contact sheets to draw of each run, worst queries first; 10 where the images are
-        there. Needs -o.
-    per_query
-        Also each query's values.
-    """
-
-    check: list[str] | None = None
-    sheets: int | None = None
-    per_query: PerQueryOption = False
+    check: Annotated[
+        list[str] | None,
+        Doc(
+            "A printed share such as 70.08: is it possible with as many queries? Repeat "
+            "it for more."
+        ),
+    ] = None
+    sheets: Annotated[
+        int | None,
+        Doc(
+            "How many contact sheets to draw of each run, worst queries first; 10 where "
+            "the images are there. Needs -o."
+        ),
+    ] = None
+    per_query: Annotated[PerQueryOption, Doc("Also each query's values.")] = False
 
 
 def evaluate(

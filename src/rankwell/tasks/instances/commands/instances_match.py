@@ -10,7 +10,7 @@ import numpy as np
 import rankwell
 from rankwell.errors import BadInput, BadUsage
 from rankwell.locks import locked
-from rankwell.report.present import Aside, FilePath, Output, Progress
+from rankwell.report.options import Aside, FilePath, Output, Progress
 from rankwell.store import Source, refuse_blocked, replacing, write_text
 from rankwell.tasks.instances.computed_runs import matched
 from rankwell.tasks.instances.formats import read_images

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from rankwell import report
 from rankwell.errors import BadUsage
-from rankwell.report.present import FileOption, FormatOption, Output
+from rankwell.report.options import FileOption, FormatOption, Output
 from rankwell.store import write_text
 from rankwell.tasks.instances.formats import named_place, read_images
 from rankwell.tasks.instances.options import ImageSetOptions

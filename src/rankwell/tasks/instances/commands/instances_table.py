@@ -14,7 +14,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from rankwell import report
-from rankwell.core.options import Option
+from rankwell.core.options import Doc, Option
 from rankwell.core.registry import Better, suggest
 from rankwell.core.tables import Values
 from rankwell.errors import BadInput, BadUsage
@@ -35,8 +35,8 @@ from rankwell.io.result_folder import (
     values_behind,
 )
 from rankwell.report.drafts import drafting, publish, refuse_foreign, refuse_unclaimed
+from rankwell.report.options import FolderOption, JobsOption, Output, Progress
 from rankwell.report.page import NAME as PAGE
-from rankwell.report.present import FolderOption, JobsOption, Output, Progress
 from rankwell.report.system_formats import link_to, render_system_tables
 from rankwell.report.system_table import SystemCost, SystemFigure, SystemTable, TableFormat
 from rankwell.stats.granularity import granularity_of
@@ -55,37 +55,38 @@ _WRITTEN: Mapping[TableFormat, str] = {
 
 @dataclass(frozen=True, kw_only=True)
 class SystemTableOptions:
-    """Options of a table of systems.
+    """Options of a table of systems."""
 
-    Parameters
-    ----------
-    published
-        The figures that the source printed (CLICIDE, GaRoFou; Mean Precision@1) beside them;
-        impossible ones are marked.
-    system
-        Experiment file with a [[system]] for each run: its name, perhaps a title, notes and
-        [system.training] with time, hardware and data. RUN=FILE names the run of a file with one
-        system. Repeat it for more files.
-    measure
-        The measure in the cells, by its exact name or its label.
-    alpha
-        Level of the tests.
-    resamples
-        Swaps that are drawn where not all can be counted.
-    seed
-        Seed of these swaps.
-    pages
-        Write the page of each folder of results that has none, as `rankwell report` does;
-        table.html links to them.
-    """
-
-    published: bool = False
-    system: list[str] | None = None
-    measure: Annotated[str, Option(("--measure", "-m"))] = "P@1"
-    alpha: float = 0.05
-    resamples: int = 10_000
-    seed: int = 0
-    pages: bool = False
+    published: Annotated[
+        bool,
+        Doc(
+            "The figures that the source printed (CLICIDE, GaRoFou; Mean Precision@1) "
+            "beside them; impossible ones are marked."
+        ),
+    ] = False
+    system: Annotated[
+        list[str] | None,
+        Doc(
+            "Experiment file with a [[system]] for each run: its name, perhaps a title, "
+            "notes and [system.training] with time, hardware and data. RUN=FILE names the "
+            "run of a file with one system. Repeat it for more files."
+        ),
+    ] = None
+    measure: Annotated[
+        str,
+        Option(("--measure", "-m")),
+        Doc("The measure in the cells, by its exact name or its label."),
+    ] = "P@1"
+    alpha: Annotated[float, Doc("Level of the tests.")] = 0.05
+    resamples: Annotated[int, Doc("Swaps that are drawn where not all can be counted.")] = 10_000
+    seed: Annotated[int, Doc("Seed of these swaps.")] = 0
+    pages: Annotated[
+        bool,
+        Doc(
+            "Write the page of each folder of results that has none, as `rankwell report` "
+            "does; table.html links to them."
+        ),
+    ] = False
 
 
 def table(

@@ -5,7 +5,7 @@ to either.
 from rankwell.errors import BadUsage
 from rankwell.evaluation.judged import name_runs
 from rankwell.io.files import read_ranking
-from rankwell.report.present import Aside, FilePath, InputPlace, Output
+from rankwell.report.options import Aside, FilePath, InputPlace, Output
 from rankwell.store import write_text
 from rankwell.tasks.logs.interleaving import InterleavingOptions, interleave_rankings
 

@@ -7,7 +7,7 @@ from rankwell import report
 from rankwell.commands.compare import write_tables
 from rankwell.report.difference_tables import difference_text
 from rankwell.report.drafts import drafting, refuse_unclaimed
-from rankwell.report.present import (
+from rankwell.report.options import (
     FolderOption,
     FormatOption,
     InputPlace,

@@ -13,8 +13,8 @@ from rankwell.media import python_docs
 from rankwell.media.python_needs import read_judgments, read_needs
 from rankwell.report import PrintedFigure, prose, render_rows
 from rankwell.report.drafts import holding, keeping
+from rankwell.report.options import FolderPath, Output, Progress
 from rankwell.report.page import NAME
-from rankwell.report.present import FolderPath, Output, Progress
 from rankwell.store import write_text
 from rankwell.tasks.retrieve.commands.retrieve import render, write
 from rankwell.tasks.retrieve.evaluation import retrieve_into

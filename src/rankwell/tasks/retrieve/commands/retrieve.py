@@ -15,7 +15,7 @@ from rankwell.errors import BadUsage, RankwellError, typed
 from rankwell.evaluation.results import Results
 from rankwell.report.drafts import drafting, refuse_unclaimed
 from rankwell.report.folder import write_result
-from rankwell.report.present import (
+from rankwell.report.options import (
     Aside,
     FolderOption,
     FormatOption,

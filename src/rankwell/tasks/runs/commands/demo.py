@@ -14,13 +14,13 @@ from rankwell.experiments.comparison import compare_values
 from rankwell.experiments.pages import write_report
 from rankwell.media import python_docs
 from rankwell.media.python_needs import Need, read_judgments, read_needs
-from rankwell.report import prose, render_rows
+from rankwell.report import present, prose, render_rows
 from rankwell.report.difference_tables import shown_differences
 from rankwell.report.drafts import holding, keeping
+from rankwell.report.folder import write_result
+from rankwell.report.options import FolderPath, Output, Progress
 from rankwell.report.page import NAME
-from rankwell.report.present import FolderPath, Output, Progress
 from rankwell.store import write_text
-from rankwell.tasks.runs.commands.evaluate import render, write
 from rankwell.tasks.runs.evaluation import evaluate
 
 DEPTH = 100
@@ -58,7 +58,7 @@ def demo(
             progress=progress,
         )
         results = output / "results"
-        write(result, results)
+        write_result(result, results)
         write_report(
             [results], results / NAME, documents=str(made.documents), title=_TITLE, seed=seed
         )
@@ -74,7 +74,7 @@ def demo(
     )
     parts = [
         prose(begin),
-        render(result, "table"),
+        present(result).text,
         difference(result, seed=seed),
         prose(end),
         page_lines(results),

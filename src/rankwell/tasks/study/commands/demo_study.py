@@ -23,7 +23,7 @@ from rankwell.media import python_docs
 from rankwell.media.python_needs import read_judgments, read_needs
 from rankwell.report import prose
 from rankwell.report.drafts import holding, keeping
-from rankwell.report.present import FolderPath, Output, Progress
+from rankwell.report.options import FolderPath, Output, Progress
 from rankwell.stats.query_sample import WholeQueries
 from rankwell.store import write_text
 from rankwell.tasks.study.batches import lease_batch

@@ -11,7 +11,7 @@ from rankwell.core.tables import figure
 from rankwell.core.tables.columns import refuse_unused_columns
 from rankwell.errors import BadInput, NothingToEvaluate, flag, shown
 from rankwell.io.files import find_judgments
-from rankwell.report.present import FormatOption, InputOption, InputPlace, Output
+from rankwell.report.options import FormatOption, InputOption, InputPlace, Output
 from rankwell.stats import check_level
 from rankwell.tasks.study.agreement import (
     InclusionWeights,

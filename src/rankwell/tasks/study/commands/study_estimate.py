@@ -12,7 +12,7 @@ from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, count_of, typ
 from rankwell.evaluation.judged import name_runs
 from rankwell.io.result_folder import digest_of
 from rankwell.locks import locked
-from rankwell.report.present import FormatOption, InputPlace, Output
+from rankwell.report.options import FormatOption, InputPlace, Output
 from rankwell.stats.difference_estimator import SampleEstimate
 from rankwell.store import Source, writing_to
 from rankwell.tasks.study.answers import StudyAnswers

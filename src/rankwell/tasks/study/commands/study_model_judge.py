@@ -7,7 +7,7 @@ from rankwell import report
 from rankwell.core.options import Option
 from rankwell.errors import BadUsage, count_of
 from rankwell.locks import locked
-from rankwell.report.present import Aside, FormatOption, InputPlace, Output, Progress
+from rankwell.report.options import Aside, FormatOption, InputPlace, Output, Progress
 from rankwell.store import writing_to
 from rankwell.tasks.study.folder import Study, read_study
 from rankwell.tasks.study.journal import read_journals

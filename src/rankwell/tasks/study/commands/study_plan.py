@@ -8,7 +8,7 @@ from itertools import combinations
 from rankwell import report
 from rankwell.core.tables import figure
 from rankwell.errors import BadUsage, NothingToEvaluate, count_of
-from rankwell.report.present import FormatOption, InputPlace, Output
+from rankwell.report.options import FormatOption, InputPlace, Output
 from rankwell.tasks.study.answers import StudyAnswers
 from rankwell.tasks.study.estimation import StudyEstimates, measure_label
 from rankwell.tasks.study.folder import read_study

@@ -20,7 +20,7 @@ from rankwell.locks import locked
 from rankwell.report import prose
 from rankwell.report.drafts import holding
 from rankwell.report.folder import write_parquet
-from rankwell.report.present import Aside, FolderOption, InputPlace, Output, Progress
+from rankwell.report.options import Aside, FolderOption, InputPlace, Output, Progress
 from rankwell.store import Source, refuse_blocked, sources_of, write_text, writing_to
 from rankwell.tasks.study import folder as places
 from rankwell.tasks.study.answers import StudyAnswers

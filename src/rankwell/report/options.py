@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
-from rankwell.core.options import Injected, Input, Option
+from rankwell.core.options import Doc, Injected, Input, Option
 from rankwell.errors import BadUsage
 from rankwell.report import Aside as Aside
 from rankwell.report import Format
@@ -15,7 +15,7 @@ InputPlace = Annotated[str, Input()]
 InputOption = Annotated[str | None, Input()]
 Progress = Annotated[Callable[[str, int, int], None] | None, Injected()]
 PerQueryOption = Annotated[bool, Option(("--per-query", "-q"))]
-FormatOption = Annotated[Format, Option(("--format", "-f"))]
+FormatOption = Annotated[Format, Option(("--format", "-f")), Doc("How to print.")]
 OutputOption = Annotated[Path | None, Option(("--output", "-o"))]
 FolderOption = Annotated[Path | None, Option(("--output", "-o"), writes="folder")]
 PageOption = Annotated[Path | None, Option(("--output", "-o"), writes="page")]

@@ -11,90 +11,15 @@ from rankwell.core.tables import Floats
 from rankwell.core.tables.matrices import Positions, matching_rows
 from rankwell.core.tables.pairs import Pairs, ScoredPairs, sample_pairs
 from rankwell.errors import BadInput, BadUsage
+from rankwell.evaluation.results import Results
 from rankwell.io.columns import read_numbers
 from rankwell.io.matrices import read_embeddings
-from rankwell.report.present import (
-    FolderOption,
-    FormatOption,
-    InputOption,
-    InputPlace,
-    Output,
-    Progress,
-    present,
-)
+from rankwell.report.options import Progress
 from rankwell.store import Source, sources_of, split_name, split_part
+from rankwell.task import Task, TaskInput
 from rankwell.tasks.pairs.evaluation import ModelPairs, PairInputs, PairOptions, evaluate_pairs
 
 SAMPLED = 10_000
-
-
-def pairs(
-    targets: InputOption = None,
-    /,
-    *similarities: InputPlace,
-    options: PairOptions,
-    format: FormatOption = "table",
-    output: FolderOption = None,
-    progress: Progress = None,
-) -> Output:
-    """Compare similarities of pairs with what they should be: correlation, error and calibration,
-    from numbers or embeddings.
-
-    Give TARGETS and SIMILARITIES, or --reference and --candidate, or --left, --right and --scores.
-
-    Parameters
-    ----------
-    targets
-        Expected scores of the pairs: a file of numbers, or a table's column as in pairs.csv:score;
-        `-` is standard input.
-    similarities
-        What a model gives the same pairs, in the same order; name more files to compare models.
-    output
-        Folder for summary.csv, summary.json, per_query.parquet (errors of single pairs),
-        details.parquet and manifest.json.
-    """
-    if output is not None:
-        from rankwell.report.drafts import refuse_unclaimed
-
-        refuse_unclaimed(output)
-    metrics: list[Similarity] = list(
-        dict.fromkeys(
-            similarity_name(name)
-            for text in options.metric or []
-            for name in text.replace(",", " ").split()
-        )
-    )
-    forms: dict[str, Sequence[Any]] = {
-        "TARGETS SIMILARITIES": [targets, similarities],
-        "--reference with --candidate": [options.reference, options.candidate],
-        "--left with --right and --scores": [options.left, options.right, options.scores],
-    }
-    used = [form for form, parts in forms.items() if any(parts)]
-    if len(used) > 1:
-        raise BadUsage(f"{' and '.join(used)} cannot be combined; give one of them.")
-    if not used or not all(forms[used[0]]):
-        raise BadUsage(
-            f"give {used[0] if used else ', or '.join(forms)}; see rankwell pairs --help."
-        )
-    if options.sample is not None and not options.reference:
-        raise BadUsage(
-            "--pairs draws pairs of items for --reference and --candidate; other pairs are "
-            "all compared."
-        )
-    if metrics and targets:
-        raise BadUsage(
-            "--metric is for embeddings; similarities that are given as numbers are compared "
-            "unchanged."
-        )
-    metrics = metrics or [similarity_name("cosine")]
-    if targets:
-        inputs = _from_numbers(targets, similarities)
-    elif options.reference:
-        inputs = _from_models(options, metrics)
-    else:
-        inputs = _from_sides(options.left, options.right, options.scores, metrics)
-    result = evaluate_pairs(inputs, options, details=output is not None, progress=progress)
-    return present(result, format=format, output=output, charts=False)
 
 
 def _from_numbers(targets: str, similarities: Sequence[str]) -> PairInputs:
@@ -200,3 +125,79 @@ def _sources(places: Mapping[str, str]) -> dict[str, Source]:
     for name, source in found.items():
         source.name = places[name]
     return found
+
+
+def _evaluate(
+    targets: str | None,
+    similarities: Sequence[str],
+    *,
+    options: PairOptions,
+    details: bool,
+    progress: Progress,
+) -> Results:
+    """The correlations, errors and calibrations of every model."""
+    metrics: list[Similarity] = list(
+        dict.fromkeys(
+            similarity_name(name)
+            for text in options.metric or []
+            for name in text.replace(",", " ").split()
+        )
+    )
+    forms: dict[str, Sequence[Any]] = {
+        "TARGETS SIMILARITIES": [targets, similarities],
+        "--reference with --candidate": [options.reference, options.candidate],
+        "--left with --right and --scores": [options.left, options.right, options.scores],
+    }
+    used = [form for form, parts in forms.items() if any(parts)]
+    if len(used) > 1:
+        raise BadUsage(f"{' and '.join(used)} cannot be combined; give one of them.")
+    if not used or not all(forms[used[0]]):
+        raise BadUsage(
+            f"give {used[0] if used else ', or '.join(forms)}; see rankwell pairs --help."
+        )
+    if options.sample is not None and not options.reference:
+        raise BadUsage(
+            "--pairs draws pairs of items for --reference and --candidate; other pairs are "
+            "all compared."
+        )
+    if metrics and targets:
+        raise BadUsage(
+            "--metric is for embeddings; similarities that are given as numbers are compared "
+            "unchanged."
+        )
+    metrics = metrics or [similarity_name("cosine")]
+    if targets:
+        compared = _from_numbers(targets, similarities)
+    elif options.reference:
+        compared = _from_models(options, metrics)
+    else:
+        compared = _from_sides(options.left, options.right, options.scores, metrics)
+    return evaluate_pairs(compared, options, details=details, progress=progress)
+
+
+pairs = Task(
+    name="pairs",
+    about="""Compare similarities of pairs with what they should be: correlation, error and \
+calibration, from numbers or embeddings.
+
+Give TARGETS and SIMILARITIES, or --reference and --candidate, or --left, --right and --scores.""",
+    options=PairOptions,
+    inputs=(
+        TaskInput(
+            "targets",
+            "Expected scores of the pairs: a file of numbers, or a table's column as in "
+            "pairs.csv:score; `-` is standard input.",
+        ),
+        TaskInput(
+            "similarities",
+            "What a model gives the same pairs, in the same order; name more files to compare "
+            "models.",
+            many=True,
+        ),
+    ),
+    files="summary.csv, summary.json, per_query.parquet (errors of single pairs), "
+    "details.parquet and manifest.json",
+    per_query="",
+    charts=False,
+    evaluation=_evaluate,
+)

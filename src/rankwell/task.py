@@ -1,0 +1,330 @@
+"""The declaration of a task: what its command and its Python function follow from."""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import partial
+from inspect import Parameter, Signature
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+from rankwell.conventions import (
+    Convention,
+    LabelledMeasure,
+    check_views,
+    choose_measures,
+    find_convention,
+)
+from rankwell.core.options import Doc, takes_options
+from rankwell.core.registry import measure_names
+from rankwell.core.tables import sort_ids
+from rankwell.errors import BadUsage, NothingToEvaluate, Unfinished, count_of
+from rankwell.evaluation.results import (
+    QUERIES_COUNTED,
+    QUERIES_MISSING,
+    QUERIES_UNKNOWN,
+    Results,
+    ResultsBuilder,
+)
+from rankwell.parts.options import PartOptions, PartOutcome, refusal
+from rankwell.report import Format
+from rankwell.report.options import (
+    FolderOption,
+    FormatOption,
+    InputOption,
+    InputPlace,
+    Output,
+    PerQueryOption,
+    Progress,
+    present,
+)
+from rankwell.stats import check_intervals
+from rankwell.store import Source
+
+
+class Noun(NamedTuple):
+    """What the queries of a task are called."""
+
+    one: str
+    many: str
+
+
+class TaskInput(NamedTuple):
+    """A file that stands by itself on the command line, or data in Python.
+
+    many: whether it takes any number of files. missing: the message where a file that is needed is
+    not there; "" where it may be left out. usage: its word in that message.
+    """
+
+    name: str
+    text: str
+    many: bool = False
+    missing: str = ""
+    usage: str = ""
+
+
+class Views(NamedTuple):
+    """The joined inputs.
+
+    runs: run -> the view that measures read. queries: those with a right answer, in order, the
+    same for all runs. listed: run -> the queries that its file has. sources: the files, for the
+    manifest. shared: what else the task keeps, for notes, rules and tables.
+    """
+
+    runs: Mapping[str, Any]
+    queries: Sequence[str]
+    listed: Mapping[str, Collection[str]]
+    sources: Mapping[str, Source]
+    shared: Any = None
+
+
+Measures = Sequence[LabelledMeasure]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """A kind of evaluation: its command and its Python function, with help.
+
+    name: the words of the command, such as `rag citations`. about: a line for lists of commands,
+    then paragraphs, of the command's help and of the Python function. example: a doctest. options:
+    a frozen dataclass, of `PartOptions` where the work may be done in parts. files: what `--output`
+    writes; charts: whether also charts. per_query: the text of `--per-query`, "" where single
+    queries have no values. evaluation: the results, or the outcome of work in parts, of the inputs
+    and `options`, `details` (whether single queries and items are kept for a page) and `progress`.
+    advice: what to do with the written folder, a command line that its name follows.
+    """
+
+    name: str
+    about: str
+    options: type[Any]
+    inputs: tuple[TaskInput, ...]
+    files: str
+    example: str = ""
+    charts: bool = True
+    per_query: str = "Also each query's values."
+    evaluation: Callable[..., Results | PartOutcome] | None = None
+    advice: str = ""
+
+    def evaluate(
+        self, *inputs: Any, options: Any, details: bool = False, progress: Progress = None
+    ) -> Results | PartOutcome:
+        """The results. details: whether single queries and items are kept for a page."""
+        if self.evaluation is None:
+            raise NotImplementedError
+        return self.evaluation(*inputs, options=options, details=details, progress=progress)
+
+    def function(self, module: str) -> Callable[..., Results]:
+        """The Python function of a module: the inputs, then the options as keywords."""
+
+        def _evaluate(*values: Any, options: Any, **named: Any) -> Results:
+            bound = declared.bind(*values, options=options, **named)
+            bound.apply_defaults()
+            inputs = [bound.arguments.pop(each.name) for each in self.inputs]
+            outcome = self.evaluate(*inputs, **bound.arguments)
+            return outcome.finished() if isinstance(outcome, PartOutcome) else outcome
+
+        hints: dict[str, Any] = dict.fromkeys((each.name for each in self.inputs), Any)
+        hints |= {"options": self.options, "details": bool, "progress": Progress, "return": Results}
+        defaults: dict[str, Any] = {each.name: None for each in self.inputs if not each.missing}
+        defaults |= {"details": False, "progress": None}
+        kinds = dict.fromkeys((each.name for each in self.inputs), Parameter.POSITIONAL_OR_KEYWORD)
+        declared = _declare(_evaluate, hints, defaults, kinds)
+        texts = "\n".join(f"{each.name}\n    {each.text}" for each in self.inputs)
+        _evaluate.__name__ = f"evaluate_{self.name.split()[-1]}"
+        _evaluate.__module__ = module
+        _evaluate.__doc__ = f"{self.about}\n\nParameters\n----------\n{texts}\n{self.example}"
+        has_measures = any(each.name == "measures" for each in fields(self.options))
+        return takes_options(self.options, *(["measures"] if has_measures else []))(_evaluate)
+
+    def command(self) -> Callable[..., Output]:
+        """The command: the inputs, the options, how to print, and where to write."""
+
+        def _command(
+            *words: str,
+            options: Any,
+            per_query: bool = False,
+            format: Format = "table",
+            output: Path | None = None,
+            progress: Progress = None,
+        ) -> Output:
+            refused: tuple[str, ...] = ()
+            if output is not None:
+                from rankwell.report.drafts import refuse_unclaimed
+
+                check = partial(refuse_unclaimed, output)
+                if isinstance(options, PartOptions):
+                    refused = refusal(options, check)
+                else:
+                    check()
+            details = output is not None
+            outcome = self.evaluate(
+                *self._inputs(words), options=options, details=details, progress=progress
+            )
+            if isinstance(outcome, PartOutcome):
+                if outcome.result is None:
+                    code = 0 if outcome.missing is None else Unfinished.exit_code
+                    return Output(outcome.text, (*refused, *outcome.notes), code)
+                outcome = outcome.result
+            return present(
+                outcome,
+                format=format,
+                per_query=per_query,
+                output=output,
+                charts=self.charts,
+                advice=self.advice,
+            )
+
+        hints: dict[str, Any] = {
+            each.name: Annotated[
+                InputPlace if each.missing or each.many else InputOption, Doc(each.text)
+            ]
+            for each in self.inputs
+        }
+        hints["options"] = self.options
+        if self.per_query:
+            hints["per_query"] = Annotated[PerQueryOption, Doc(self.per_query)]
+        hints |= {
+            "format": FormatOption,
+            "output": Annotated[FolderOption, Doc(f"Folder for {self.files}.")],
+            "progress": Progress,
+            "return": Output,
+        }
+        defaults: dict[str, Any] = {
+            each.name: None for each in self.inputs if not (each.missing or each.many)
+        }
+        defaults |= {"per_query": False, "format": "table", "output": None, "progress": None}
+        kinds = {
+            each.name: Parameter.VAR_POSITIONAL if each.many else Parameter.POSITIONAL_ONLY
+            for each in self.inputs
+        }
+        _declare(_command, hints, defaults, kinds)
+        _command.__doc__ = self.about
+        return _command
+
+    def _inputs(self, words: Sequence[str]) -> list[Any]:
+        """The words of a command line as inputs. Raises BadUsage where a file is missing."""
+        single = [each for each in self.inputs if not each.many]
+        inputs: list[Any] = [*words[: len(single)], *[None] * (len(single) - len(words))]
+        if len(single) < len(self.inputs):
+            inputs.append(list(words[len(single) :]))
+        for declared, value in zip(self.inputs, inputs, strict=True):
+            if declared.missing and not value:
+                names = [
+                    each.usage or f"{each.name.upper()}{'...' * each.many}" for each in self.inputs
+                ]
+                raise BadUsage(f"{declared.missing}: rankwell {self.name} {' '.join(names)}")
+        return inputs
+
+
+def _none(*_: Any) -> tuple[()]:
+    return ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasuringTask(Task):
+    """A task whose figures are measures of a view of each run.
+
+    view: the class of the views, by which measures are accepted. views: reads and joins the inputs.
+    default_measures: the measures where none is named, None for those of the convention. noun,
+    truth: what queries are called, and what those that count have, such as `gold passages`. count:
+    counts and notes the queries of a run. run_notes: notes on a run, `(run, view, measures)`.
+    notes: on all runs. rules: what else decided a number. tables: the columns of `queries`,
+    and with details of `details` and `items`, which a page needs.
+    """
+
+    noun: Noun
+    truth: str
+    view: type[Any]
+    views: Callable[..., Views]
+    default_measures: Callable[[Views, Any, Convention], Sequence[str] | None]
+    count: Callable[["MeasuringTask", Views, str, ResultsBuilder], None] = field(
+        default=lambda task, views, run, builder: task.count_listed(views, run, builder)
+    )
+    run_notes: Callable[[str, Any, Measures], Iterable[str]] = _none
+    notes: Callable[[Views, Measures], Iterable[str]] = _none
+    rules: Callable[[Measures], Mapping[str, Any]] = lambda _: {}
+    tables: Callable[[Views, bool], Mapping[str, Any]] = lambda *_: {}
+
+    def evaluate(
+        self, *inputs: Any, options: Any, details: bool = False, progress: Progress = None
+    ) -> Results:
+        """The values of the measures for every run."""
+        check_intervals(options.intervals, options.seed)
+        convention = find_convention(options.convention, self.name.partition(" ")[0])
+        views = self.views(*inputs, options)
+        names = measure_names(options.measures)
+        if names is None:
+            names = self.default_measures(views, options, convention)
+        measures = choose_measures(names, convention)
+        check_views((each.measure for each in measures), self.view)
+        builder = ResultsBuilder(convention)
+        for place, (run, view) in enumerate(views.runs.items(), 1):
+            self.count(self, views, run, builder)
+            builder.measure(run, measures, view)
+            builder.notes += self.run_notes(run, view, measures)
+            if progress is not None:
+                progress("evaluated", place, len(views.runs))
+        builder.notes += self.notes(views, measures)
+        return builder.results(
+            rules={**builder.rules(measures, options), **self.rules(measures)},
+            measures=measures,
+            notes=[*convention.notes, *builder.notes],
+            sources=views.sources,
+            intervals=options.intervals,
+            seed=options.seed,
+            **self.tables(views, details),
+        )
+
+    def count_listed(self, views: Views, run: str, builder: ResultsBuilder) -> None:
+        """Counts and notes the queries that a run lacks, and those that are unknown.
+
+        Raises NothingToEvaluate where it has none of the queries.
+        """
+        queries, listed = views.queries, views.listed[run]
+        unknown = sort_ids(set(listed) - set(queries))
+        missing = [query for query in queries if query not in listed]
+        if len(missing) == len(queries):
+            raise NothingToEvaluate(
+                f"{run}: none of its {len(listed)} {self.noun.many} is one of the {len(queries)} "
+                f"with {self.truth} ({next(iter(listed))!r}, {queries[0]!r}); are ids written in "
+                "two ways?"
+            )
+        builder.counts[run] = {
+            QUERIES_COUNTED: len(queries),
+            QUERIES_MISSING: len(missing),
+            QUERIES_UNKNOWN: len(unknown),
+        }
+        if missing:
+            number = count_of(len(missing), f"{self.noun.one} has", f"{self.noun.many} have")
+            pronoun = "it" if len(missing) == 1 else "them"
+            builder.notes.append(
+                f"{run}: {number} no line, as {missing[0]!r}; nothing was retrieved for {pronoun}"
+            )
+        if unknown:
+            builder.notes.append(
+                f"{run}: {len(unknown)} {self.noun.many} have no {self.truth}, as {unknown[0]!r}, "
+                "and are ignored"
+            )
+
+
+def _declare(
+    function: Callable[..., Any],
+    hints: Mapping[str, Any],
+    defaults: Mapping[str, Any],
+    kinds: Mapping[str, Any],
+) -> Signature:
+    """Gives a function a signature; what is not positional is a keyword."""
+    declared = Signature(
+        [
+            Parameter(
+                name,
+                kinds.get(name, Parameter.KEYWORD_ONLY),
+                default=defaults.get(name, Parameter.empty),
+                annotation=hint,
+            )
+            for name, hint in hints.items()
+            if name != "return"
+        ]
+    )
+    vars(function)["__signature__"] = declared
+    function.__annotations__ = dict(hints)
+    return declared

@@ -1,0 +1,26 @@
+"""Measures beyond accuracy."""
+
+from rankwell.task import Task, TaskInput
+from rankwell.tasks.beyond.evaluation import evaluate_beyond
+from rankwell.tasks.beyond.options import BeyondOptions
+
+beyond = Task(
+    name="beyond",
+    about="""Measure runs beyond accuracy: coverage, novelty, diversity, serendipity, calibration, \
+and fairness of exposure.
+
+All retrieved items count, judged or not, and most measures need no judgments. Without -m those \
+are reported that the inputs allow. docs/beyond.md explains them.""",
+    options=BeyondOptions,
+    inputs=(
+        TaskInput(
+            "runs",
+            "Files of rankings, as for `rankwell evaluate`; name more to compare them.",
+            many=True,
+            missing="name at least one run",
+            usage="RUN...",
+        ),
+    ),
+    files="summary.csv, summary.json, per_query.parquet, queries.parquet and charts",
+    evaluation=lambda runs, *, options, **_: evaluate_beyond(runs, options=options),
+)

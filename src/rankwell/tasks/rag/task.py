@@ -1,0 +1,442 @@
+"""Retrieval for generation: chunks against gold passages, and citations against given supports."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from itertools import chain
+from typing import Annotated, Any
+
+import numpy as np
+
+from rankwell.conventions import Convention
+from rankwell.core.options import ConventionName, Doc, InputData, MeasureNames, Option
+from rankwell.core.registry import measure_names
+from rankwell.core.tables import sort_ids
+from rankwell.errors import BadUsage, count_of, flag
+from rankwell.evaluation.details import COMPLETE, Details, detail_columns
+from rankwell.evaluation.judged import name_runs
+from rankwell.evaluation.options import MeasureOptions, StatisticsOptions
+from rankwell.evaluation.results import QUERIES_COUNTED, ResultsBuilder
+from rankwell.io.files import read_texts
+from rankwell.store import sources_of
+from rankwell.task import Measures, MeasuringTask, Noun, TaskInput, Views
+from rankwell.tasks.rag.citations import CitedStatements
+from rankwell.tasks.rag.conventions import RagConvention
+from rankwell.tasks.rag.inputs import read_chunks, read_gold, read_passages, read_supports
+from rankwell.tasks.rag.measures.contexts import DEFAULT_THRESHOLD
+from rankwell.tasks.rag.passages import (
+    DocumentPassage,
+    RetrievedPassages,
+    are_nested,
+    folded,
+    shared,
+)
+from rankwell.tasks.rag.tokens import tokenizer_of
+
+QUESTIONS = Noun("question", "questions")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RagOptions(StatisticsOptions, MeasureOptions):
+    """The choices that decide the values of `evaluate_rag`."""
+
+    measures: Annotated[
+        MeasureNames,
+        Doc(
+            "A measure such as SpanR@5 or ContextP(similarity='words',threshold=0.6), or a "
+            "convention's word for one; repeat it for more. Without it: SpanP, SpanR and SpanIoU "
+            "where gold passages and chunks have positions, else ContextP and ContextR."
+        ),
+    ] = None
+    convention: Annotated[
+        ConventionName, Doc("Whose words and rules: rankwell, chunking_evaluation, ragas.")
+    ] = "rankwell"
+    k: Annotated[
+        int | None,
+        Doc(
+            "Number of first chunks that count for the measures that are reported without -m; 5 "
+            "by default."
+        ),
+    ] = None
+    documents: Annotated[
+        InputData,
+        Doc(
+            "Texts of the documents by id: for words, and for passages that have a position and "
+            "no text."
+        ),
+    ] = None
+    every_chunk: Annotated[
+        InputData,
+        Option(("--chunks",)),
+        Doc(
+            "File of all chunks of the collection: for SpanPOmega, and for chunking_evaluation "
+            "without a cut-off."
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CitationOptions(StatisticsOptions, MeasureOptions):
+    """The choices that decide the values of `evaluate_citations`."""
+
+    measures: Annotated[
+        MeasureNames,
+        Doc(
+            "CitationR, CitationP or a convention's word for one; repeat it for more. Both unless "
+            "one is named."
+        ),
+    ] = None
+    convention: Annotated[ConventionName, Doc("Whose words and units: rankwell, or alce.")] = (
+        "rankwell"
+    )
+
+
+def passage_views(gold: Any, retrieved: Any, options: RagOptions) -> Views:
+    """The passages of each question beside the chunks of each run; shared: the questions' texts."""
+    if options.k is not None and options.k < 1:
+        raise BadUsage(f"-k {options.k}; expected a positive integer.")
+    if options.k is not None and measure_names(options.measures):
+        raise BadUsage(
+            f"-k {options.k} is unused beside named measures; write the cut-off into their "
+            f"names, as in SpanR@{options.k}."
+        )
+    documents = {} if options.documents is None else read_texts(options.documents).texts
+    questions = read_gold(gold, documents)
+    files = _files_by_run(retrieved)
+    chunks = {run: read_chunks(file, documents) for run, file in files.items()}
+    collection = (
+        () if options.every_chunk is None else read_passages(options.every_chunk, documents)
+    )
+    queries = tuple(sort_ids(questions))
+    passages = tuple(questions[query].passages for query in queries)
+    runs = {
+        run: RetrievedPassages(
+            queries,
+            passages,
+            tuple(lines[query].passages if query in lines else () for query in queries),
+            documents,
+            collection,
+        )
+        for run, lines in chunks.items()
+    }
+    return Views(
+        runs,
+        queries,
+        chunks,
+        sources_of(
+            {"gold": gold, "documents": options.documents, "chunks": options.every_chunk}, files
+        ),
+        [questions[query].text for query in queries],
+    )
+
+
+def statement_views(supports: Any, _: CitationOptions) -> Views:
+    """The cited statements of each run, over the questions of all."""
+    files = _files_by_run(supports)
+    runs = {run: read_supports(file) for run, file in files.items()}
+    listed = {run: view.queries for run, view in runs.items()}
+    return Views(runs, sort_ids(set(chain(*listed.values()))), listed, sources_of({}, files))
+
+
+def _files_by_run(files: Any) -> dict[str, Any]:
+    """Files and rows by name; a list of mappings is the rows of one run."""
+    if isinstance(files, Mapping):
+        if not files:
+            raise BadUsage(
+                "no system is given; expected a mapping of names to files or lists of mappings."
+            )
+        return dict(files)
+    is_rows = (
+        isinstance(files, Sequence)
+        and not isinstance(files, str)
+        and all(isinstance(row, Mapping) for row in files)
+    )
+    return {"run": files} if is_rows else name_runs(files)
+
+
+def default_passage_measures(
+    views: Views, options: RagOptions, convention: Convention
+) -> list[str]:
+    """The measures of the convention, else those that the passages allow."""
+    has_collection = options.every_chunk is not None
+    if convention.name != "rankwell":
+        names = [
+            name if options.k is None else f"{name.partition('@')[0]}@{options.k}"
+            for name in convention.defaults
+        ]
+        rules = convention.rules_of("rag", RagConvention())
+        return names + [*rules.of_chunks] * has_collection
+    passages = chain.from_iterable(chain(*view.gold, *view.chunks) for view in views.runs.values())
+    has_positions = all(passage.start >= 0 for passage in passages)
+    names = ["SpanP", "SpanR", "SpanIoU"] if has_positions else ["ContextP", "ContextR"]
+    names = [f"{name}@{options.k or 5}" for name in names]
+    return names + ["SpanPOmega"] * (has_positions and has_collection)
+
+
+def count_statements(_: MeasuringTask, views: Views, run: str, builder: ResultsBuilder) -> None:
+    """Counts questions and statements; notes the questions that other runs have."""
+    view: CitedStatements = views.runs[run]
+    builder.counts[run] = {
+        QUERIES_COUNTED: len(view.queries),
+        "statements": sum(map(len, view.statements)),
+    }
+    missing = sort_ids(set(views.queries) - set(view.queries))
+    if missing:
+        builder.notes.append(
+            f"{run}: {len(missing)} of the {len(views.queries)} questions have no statement, as "
+            f"{missing[0]!r}, and do not count"
+        )
+
+
+def run_notes(run: str, view: RetrievedPassages, measures: Measures) -> Iterator[str]:
+    """What texts that are longer or repeated do to measures that compare texts."""
+    yield from _notes_on_longer_chunks(run, view, measures)
+    yield from _notes_on_repeats(f"{run}: ", "chunk", view.queries, view.chunks, measures)
+
+
+def notes(views: Views, measures: Measures) -> Iterator[str]:
+    """Repeated gold passages, and questions whose gold documents have no chunk, for which
+    SpanPOmega is 0, as in chunking_evaluation.
+    """
+    view: RetrievedPassages = next(iter(views.runs.values()))
+    yield from _notes_on_repeats("", "gold passage", view.queries, view.gold, measures)
+    labels = [each.label for each in measures if each.measure.name == "SpanPOmega"]
+    documents = {chunk.document for chunk in view.every_chunk}
+    uncovered = [
+        query
+        for query, passages in zip(view.queries, view.gold, strict=True)
+        if passages and documents.isdisjoint(passage.document for passage in passages)
+    ]
+    if labels and uncovered:
+        yield (
+            f"{len(uncovered)} of {len(view.queries)} questions have gold passages in documents "
+            f"without a chunk in {flag('--chunks', name='every_chunk')}, as {uncovered[0]!r}; "
+            f"their {labels[0]} is 0"
+        )
+
+
+def _notes_on_repeats(
+    run: str,
+    noun: str,
+    queries: Sequence[str],
+    passages: Sequence[Sequence[DocumentPassage]],
+    measures: Measures,
+) -> Iterator[str]:
+    """Questions that list a passage twice, for measures that count every text."""
+    labels = [each.label for each in measures if each.measure.accepts("similarity")]
+    repeating = [
+        query
+        for query, listed in zip(queries, passages, strict=True)
+        if len(set(listed)) < len(listed)
+    ]
+    if labels and repeating:
+        number = count_of(len(repeating), "question lists", "questions list")
+        yield (
+            f"{run}{number} a {noun} twice, as {repeating[0]!r}; every copy counts in "
+            f"{', '.join(labels)}"
+        )
+
+
+def _notes_on_longer_chunks(run: str, view: RetrievedPassages, measures: Measures) -> Iterator[str]:
+    """What measures of texts make of chunks that are at least twice as long as the gold passages,
+    by their medians.
+    """
+    chunks, gold = (_median_length(chain(*passages)) for passages in (view.chunks, view.gold))
+    if not chunks or not gold or chunks < 2 * gold:
+        return
+    by_match: dict[bool, list[str]] = {}
+    for labelled in measures:
+        if labelled.measure.accepts("similarity"):
+            is_containment = labelled.measure.parameters["similarity"] == "containment"
+            by_match.setdefault(is_containment, []).append(labelled.label)
+    for is_containment, labels in by_match.items():
+        effect = (
+            f"what else a chunk holds does not count in {', '.join(labels)}: SpanP and SpanIoU, "
+            "which need positions, see it"
+            if is_containment
+            else f"{', '.join(labels)} compare whole texts, by which a chunk that holds a passage "
+            "may be unlike it; similarity='containment', the rule of the convention rankwell, "
+            "finds it"
+        )
+        yield (
+            f"{run}: its chunks are {chunks / gold:.1f} times as long as the gold passages "
+            f"(medians); {effect}"
+        )
+
+
+def _median_length(passages: Iterable[DocumentPassage]) -> float:
+    lengths = [len(passage.text) for passage in passages if passage.text]
+    return float(np.median(lengths)) if lengths else 0.0
+
+
+def text_rules(measures: Measures) -> dict[str, str]:
+    """The similarities of texts with their thresholds, and the tokenizers, with the versions of the
+    libraries that compute them.
+    """
+    parameters = [each.measure.parameters for each in measures]
+    similarities = {
+        _similarity_text(of_measure): of_measure["similarity"]
+        for of_measure in parameters
+        if "similarity" in of_measure
+    }
+    rules = {"similarity": ", ".join(sorted(similarities))} if similarities else {}
+    if not {"words", "containment"}.issuperset(similarities.values()):
+        rules["rapidfuzz"] = version("rapidfuzz")
+    units = sorted({of_measure.get("unit", "") for of_measure in parameters})
+    tokenizers = [f"{unit} ({tokenizer_of(unit).about})" for unit in units if ":" in unit]
+    return rules | ({"tokenizer": ", ".join(tokenizers)} if tokenizers else {})
+
+
+def _similarity_text(parameters: Mapping[str, Any]) -> str:
+    name, threshold = parameters["similarity"], parameters["threshold"]
+    if name == "containment":
+        return name
+    return f"{name} threshold {DEFAULT_THRESHOLD if threshold is None else threshold:g}"
+
+
+def tables(views: Views, details: bool) -> dict[str, Any]:
+    """The texts of questions, and for a page the chunks and passages of each, with their texts."""
+    queries = {"queries": {"query": list(views.queries), "text": views.shared}}
+    if not details:
+        return queries
+    texts = {
+        _item_id(passage): passage.text
+        for view in views.runs.values()
+        for passage in chain(*view.chunks, *view.gold)
+        if passage.text is not None
+    }
+    rows = [(run, _details(view), None) for run, view in views.runs.items()]
+    items = sort_ids(texts)
+    return queries | {
+        "details": detail_columns(rows, states=COMPLETE),
+        "items": {"item": items, "text": [texts[item] for item in items]},
+    }
+
+
+def _item_id(passage: DocumentPassage) -> str:
+    """A passage as an item: its document and position, or the beginning of its text."""
+    if passage.start < 0:
+        return passage.document or (passage.text or "")[:60]
+    return f"{passage.document}:{passage.start}-{passage.end}"
+
+
+def _details(view: RetrievedPassages) -> Details:
+    """A row per chunk, and per gold passage that was not retrieved as such; relevant are chunks
+    that hold gold text.
+    """
+    rows: list[tuple[str, str, float, float]] = []
+    for query, gold, chunks in zip(view.queries, view.gold, view.chunks, strict=True):
+        first_rank: dict[str, tuple[int, DocumentPassage]] = {}
+        for rank, chunk in enumerate(chunks, 1):
+            first_rank.setdefault(_item_id(chunk), (rank, chunk))
+        rows += [
+            (query, item, float(rank), float(_holds(chunk, gold)))
+            for item, (rank, chunk) in first_rank.items()
+        ]
+        rows += [
+            (query, item, np.nan, 1.0)
+            for item in dict.fromkeys(map(_item_id, gold))
+            if item not in first_rank
+        ]
+    queries, items, ranks, grades = map(list, zip(*rows, strict=True)) if rows else ([], [], [], [])
+    states = ["relevant" if grade else "unjudged" for grade in grades]
+    known_grades = np.array([grade or np.nan for grade in grades])
+    return Details(
+        queries, items, np.array(ranks), np.full(len(rows), np.nan), known_grades, states
+    )
+
+
+def _holds(chunk: DocumentPassage, gold: Sequence[DocumentPassage]) -> bool:
+    """Whether a chunk holds gold text: of a position in common, or a passage's whole text, or is a
+    part of it.
+    """
+    if chunk.start < 0:
+        texts = [folded(passage.text) for passage in gold if passage.text is not None]
+        return any(are_nested(folded(chunk.text or ""), text) for text in texts)
+    return any(
+        shared([chunk.span], [passage.span])
+        for passage in gold
+        if passage.document == chunk.document and passage.start >= 0
+    )
+
+
+rag = MeasuringTask(
+    name="rag",
+    about="""Evaluate retrieved chunks against gold passages, by position or by the similarity of \
+texts, without a model.
+
+Both files hold a JSON object per question, {"id": "q1", "passages": [{"document": "d", \
+"start": 0, "end": 9}]} and {"id": "q1", "chunks": [{"document": "d", "start": 0, "end": 40}]}, \
+best first. docs/rag.md explains them.""",
+    example="""
+>>> import rankwell as rw
+>>> gold = [{"id": "q", "passages": [{"document": "doc", "start": 0, "end": 6}]}]
+>>> chunks = [{"id": "q", "chunks": [{"document": "doc", "start": 3, "end": 9}]}]
+>>> rw.evaluate_rag(gold, chunks, "SpanR@1")["SpanR@1"]
+0.5
+""",
+    options=RagOptions,
+    inputs=(
+        TaskInput(
+            "gold",
+            "Questions with gold passages, JSON lines; `passages` have a position, a text or both. "
+            "RAGAS' rows are read, too.",
+            missing="name a file of gold passages",
+        ),
+        TaskInput(
+            "retrieved",
+            "The chunks of each retriever for the same questions; name more files to compare "
+            "retrievers.",
+            many=True,
+            missing="name at least one file of chunks after the gold passages",
+        ),
+    ),
+    files="summary.csv, summary.json, per_query.parquet, details.parquet, queries.parquet, "
+    "items.parquet and charts",
+    per_query="Also each question's values.",
+    noun=QUESTIONS,
+    truth="gold passages",
+    view=RetrievedPassages,
+    views=passage_views,
+    default_measures=default_passage_measures,
+    run_notes=run_notes,
+    notes=notes,
+    rules=text_rules,
+    tables=tables,
+)
+citations = MeasuringTask(
+    name="rag citations",
+    about="""Evaluate the citations of generated statements against given entailments: citation \
+recall and precision, as in ALCE.
+
+A JSON object per judged set of citations: {"id": "q1", "statement": "s1", "citations": \
+["a", "b"], "entailed": true}. A set that decides a measure and is not judged is an error. \
+docs/rag.md explains it.""",
+    example="""
+>>> import rankwell as rw
+>>> rows = [{"id": "q", "statement": "s", "citations": ["a"], "entailed": True}]
+>>> rw.evaluate_citations(rows, "CitationP")["CitationP"]
+1.0
+""",
+    options=CitationOptions,
+    inputs=(
+        TaskInput(
+            "supports",
+            "Files of judged supports, JSON lines, one for each system.",
+            many=True,
+            missing="name at least one file of supports",
+        ),
+    ),
+    files="summary.csv, summary.json, per_query.parquet, queries.parquet and charts",
+    per_query="Also each question's values.",
+    noun=QUESTIONS,
+    truth="statements",
+    view=CitedStatements,
+    views=statement_views,
+    default_measures=lambda _, __, convention: (
+        ["CitationR", "CitationP"] if convention.name == "rankwell" else None
+    ),
+    count=count_statements,
+)
+evaluate_rag = rag.function(__name__)
+evaluate_citations = citations.function(__name__)
