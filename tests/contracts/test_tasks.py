@@ -18,7 +18,7 @@ import rankwell
 ROOT = Path(__file__).parents[2]
 PACKAGE = Path(rankwell.__file__).parent
 TASKS = sorted(each.parent.name for each in PACKAGE.glob("tasks/*/__init__.py"))
-PIECES = ("README.md", "commands/__init__.py")
+PIECES = ("README.md",)
 """What the folder of every task has."""
 WHOLE = """
 import contextlib, io, sys
@@ -47,6 +47,12 @@ def test_a_task_has_its_pieces_and_tests_of_its_own(task: str):
     missing = [piece for piece in PIECES if not (PACKAGE / "tasks" / task / piece).is_file()]
 
     assert missing == [], f"tasks/{task} lacks {missing}"
+    commands = [
+        file
+        for file in ("task.py", "commands/__init__.py")
+        if (PACKAGE / "tasks" / task / file).is_file()
+    ]
+    assert commands, f"tasks/{task} has no command"
     assert any((ROOT / "tests" / "tasks" / task).glob("test_*.py")), (
         f"tests/tasks/{task} has no test"
     )
