@@ -41,7 +41,7 @@ def first_rows(lines: Sequence[str], delimiter: str) -> list[list[str]]:
     return (
         [line.split(TAB) for line in lines]
         if delimiter == TAB
-        else list(csv.reader(lines, delimiter=delimiter))
+        else list(csv.reader(lines, delimiter=delimiter, skipinitialspace=True))
     )
 
 

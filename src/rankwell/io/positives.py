@@ -158,7 +158,7 @@ def _pairs(source: Source, sides: Sides) -> Positives | None:
     positive; None for others.
     """
     head = source.head().lstrip()
-    first = head.partition(b"\n")[0]
+    first = re.split(rb"[\r\n]", head, maxsplit=1)[0]
     delimiter = next(
         (mark for mark in (",", "\t", ";", "|") if first.count(mark.encode()) == 1), None
     )

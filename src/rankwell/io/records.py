@@ -48,6 +48,7 @@ first is the record.
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]', re.DOTALL)
 _PLAIN = re.compile(r"[A-Za-z_]\w*")
+_HALF = re.compile("[\ud800-\udfff]")
 _OPENED = re.compile(rb"\s*[{\[]")
 _LINES = re.compile(rb"\s*\{[^\n]*\}[ \t\r]*\n\s*\{")
 """The beginning of JSON lines, whose second object need not wait for the first error."""
@@ -458,9 +459,12 @@ class NamedColumns(NamedTuple):
     def ids(self, column: str) -> list[str]:
         """The ids of a column. Raises BadInput for the first row without one."""
         ids = self.all_ids(column)
-        is_broken = None in ids or (self.content.is_text and "\n" in "".join(map(str, ids)))
-        if is_broken:
-            row = next(row for row, name in enumerate(ids) if name is None or "\n" in name)
+        if None in ids or not _are_lines("".join(map(str, ids)), is_text=self.content.is_text):
+            row = next(
+                row
+                for row, name in enumerate(ids)
+                if name is None or not _are_lines(name, is_text=self.content.is_text)
+            )
             raise BadInput(self.wrong(column, row, "an id, a string on one line or an integer"))
         return cast("list[str]", ids)
 
@@ -509,7 +513,7 @@ def load_columns(place: Any, name: str, words: Mapping[str, Sequence[str]]) -> N
         if not any(map(len, cells.values())):
             raise NothingToEvaluate(f"{name}: the table has no rows.")
         return NamedColumns(Content(name, "table", None), tuple(cells), cells.__getitem__, words)
-    content = load(place, name)
+    content = load(place, name, utf8=True)
     if len(content.texts) < 2 and not content.records:
         raise NothingToEvaluate(f"{content.name}: the table has no rows.")
     if content.problem is not None:
@@ -537,6 +541,11 @@ def _columns_of_mapping(columns: Mapping[Any, Any], name: str) -> dict[str, list
             "in each."
         )
     return cells
+
+
+def _are_lines(text: str, *, is_text: bool) -> bool:
+    """Whether a text is UTF-8, and in a table of text on one line."""
+    return text.isprintable() or (not (is_text and "\n" in text) and _HALF.search(text) is None)
 
 
 def _number_in_text(text: str) -> float:
@@ -583,11 +592,14 @@ def shown(value: Any) -> str:
     return f"is {text[:40]}{'…' if len(text) > 40 else ''}"
 
 
-def load(place: Any, expected: str = "a list of records", *, zeros: bool = False) -> Content:
+def load(
+    place: Any, expected: str = "a list of records", *, zeros: bool = False, utf8: bool = False
+) -> Content:
     """The document in a path, `-`, a mapping, a list of records or any data frame.
 
-    expected: the content, for messages. zeros: whether a text may have zero bytes. Raises BadInput
-    for anything else.
+    expected: the content, for messages. zeros: whether a text may have zero bytes. utf8: whether
+    bytes that are not UTF-8 are refused, which else are kept as in `decode_id`. Raises BadInput for
+    anything else.
     """
     if not isinstance(place, (str, Path, Source)):
         return _content_of_python(place, expected)
@@ -598,6 +610,8 @@ def load(place: Any, expected: str = "a list of records", *, zeros: bool = False
         rows: list[Any] = FORMATS["parquet records"].read(source, Request())
         return Content(source.name, "table", rows, header=tuple(rows[0]) if rows else ())
     raw = source.read()
+    if utf8:
+        _refuse_other_encoding(raw, source.name)
     if _OPENED.match(raw) is None:
         return _content_of_table(source, decode_id(raw))
     if _LINES.match(raw):
@@ -620,6 +634,14 @@ def load(place: Any, expected: str = "a list of records", *, zeros: bool = False
         reason = error.msg.removesuffix(" at")
         where = f"{source.name}:{error.lineno}: {inside}: {near!r}"
         raise BadInput(f"{where}: {reason} at column {error.colno}; is the file whole?") from error
+
+
+def _refuse_other_encoding(raw: bytes, name: str) -> None:
+    try:
+        raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise BadLine(f"{name}:{line} is not UTF-8; save the table as CSV UTF-8.") from error
 
 
 def _content_of_lines(source: Source, raw: bytes) -> Content:

@@ -78,6 +78,10 @@ def _click_row(rng: Random, _: int) -> list[Any]:
 def _read_cells(path: Path) -> tuple[list[str], list[list[Any]], str]:
     form = path.suffix[1:]
     names, rows = cells(path, form, _READ)
+    if form == "csv":
+        # A blank behind a delimiter is none of the next cell.
+        names = [name.lstrip(" ") for name in names]
+        rows = [[cell.lstrip(" ") for cell in row] for row in rows]
     if not rows:
         raise Refused("no rows")
     return names, rows, form

@@ -97,7 +97,7 @@ def import_batch(study: Study, judge: str, place: str, *, replace: bool = False)
     """
     check_judge(judge)
     source = Source(place)
-    rows = _rows(source)
+    rows = read_sheet(place)
     own = [line for line in read_journals(study).lines if line.judge == judge and line.is_answer]
     known, decided = (
         {line.pair: line for line in own},
@@ -170,16 +170,10 @@ def _shown_answer(line: JournalLine) -> str:
     return line.action if line.grade is None else f"grade {line.grade:g}"
 
 
-def _rows(source: Source) -> list[tuple[str, SheetRow]]:
+def read_sheet(place: str | Path) -> list[tuple[str, SheetRow]]:
     """The rows with their places. Raises BadInput for another encoding, and for missing columns."""
     rows = list[tuple[str, SheetRow]]()
-    for record, row in load(source, "a sheet", zeros=True).rows(SheetRow):
-        try:
-            "".join(map(str, record.value.values())).encode()
-        except UnicodeEncodeError as error:
-            raise BadInput(
-                f"{record.place} is not UTF-8; save the spreadsheet as CSV UTF-8."
-            ) from error
+    for record, row in load(place, "a sheet", zeros=True, utf8=True).rows(SheetRow):
         cells = {name: _unguarded(cell) for name, cell in vars(row).items() if name != "note"}
         rows.append((record.place, replace(row, **cells)))
     return rows
