@@ -11,7 +11,7 @@ import pytest
 
 from commanding import with_fields
 from rankwell.tasks.agreement.commands.agree import agree
-from rankwell.tasks.captions.commands.captions import captions
+from rankwell.tasks.captions.task import captions
 
 ITEMS = 10**9
 _MOST = 64 << 20
@@ -64,7 +64,11 @@ def test_a_billion_videos_need_no_array_of_them(tables: Path, ties: str):
     places = {"queries": str(tables / "queries.npy"), "gallery": str(tables / "base.npy")}
 
     costs = forecast(
-        captions, **places, positives=str(tables / "positives.json"), ties=ties, protocol="both"
+        captions.command(),
+        **places,
+        positives=str(tables / "positives.json"),
+        ties=ties,
+        protocol="both",
     )
 
     # Among videos only those that have captions are compared.

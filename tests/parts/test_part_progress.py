@@ -19,7 +19,7 @@ from rankwell.commands.encode import encode
 from rankwell.commands.search import search
 from rankwell.core.catalogue import command_function
 from rankwell.parts.progress import share
-from rankwell.tasks.captions.commands.captions import captions
+from rankwell.tasks.captions.task import captions
 from tasks.runs.run_shards import rows_of, scattered, write_judgments, write_shards
 
 
@@ -54,7 +54,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 JOBS: dict[str, tuple[Any, tuple[Any, ...], dict[str, Any]]] = {
     "products": (search, ("base.npy", "queries.npy"), {"output": Path("found.hdf5"), "k": 3}),
     "products, ranks": (
-        captions,
+        captions.command(),
         (),
         {"queries": "queries.npy", "gallery": "base.npy", "positives": "positives.json"},
     ),

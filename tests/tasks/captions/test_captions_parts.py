@@ -17,7 +17,7 @@ from oracles.captions import among_videos, q2m, transposed
 from rankwell.errors import BadInput, BadScore, BadUsage, DuplicateItem, Unfinished
 from rankwell.evaluation.results import Results
 from rankwell.parts.running import compute_part
-from rankwell.tasks.captions.commands.captions import captions as command
+from rankwell.tasks.captions.task import captions as captions_task
 
 SHARDS = (1, 2, 7, 31, 250)
 METRICS = ("cosine", "dot", "l2")
@@ -138,7 +138,7 @@ def test_ranks_in_parts_are_those_of_sorted_rows(files: Path):
 
 def test_the_folder_that_the_command_writes_has_the_same_bytes(files: Path):
     run, given = (
-        with_fields(command),
+        with_fields(captions_task.command()),
         {"queries": str(files / "q.npy"), "gallery": str(files / "g.npy")},
     )
     given |= {"positives": str(files / "positives.json"), "protocol": "both"}
@@ -183,7 +183,7 @@ def test_an_array_is_submitted_for_the_scores_and_then_for_the_counts(files: Pat
 
 def test_planning_exits_0_and_a_second_round_5(files: Path):
     run, given = (
-        with_fields(command),
+        with_fields(captions_task.command()),
         {"queries": str(files / "q.npy"), "gallery": str(files / "g.npy"), "direction": "t2v"},
     )
     given |= {
@@ -245,7 +245,7 @@ def test_shards_may_be_empty_and_a_group_exceed_the_memory(files: Path):
 
 def test_a_dry_run_names_the_parts_of_both_rounds_and_writes_nothing(files: Path):
     run, given = (
-        with_fields(command),
+        with_fields(captions_task.command()),
         {"queries": str(files / "q.npy"), "gallery": str(files / "g.npy")},
     )
 
@@ -283,7 +283,7 @@ def test_parts_of_a_cluster_are_worth_a_process(
     (tmp_path / "positives.json").write_text(json.dumps([[caption] for caption in range(captions)]))
     places = {"queries": str(tmp_path / "q.npy"), "gallery": str(tmp_path / "g.npy")}
 
-    output = with_fields(command)(
+    output = with_fields(captions_task.command())(
         **places, positives=str(tmp_path / "positives.json"), dry_run=True, executor=executor
     )
 

@@ -12,14 +12,13 @@ from rankwell.commands.report import page_lines
 from rankwell.core.tables import Floats
 from rankwell.errors import typed
 from rankwell.experiments.pages import write_report
-from rankwell.parts.options import PartOptions
 from rankwell.report import prose
 from rankwell.report.drafts import holding, keeping
 from rankwell.report.options import FolderPath, Output, Progress
 from rankwell.report.page import NAME
 from rankwell.store import replacing, write_text
-from rankwell.tasks.captions.commands.captions import captions as rank
-from rankwell.tasks.captions.options import CaptionOptions
+from rankwell.tasks.captions.task import CaptionCommandOptions
+from rankwell.tasks.captions.task import captions as captions_task
 
 _PARTS = (
     ("red", "white", "black", "blue", "yellow"),
@@ -74,14 +73,9 @@ def captions(
             write_text(positives, json.dumps(scenes.positives) + "\n")
             write_text(texts, "".join(f"{text}\n" for text in scenes.texts))
         results = output / "results"
-        options = CaptionOptions(texts=str(texts), seed=seed)
-        done = rank(
-            str(scores),
-            positives=str(positives),
-            options=options,
-            parts=PartOptions(),
-            output=results,
-            progress=progress,
+        options = CaptionCommandOptions(texts=str(texts), seed=seed, positives=str(positives))
+        done = captions_task.command()(
+            str(scores), options=options, output=results, progress=progress
         )
         write_report([results], results / NAME, title=_TITLE, seed=seed)
     n = len(scenes.texts)

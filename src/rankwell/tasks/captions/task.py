@@ -1,0 +1,123 @@
+"""Text-video retrieval from a matrix of scores or from embeddings."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
+
+import numpy as np
+
+from rankwell.core.options import Doc, Input
+from rankwell.errors import BadUsage
+from rankwell.evaluation.results import Results
+from rankwell.parts.options import PartOutcome
+from rankwell.report.options import Progress
+from rankwell.stats.granularity import granularity_of
+from rankwell.task import Task, TaskInput
+from rankwell.tasks.captions.evaluation import caption_results
+from rankwell.tasks.captions.options import CaptionPartOptions
+
+_WHOLE = (0.0, 1.0, 100.0)
+"""The values of a query that counts as a whole, as a share or in percent."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CaptionCommandOptions(CaptionPartOptions):
+    """The options of the command."""
+
+    positives: Annotated[
+        str,
+        Input(perhaps=True),
+        Doc(
+            "The right videos of each caption: diagonal; a JSON object (row or id -> list) or list "
+            "of lists; judgments as CSV, TREC or any other format, or with two columns, query and "
+            "item; counts:FILE or counts:20, captions per video; groups:FILE, each caption's "
+            "video, or groups:FILE,FILE."
+        ),
+    ] = "diagonal"
+    check: Annotated[
+        list[str] | None,
+        Doc(
+            "A printed R@K in percent, such as 70.08: is it possible with as many queries? Repeat "
+            "it for more."
+        ),
+    ] = None
+
+
+def _evaluate(
+    scores: Sequence[str], *, options: CaptionCommandOptions, details: bool, progress: Progress
+) -> PartOutcome:
+    """The ranks of the positives in both directions, with the checks of printed figures."""
+    if not scores and not options.queries:
+        raise BadUsage(
+            "name a matrix of scores, or --queries and --gallery: rankwell captions SCORES "
+            "--positives FILE."
+        )
+    outcome = caption_results(
+        list(scores) or None,
+        options.positives,
+        options,
+        options,
+        details=details,
+        progress=progress,
+    )
+    if outcome.result is None or not options.check:
+        return outcome
+    result: Results = outcome.result
+    checks = [note for figure in options.check for note in _granularity(figure, result)]
+    rules: dict[str, Any] = {**result.rules, "checks": checks}
+    return outcome._replace(result=replace(result, notes=(*checks, *result.notes), rules=rules))
+
+
+def _granularity(figure: str, result: Results) -> Iterator[str]:
+    """Whether a printed figure is possible with what was counted in each direction, in words."""
+    directions = [attributes["direction"] for attributes in result.row_attributes]
+    for direction in dict.fromkeys(directions):
+        values = [
+            of_measure
+            for of_measure, its_direction in zip(result.values, directions, strict=True)
+            if its_direction == direction
+        ]
+        hits = [
+            of_measure.values[of_measure.counted]
+            for of_measure in values
+            if of_measure.measure.startswith("Success@")
+        ]
+        if any(map(_counts_in_part, hits)):
+            note = (
+                f"{figure} cannot be checked: a query that is tied counts in part "
+                f"(ties={result.rules['ties']}), not as 0 or 1"
+            )
+        else:
+            n_queries = max(int(of_measure.counted.sum()) for of_measure in values)
+            note = str(granularity_of(figure, n_queries))
+        yield f"{direction}: {note}"
+
+
+def _counts_in_part(hits: np.ndarray[Any, Any]) -> bool:
+    most = hits.max(initial=0.0)
+    return most not in _WHOLE or not np.isin(hits, (0.0, hits.max(initial=1.0))).all()
+
+
+captions = Task(
+    name="captions",
+    about="""Rank videos by text and text by videos from a matrix of scores or embeddings: R@K, \
+MedR, MnR and rsum, in both directions.
+
+From embeddings (--queries A.npy --gallery B.npy) the matrix is never built, and --executor \
+divides the work. Beside each value are its ceiling, which captions that are the same lower, and \
+its chance level.""",
+    options=CaptionCommandOptions,
+    inputs=(
+        TaskInput(
+            "scores",
+            "Matrices of scores, a row per caption and a column per video; name more to compare "
+            "systems (ours=a/scores.npy).",
+            many=True,
+        ),
+    ),
+    files="summary.csv, summary.json, per_query.parquet, details.parquet, queries.parquet, "
+    "items.parquet, manifest.json and charts",
+    per_query="One row per query: beside the summary, or instead of it where the format holds one "
+    "table (csv, tsv, jsonl).",
+    evaluation=_evaluate,
+)
