@@ -19,6 +19,7 @@ from rankwell.core.binding import bind
 from rankwell.core.catalogue import Words, command_function, command_summaries, find_command
 from rankwell.core.options import (
     REQUIRED,
+    Doc,
     Injected,
     InputData,
     MeasureNames,
@@ -126,27 +127,13 @@ def test_words_that_cannot_be_understood_are_refused_in_one_line(line: str):
 
 @dataclass(frozen=True, kw_only=True)
 class Choices:
-    """Choices.
+    """Choices."""
 
-    Parameters
-    ----------
-    measures
-        The measures.
-    side
-        The side.
-    seed
-        The seed.
-    share
-        A share.
-    data
-        Data.
-    """
-
-    measures: MeasureNames = None
-    side: Literal["left", "right"] | None = None
-    seed: int = 0
-    share: float | None = None
-    data: InputData = None
+    measures: Annotated[MeasureNames, Doc("The measures.")] = None
+    side: Annotated[Literal["left", "right"] | None, Doc("The side.")] = None
+    seed: Annotated[int, Doc("The seed.")] = 0
+    share: Annotated[float | None, Doc("A share.")] = None
+    data: Annotated[InputData, Doc("Data.")] = None
 
 
 def chooser(*places: str, options: Choices, output: str = "x") -> None:

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 import numpy as np
 
 from rankwell import report
-from rankwell.core.options import ColumnChoice, JudgmentColumns, Option, RunColumns
+from rankwell.core.options import ColumnChoice, Doc, JudgmentColumns, Option, RunColumns
 from rankwell.core.registry import parse_measure
 from rankwell.core.tables import Judgments, figure
 from rankwell.core.tables.ranking import Ranking, hits_of_ranking
@@ -108,7 +108,9 @@ def check(
     columns: RunColumns = None,
     strict: bool = False,
     format: Annotated[
-        Literal["table", "csv", "tsv", "json", "jsonl", "md"], Option(("--format", "-f"))
+        Literal["table", "csv", "tsv", "json", "jsonl", "md"],
+        Option(("--format", "-f")),
+        Doc("How to print."),
     ] = "table",
 ) -> Output:
     """Check judgments and runs before trusting a number: what is missing, tied, contradictory,
