@@ -14,6 +14,7 @@ from rankwell.conventions import (
     choose_measures,
     find_convention,
 )
+from rankwell.core.catalogue import command_function
 from rankwell.core.options import Doc, takes_options
 from rankwell.core.registry import measure_names
 from rankwell.core.tables import sort_ids
@@ -135,72 +136,11 @@ class Task:
         has_measures = any(each.name == "measures" for each in fields(self.options))
         return takes_options(self.options, *(["measures"] if has_measures else []))(_evaluate)
 
-    def command(self) -> Callable[..., Output]:
+    def command(self) -> "TaskCommand":
         """The command: the inputs, the options, how to print, and where to write."""
+        return TaskCommand(self)
 
-        def _command(
-            *words: str,
-            options: Any,
-            per_query: bool = False,
-            format: Format = "table",
-            output: Path | None = None,
-            progress: Progress = None,
-        ) -> Output:
-            refused: tuple[str, ...] = ()
-            if output is not None:
-                from rankwell.report.drafts import refuse_unclaimed
-
-                check = partial(refuse_unclaimed, output)
-                if isinstance(options, PartOptions):
-                    refused = refusal(options, check)
-                else:
-                    check()
-            details = output is not None
-            outcome = self.evaluate(
-                *self._inputs(words), options=options, details=details, progress=progress
-            )
-            if isinstance(outcome, PartOutcome):
-                if outcome.result is None:
-                    code = 0 if outcome.missing is None else Unfinished.exit_code
-                    return Output(outcome.text, (*refused, *outcome.notes), code)
-                outcome = outcome.result
-            return present(
-                outcome,
-                format=format,
-                per_query=per_query,
-                output=output,
-                charts=self.charts,
-                advice=self.advice,
-            )
-
-        hints: dict[str, Any] = {
-            each.name: Annotated[
-                InputPlace if each.missing or each.many else InputOption, Doc(each.text)
-            ]
-            for each in self.inputs
-        }
-        hints["options"] = self.options
-        if self.per_query:
-            hints["per_query"] = Annotated[PerQueryOption, Doc(self.per_query)]
-        hints |= {
-            "format": FormatOption,
-            "output": Annotated[FolderOption, Doc(f"Folder for {self.files}.")],
-            "progress": Progress,
-            "return": Output,
-        }
-        defaults: dict[str, Any] = {
-            each.name: None for each in self.inputs if not (each.missing or each.many)
-        }
-        defaults |= {"per_query": False, "format": "table", "output": None, "progress": None}
-        kinds = {
-            each.name: Parameter.VAR_POSITIONAL if each.many else Parameter.POSITIONAL_ONLY
-            for each in self.inputs
-        }
-        _declare(_command, hints, defaults, kinds)
-        _command.__doc__ = self.about
-        return _command
-
-    def _inputs(self, words: Sequence[str]) -> list[Any]:
+    def inputs_of(self, words: Sequence[str]) -> list[Any]:
         """The words of a command line as inputs. Raises BadUsage where a file is missing."""
         single = [each for each in self.inputs if not each.many]
         inputs: list[Any] = [*words[: len(single)], *[None] * (len(single) - len(words))]
@@ -213,6 +153,78 @@ class Task:
                 ]
                 raise BadUsage(f"{declared.missing}: rankwell {self.name} {' '.join(names)}")
         return inputs
+
+
+class TaskCommand:
+    """The command of a task, a function with its signature that other processes know by its name."""
+
+    def __init__(self, task: Task) -> None:
+        self.task, self.__doc__ = task, task.about
+        is_optional = {each.name: not (each.missing or each.many) for each in task.inputs}
+        hints: dict[str, Any] = {
+            each.name: Annotated[
+                InputOption if is_optional[each.name] else InputPlace, Doc(each.text)
+            ]
+            for each in task.inputs
+        }
+        hints["options"] = task.options
+        if task.per_query:
+            hints["per_query"] = Annotated[PerQueryOption, Doc(task.per_query)]
+        hints |= {
+            "format": FormatOption,
+            "output": Annotated[FolderOption, Doc(f"Folder for {task.files}.")],
+            "progress": Progress,
+            "return": Output,
+        }
+        defaults: dict[str, Any] = {
+            name: None for name, left_out in is_optional.items() if left_out
+        }
+        defaults |= {"per_query": False, "format": "table", "output": None, "progress": None}
+        kinds = {
+            each.name: Parameter.VAR_POSITIONAL if each.many else Parameter.POSITIONAL_ONLY
+            for each in task.inputs
+        }
+        _declare(self, hints, defaults, kinds)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return command_function, (tuple(self.task.name.split()),)
+
+    def __call__(
+        self,
+        *words: str,
+        options: Any,
+        per_query: bool = False,
+        format: Format = "table",
+        output: Path | None = None,
+        progress: Progress = None,
+    ) -> Output:
+        """Evaluates, writes and prints."""
+        task, refused = self.task, tuple[str, ...]()
+        if output is not None:
+            from rankwell.report.drafts import refuse_unclaimed
+
+            check = partial(refuse_unclaimed, output)
+            if isinstance(options, PartOptions):
+                refused = refusal(options, check)
+            else:
+                check()
+        details = output is not None
+        outcome = task.evaluate(
+            *task.inputs_of(words), options=options, details=details, progress=progress
+        )
+        if isinstance(outcome, PartOutcome):
+            if outcome.result is None:
+                code = 0 if outcome.missing is None else Unfinished.exit_code
+                return Output(outcome.text, (*refused, *outcome.notes), code)
+            outcome = outcome.result
+        return present(
+            outcome,
+            format=format,
+            per_query=per_query,
+            output=output,
+            charts=task.charts,
+            advice=task.advice,
+        )
 
 
 def _none(*_: Any) -> tuple[()]:
@@ -307,10 +319,7 @@ class MeasuringTask(Task):
 
 
 def _declare(
-    function: Callable[..., Any],
-    hints: Mapping[str, Any],
-    defaults: Mapping[str, Any],
-    kinds: Mapping[str, Any],
+    function: Any, hints: Mapping[str, Any], defaults: Mapping[str, Any], kinds: Mapping[str, Any]
 ) -> Signature:
     """Gives a function a signature; what is not positional is a keyword."""
     declared = Signature(
