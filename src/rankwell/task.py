@@ -156,11 +156,12 @@ class Task:
 
 
 class TaskCommand:
-    """The command of a task, a function with its signature that other processes know by its name."""
+    """The command of a task, with its signature; other processes know it by its name."""
 
     def __init__(self, task: Task) -> None:
         self.task, self.__doc__ = task, task.about
         is_optional = {each.name: not (each.missing or each.many) for each in task.inputs}
+        optional = [name for name in is_optional if is_optional[name]]
         hints: dict[str, Any] = {
             each.name: Annotated[
                 InputOption if is_optional[each.name] else InputPlace, Doc(each.text)
@@ -176,9 +177,7 @@ class TaskCommand:
             "progress": Progress,
             "return": Output,
         }
-        defaults: dict[str, Any] = {
-            name: None for name, left_out in is_optional.items() if left_out
-        }
+        defaults: dict[str, Any] = dict.fromkeys(optional)
         defaults |= {"per_query": False, "format": "table", "output": None, "progress": None}
         kinds = {
             each.name: Parameter.VAR_POSITIONAL if each.many else Parameter.POSITIONAL_ONLY
