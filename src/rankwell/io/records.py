@@ -53,6 +53,9 @@ _OPENED = re.compile(rb"\s*[{\[]")
 _LINES = re.compile(rb"\s*\{[^\n]*\}[ \t\r]*\n\s*\{")
 """The beginning of JSON lines, whose second object need not wait for the first error."""
 
+_LINES_SUFFIXES = (".jsonl", ".ndjson")
+"""The ends of names by which an object on a line of its own is a row, not a document."""
+
 HEADER = -1
 """The place of the first row of a table."""
 
@@ -614,7 +617,8 @@ def load(
         _refuse_other_encoding(raw, source.name)
     if _OPENED.match(raw) is None:
         return _content_of_table(source, decode_id(raw))
-    if _LINES.match(raw):
+    is_named_lines = source.name.removesuffix(".gz").removesuffix(".zst").endswith(_LINES_SUFFIXES)
+    if _LINES.match(raw) or (is_named_lines and raw.lstrip().startswith(b"{") and _is_line(raw)):
         return _content_of_lines(source, raw)
     text = decode_id(raw)
     try:
@@ -642,6 +646,10 @@ def _refuse_other_encoding(raw: bytes, name: str) -> None:
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
         raise BadLine(f"{name}:{line} is not UTF-8; save the table as CSV UTF-8.") from error
+
+
+def _is_line(raw: bytes) -> bool:
+    return b"\n" not in raw.strip()
 
 
 def _content_of_lines(source: Source, raw: bytes) -> Content:

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rankwell.core.options import overwriting
+from rankwell.core.catalogue import command_function
+from rankwell.core.options import overwriting, texts_of
 from rankwell.core.tables.matrices import Embeddings
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, TieRefused, UnknownName
 from rankwell.evaluation.results import Results
@@ -928,7 +929,8 @@ def test_scores_without_ids_follow_the_lists_of_a_ground_truth(tmp_path: Path) -
 
 
 def test_the_help_names_every_parameter_of_every_transform_with_its_value() -> None:
-    text = " ".join((InstanceOptions.__doc__ or "").split())
+    _, texts = texts_of(command_function(("instances", "evaluate")))
+    text = " ".join(texts.values())
 
     for entry in (TRANSFORMS[name] for name in TRANSFORMS):
         if not entry.needs_bank:

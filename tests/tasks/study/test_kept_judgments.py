@@ -100,7 +100,7 @@ def test_a_sheet_that_grades_an_item_twice_is_refused(tmp_path, study):
         csv.DictWriter(file, list(first)).writerow(first | {"grade": "2"})
 
     with pytest.raises(
-        BadInput, match=r"batch\.csv:62: item .* is in line 2, too; keep one of the rows"
+        BadInput, match=r"batch\.csv:62: item .* is at .*batch\.csv:2, too; keep one of the rows"
     ):
         judge(str(study), judge="one", sheet=str(sheet))
 
