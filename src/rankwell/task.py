@@ -117,23 +117,27 @@ class Task:
         """The Python function of a module: the inputs, then the options as keywords."""
 
         def _evaluate(*values: Any, options: Any, **named: Any) -> Results:
-            bound = declared.bind(*values, options=options, **named)
+            bound = signature.bind(*values, options=options, **named)
             bound.apply_defaults()
-            inputs = [bound.arguments.pop(each.name) for each in self.inputs]
+            inputs = [bound.arguments.pop(declared.name) for declared in self.inputs]
             outcome = self.evaluate(*inputs, **bound.arguments)
             return outcome.finished() if isinstance(outcome, PartOutcome) else outcome
 
-        hints: dict[str, Any] = dict.fromkeys((each.name for each in self.inputs), Any)
+        hints: dict[str, Any] = dict.fromkeys((declared.name for declared in self.inputs), Any)
         hints |= {"options": self.options, "details": bool, "progress": Progress, "return": Results}
-        defaults: dict[str, Any] = {each.name: None for each in self.inputs if not each.missing}
+        defaults: dict[str, Any] = {
+            declared.name: None for declared in self.inputs if not declared.missing
+        }
         defaults |= {"details": False, "progress": None}
-        kinds = dict.fromkeys((each.name for each in self.inputs), Parameter.POSITIONAL_OR_KEYWORD)
-        declared = _declare(_evaluate, hints, defaults, kinds)
-        texts = "\n".join(f"{each.name}\n    {each.text}" for each in self.inputs)
+        kinds = dict.fromkeys(
+            (declared.name for declared in self.inputs), Parameter.POSITIONAL_OR_KEYWORD
+        )
+        signature = _declare(_evaluate, hints, defaults, kinds)
+        texts = "\n".join(f"{declared.name}\n    {declared.text}" for declared in self.inputs)
         _evaluate.__name__ = f"evaluate_{self.name.split()[-1]}"
         _evaluate.__module__ = module
         _evaluate.__doc__ = f"{self.about}\n\nParameters\n----------\n{texts}\n{self.example}"
-        has_measures = any(each.name == "measures" for each in fields(self.options))
+        has_measures = any(option.name == "measures" for option in fields(self.options))
         return takes_options(self.options, *(["measures"] if has_measures else []))(_evaluate)
 
     def command(self) -> "TaskCommand":
@@ -142,14 +146,14 @@ class Task:
 
     def inputs_of(self, words: Sequence[str]) -> list[Any]:
         """The words of a command line as inputs. Raises BadUsage where a file is missing."""
-        single = [each for each in self.inputs if not each.many]
+        single = [declared for declared in self.inputs if not declared.many]
         inputs: list[Any] = [*words[: len(single)], *[None] * (len(single) - len(words))]
         if len(single) < len(self.inputs):
             inputs.append(list(words[len(single) :]))
         for declared, value in zip(self.inputs, inputs, strict=True):
             if declared.missing and not value:
                 names = [
-                    each.usage or f"{each.name.upper()}{'...' * each.many}" for each in self.inputs
+                    file.usage or f"{file.name.upper()}{'...' * file.many}" for file in self.inputs
                 ]
                 raise BadUsage(f"{declared.missing}: rankwell {self.name} {' '.join(names)}")
         return inputs
@@ -160,13 +164,15 @@ class TaskCommand:
 
     def __init__(self, task: Task) -> None:
         self.task, self.__doc__ = task, task.about
-        is_optional = {each.name: not (each.missing or each.many) for each in task.inputs}
+        is_optional = {
+            declared.name: not (declared.missing or declared.many) for declared in task.inputs
+        }
         optional = [name for name in is_optional if is_optional[name]]
         hints: dict[str, Any] = {
-            each.name: Annotated[
-                InputOption if is_optional[each.name] else InputPlace, Doc(each.text)
+            declared.name: Annotated[
+                InputOption if is_optional[declared.name] else InputPlace, Doc(declared.text)
             ]
-            for each in task.inputs
+            for declared in task.inputs
         }
         hints["options"] = task.options
         if task.per_query:
@@ -180,8 +186,8 @@ class TaskCommand:
         defaults: dict[str, Any] = dict.fromkeys(optional)
         defaults |= {"per_query": False, "format": "table", "output": None, "progress": None}
         kinds = {
-            each.name: Parameter.VAR_POSITIONAL if each.many else Parameter.POSITIONAL_ONLY
-            for each in task.inputs
+            declared.name: Parameter.VAR_POSITIONAL if declared.many else Parameter.POSITIONAL_ONLY
+            for declared in task.inputs
         }
         _declare(self, hints, defaults, kinds)
 
@@ -266,7 +272,7 @@ class MeasuringTask(Task):
         if names is None:
             names = self.default_measures(views, options, convention)
         measures = choose_measures(names, convention)
-        check_views((each.measure for each in measures), self.view)
+        check_views((labelled.measure for labelled in measures), self.view)
         builder = ResultsBuilder(convention)
         for place, (run, view) in enumerate(views.runs.items(), 1):
             self.count(self, views, run, builder)

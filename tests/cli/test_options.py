@@ -4,6 +4,7 @@ command says of itself.
 
 import inspect
 import io
+import pickle
 import re
 from collections import Counter
 from dataclasses import dataclass
@@ -353,3 +354,21 @@ def test_an_unknown_command_is_an_error_with_the_nearest_names(line: str):
     with pytest.raises(BadUsage) as caught:
         find_command(line.split())
     assert NOT_FOUND[line] in str(caught.value)
+
+
+def test_a_python_function_shows_plain_types_and_the_text_of_each_field():
+    parameters = inspect.signature(choose).parameters
+
+    assert parameters["seed"].annotation is int
+    assert parameters["seed"].default == 0
+    assert "\nseed\n    The seed.\n" in (choose.__doc__ or "") + "\n"
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_another_process_finds_a_command_by_its_name(words: Words):
+    function = command_function(words)
+
+    copied = pickle.loads(pickle.dumps(function))
+
+    assert arguments_of(copied) == arguments_of(function)
+    assert texts_of(copied) == texts_of(function)

@@ -200,7 +200,7 @@ def notes(views: Views, measures: Measures) -> Iterator[str]:
     """
     view: RetrievedPassages = next(iter(views.runs.values()))
     yield from _notes_on_repeats("", "gold passage", view.queries, view.gold, measures)
-    labels = [each.label for each in measures if each.measure.name == "SpanPOmega"]
+    labels = [labelled.label for labelled in measures if labelled.measure.name == "SpanPOmega"]
     documents = {chunk.document for chunk in view.every_chunk}
     uncovered = [
         query
@@ -223,7 +223,7 @@ def _notes_on_repeats(
     measures: Measures,
 ) -> Iterator[str]:
     """Questions that list a passage twice, for measures that count every text."""
-    labels = [each.label for each in measures if each.measure.accepts("similarity")]
+    labels = [labelled.label for labelled in measures if labelled.measure.accepts("similarity")]
     repeating = [
         query
         for query, listed in zip(queries, passages, strict=True)
@@ -273,7 +273,7 @@ def text_rules(measures: Measures) -> dict[str, str]:
     """The similarities of texts with their thresholds, and the tokenizers, with the versions of the
     libraries that compute them.
     """
-    parameters = [each.measure.parameters for each in measures]
+    parameters = [labelled.measure.parameters for labelled in measures]
     similarities = {
         _similarity_text(of_measure): of_measure["similarity"]
         for of_measure in parameters
