@@ -58,7 +58,9 @@ def test_a_measure_says_where_it_comes_from_and_shows_a_worked_example(name: str
 
     assert re.search(r"\b(19|20)\d\d\b", entry.source), "the source has no year"
     assert ">>>" in text, "the docstring has no example that runs"
-    assert "\n" not in text.split("\n\n")[0], "the first paragraph is not one line"
+    summary = text.split("\n\n")[0]
+    assert summary.endswith((".", ":")), "the first paragraph is not a sentence"
+    assert not re.search(r"[a-z)]\. [A-Z]", summary), "the first paragraph is two sentences"
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -60,7 +60,6 @@ def _sum_discounted(
     """
     if not view.in_random_order:
         return view.sum_rows(_discounted(worth(view.grades), view.ranks, view.within(k)))
-    view = view.levelled
     return view.sum_rows(
         worth(view.grades) * view.mean_over_ties(lambda rank: 1.0 / _discount(rank), k)
     )

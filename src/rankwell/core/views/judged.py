@@ -205,8 +205,13 @@ class JudgedRankings(QueryRows):
 
     @cached_property
     def with_random_order(self) -> "JudgedRankings":
-        """The view in which tied items are in random order."""
-        return replace(self, in_random_order=True)
+        """The view in which tied items are in random order.
+
+        It lists tied rows by grade, so that sums of expected values do not depend on the order of
+        the input.
+        """
+        by_grade = np.lexsort((-self.grades, self.above, self.query_of_row))
+        return replace(self._rows(by_grade, self.offsets), in_random_order=True)
 
     def shown(self, judged_only: bool) -> "JudgedRankings":
         """The view itself, or without unjudged items."""
@@ -239,13 +244,6 @@ class JudgedRankings(QueryRows):
             places = np.arange(above + 1, min(above + tied, int(last[row])) + 1)
             found[group] = worth(places).sum() / tied
         return found[self.tie_of_row]
-
-    @cached_property
-    def levelled(self) -> "JudgedRankings":
-        """The view with tied rows listed by grade, so that sums of expected values do not depend on
-        the order of the input.
-        """
-        return self._rows(np.lexsort((-self.grades, self.above, self.query_of_row)), self.offsets)
 
     @cached_property
     def tie_of_row(self) -> Ints:

@@ -58,8 +58,9 @@ def novelty(
     exempt=_TAIL,
 )
 def popularity(view: ItemLists, *, k: int | None = None) -> Floats:
-    """The mean number of users who interacted with each of the first `k` items. A query without
-    items is not counted.
+    """The mean number of users who interacted with each of the first `k` items.
+
+    A query without items is not counted.
 
     >>> import numpy as np
     >>> from rankwell.tasks.beyond.attributes import ItemAttributes

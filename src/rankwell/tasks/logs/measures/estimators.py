@@ -122,8 +122,9 @@ def snips(view: LoggedRounds) -> Floats:
 
 @measure("DM", source=_DUDIK, scale=_VALUE)
 def dm(view: LoggedRounds) -> Floats:
-    """The direct method: the mean reward that a model expects under the policy. No better than the
-    model.
+    """The direct method: the mean reward that a model expects under the policy.
+
+    It is no better than the model.
 
     >>> import numpy as np
     >>> from rankwell.tasks.logs.rounds import LoggedRounds, LoggedRows
