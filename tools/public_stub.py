@@ -1,9 +1,8 @@
-"""Writes types of functions with the fields of their options as keywords: of the public names, and
-of the methods of results.
+"""Writes the types of the public names: functions and methods have the fields of their options as
+keywords.
 
-python tools/public_stub.py            writes the stubs src/rankwell/__init__.pyi and
-src/rankwell/workflow/results.pyi
-python tools/public_stub.py --check    exit 1 where one differs from what would be written
+python tools/public_stub.py            writes the stub src/rankwell/__init__.pyi
+python tools/public_stub.py --check    exit 1 where it differs from what would be written
 """
 
 import inspect
@@ -19,9 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "src"))
 
 rankwell: Any = import_module("rankwell")
-STEPS: Any = import_module("rankwell.core.display").STEPS
 PUBLIC = ROOT / "src" / "rankwell" / "__init__.pyi"
-METHODS = ROOT / "src" / "rankwell" / "workflow" / "results.pyi"
 
 
 class _Stub:
@@ -30,25 +27,13 @@ class _Stub:
     def __init__(self, exported: Collection[str] = ()) -> None:
         self.imports, self.exported = set[str](), exported
 
-    def public(self) -> str:
-        """The stub of the package."""
+    def text(self) -> str:
+        """The whole stub, formatted."""
         names = [name for name in self.exported if name != "__version__"]
         definitions = "".join(self._definition(name, getattr(rankwell, name)) for name in names)
-        return self._text(
-            "The public names of rankwell, with their types", f"__version__: str\n\n{definitions}"
-        )
-
-    def methods(self) -> str:
-        """The stub of the steps that are methods of results."""
-        return self._text(
-            "The methods of results, with their types",
-            "".join(self._typed(name, STEPS[name]) for name in STEPS),
-        )
-
-    def _text(self, title: str, definitions: str) -> str:
-        """The whole stub, formatted."""
-        head = f'"""{title}: written by tools/public_stub.py."""\n\n'
-        text = f"{head}{chr(10).join(sorted(self.imports))}\n\n{definitions}"
+        title = "The public names of rankwell, with their types: written by tools/public_stub.py."
+        imports = "\n".join(sorted(self.imports))
+        text = f'"""{title}"""\n\n{imports}\n\n__version__: str\n\n{definitions}'
         for command in (["check", "--quiet", "--fix", "--select", "I"], ["format", "--quiet"]):
             done = subprocess.run(
                 [sys.executable, "-m", "ruff", *command, "--stdin-filename", str(PUBLIC), "-"],
@@ -62,17 +47,40 @@ class _Stub:
         return text
 
     def _definition(self, name: str, value: Any) -> str:
-        if not (inspect.isfunction(value) and "options" in inspect.signature(value).parameters):
+        if _takes_options(value):
+            return self._typed(name, value)
+        if not self._is_typed_here(value):
             self.imports.add(f"from {rankwell._homes()[name]} import {name} as {name}")
             return ""
-        return self._typed(name, value)
+        self.imports.add(f"from {rankwell._homes()[name]} import {name} as _{name}")
+        bases = [base.__name__ for base in value.__mro__[1:] if self._is_typed_here(base)]
+        methods = [
+            f"    {self._typed(method, function)}"
+            for method, function in vars(value).items()
+            if _takes_options(function)
+        ]
+        return (
+            f"class {name}({', '.join([f'_{name}', *bases])}):\n{''.join(methods) or '    ...'}\n"
+        )
+
+    def _is_typed_here(self, value: Any) -> bool:
+        """Whether a value is a public class with a method of options, its own or inherited."""
+        return (
+            isinstance(value, type)
+            and value.__name__ in self.exported
+            and any(
+                _takes_options(function)
+                for base in value.__mro__
+                for function in vars(base).values()
+            )
+        )
 
     def _typed(self, name: str, function: Any) -> str:
         """The definition of a function with its types, and those of the fields of its options where
         it has any.
         """
         inner = inspect.unwrap(function)
-        hints = get_type_hints(inner)
+        hints = get_type_hints(inner) | {"self": None}
         if (options := hints.get("options")) is not None:
             hints = {**get_type_hints(options), **hints, "options": options | None}
         parts: list[str] = []
@@ -80,6 +88,9 @@ class _Stub:
             if each.kind is each.KEYWORD_ONLY and not any(part.startswith("*") for part in parts):
                 parts.append("*")
             star = "*" if each.kind is each.VAR_POSITIONAL else ""
+            if each.name == "self":
+                parts.append("self")
+                continue
             parts.append(
                 f"{star}{each.name}: "
                 f"{self._type(hints[each.name])}{'' if each.default is each.empty else ' = ...'}"
@@ -104,22 +115,27 @@ class _Stub:
             return f"{self._type(origin)}[{', '.join('...' if each is ... else self._type(each) for each in inner)}]"  # noqa: E501
         if isinstance(hint, TypeVar):
             raise TypeError(f"{hint} is a type variable; public functions of options have none")
+        if self._is_typed_here(hint):
+            return hint.__name__
         if hint is Any or hint.__module__ != "builtins":
             alias = f" as {hint.__name__}" if hint.__name__ in self.exported else ""
             self.imports.add(f"from {hint.__module__} import {hint.__name__}{alias}")
         return hint.__name__
 
 
+def _takes_options(value: Any) -> bool:
+    return inspect.isfunction(value) and "options" in inspect.signature(value).parameters
+
+
 def main() -> int:
-    """Writes or checks the stubs."""
-    code = 0
-    for stub, text in ((PUBLIC, _Stub(rankwell.__all__).public()), (METHODS, _Stub().methods())):
-        if "--check" not in sys.argv:
-            stub.write_text(text, encoding="utf-8")
-        elif not stub.is_file() or stub.read_text(encoding="utf-8") != text:
-            sys.stderr.write(f"{stub.relative_to(ROOT)} is not what `make docs` writes.\n")
-            code = 1
-    return code
+    """Writes or checks the stub."""
+    text = _Stub(rankwell.__all__).text()
+    if "--check" not in sys.argv:
+        PUBLIC.write_text(text, encoding="utf-8")
+    elif not PUBLIC.is_file() or PUBLIC.read_text(encoding="utf-8") != text:
+        sys.stderr.write(f"{PUBLIC.relative_to(ROOT)} is not what `make docs` writes.\n")
+        return 1
+    return 0
 
 
 if __name__ == "__main__":

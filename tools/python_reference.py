@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
-from rankwell.core.display import STEPS
-
 rankwell: Any = import_module("rankwell")
 _TITLES: Mapping[str, str] = {
     "results": "Evaluate, compare, save",
@@ -66,11 +64,6 @@ def python_pages() -> dict[str, str]:
         )
         names = sorted(names, key=lambda name: name[0].isupper())
         blocks = [f"::: rankwell.{name}" for name in names]
-        if subject == "results":
-            blocks += [
-                "## Methods of results",
-                *(f"::: rankwell.workflow.results.{name}" for name in STEPS),
-            ]
         pages[f"reference/python/{subject}.md"] = "\n\n".join([f"# {title}", _NOTE, *blocks])
     return pages
 

@@ -9,7 +9,6 @@ from typing import Any
 
 from rankwell.conventions import CONVENTIONS
 from rankwell.core.catalogue import Catalogue
-from rankwell.core.display import DISPLAYS, STEPS
 from rankwell.core.figures import FIGURES
 from rankwell.core.registry import MEASURES, OWN_MEASURES
 from rankwell.encoders import ENCODERS, IMAGE_ENCODERS
@@ -43,8 +42,6 @@ REGISTRIES: Mapping[str, Catalogue[Any] | Mapping[str, Any]] = {
     "image encoders": IMAGE_ENCODERS,
     "output formats": OUTPUTS,
     "charts": CHARTS,
-    "displays of results": DISPLAYS,
-    "steps of results": STEPS,
     "kinds of own measures": OWN_MEASURES,
 }
 

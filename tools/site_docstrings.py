@@ -9,8 +9,6 @@ from typing import Any
 
 import griffe
 
-from rankwell.core.display import STEPS
-
 rankwell: Any = import_module("rankwell")
 _EXAMPLE = re.compile(r"^>>> .*?(?=^\s*$|\Z)", re.MULTILINE | re.DOTALL)
 
@@ -24,8 +22,8 @@ class PublicDocstrings(griffe.Extension):
             name for name in rankwell.__all__ if inspect.isfunction(getattr(rankwell, name))
         ):
             _document(pkg.members[name], getattr(rankwell, name))
-        for name in STEPS:
-            _document(pkg["workflow.results"].members[name], STEPS[name])
+        for name in ("compare", "gate"):
+            _document(pkg["Results"].members[name], getattr(rankwell.Results, name))
         _fence(pkg)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from rankwell.core.registry import Measure as Measure
 from rankwell.core.registry import parse_measure as parse_measure
@@ -23,13 +23,13 @@ from rankwell.errors import RankwellError as RankwellError
 from rankwell.errors import TieRefused as TieRefused
 from rankwell.errors import Unfinished as Unfinished
 from rankwell.errors import UnknownName as UnknownName
-from rankwell.evaluation.results import Results as Results
-from rankwell.experiments.comparison import Attribute, Origin
+from rankwell.experiments.comparison.data import Attribute, Origin, Pair
+from rankwell.experiments.comparison.data import ComparisonOptions as ComparisonOptions
 from rankwell.experiments.comparison.judging import ComparisonOptions as ComparisonOptions
-from rankwell.experiments.comparison.matrices import Pair
 from rankwell.experiments.fusion import FusionOptions as FusionOptions
 from rankwell.experiments.fusion import FusionTuningOptions as FusionTuningOptions
 from rankwell.experiments.fusion import TunedFusion as TunedFusion
+from rankwell.experiments.gate_options import GateOptions
 from rankwell.experiments.runner.results import BenchOptions as BenchOptions
 from rankwell.experiments.runner.results import BenchResults as BenchResults
 from rankwell.io.files import find_hits as find_hits
@@ -42,25 +42,32 @@ from rankwell.io.mapping import preference_rankings as preference_rankings
 from rankwell.io.mapping import ranking_pairs as ranking_pairs
 from rankwell.measures.own import measure as measure
 from rankwell.neighbours import TopK
+from rankwell.results import ComparisonResults as _ComparisonResults
+from rankwell.results import Results as _Results
+from rankwell.tasks.agreement.evaluation import AgreementResults
 from rankwell.tasks.agreement.evaluation import compare_lists as compare_lists
 from rankwell.tasks.agreement.options import AgreementOptions as AgreementOptions
 from rankwell.tasks.agreement.options import AgreementPartOptions
 from rankwell.tasks.answers.answer_pairs import Predictions as Predictions
 from rankwell.tasks.answers.answer_pairs import Questions as Questions
+from rankwell.tasks.answers.evaluation import AnswerResults
 from rankwell.tasks.answers.formats import read_predictions as read_predictions
 from rankwell.tasks.answers.formats import read_questions as read_questions
 from rankwell.tasks.answers.judges import answer_judge as answer_judge
 from rankwell.tasks.answers.options import AnswerOptions as AnswerOptions
 from rankwell.tasks.beyond.options import BeyondOptions as BeyondOptions
+from rankwell.tasks.captions.evaluation import CaptionResults
 from rankwell.tasks.captions.hgr import eval_q2m as eval_q2m
 from rankwell.tasks.captions.options import CaptionOptions as CaptionOptions
 from rankwell.tasks.captions.options import CaptionPartOptions
 from rankwell.tasks.clips.annotations import Annotations as Annotations
 from rankwell.tasks.clips.annotations import QueryKeywords as QueryKeywords
+from rankwell.tasks.clips.evaluation import ClipResults
 from rankwell.tasks.clips.formats import read_annotations as read_annotations
 from rankwell.tasks.clips.formats import read_schema as read_schema
 from rankwell.tasks.clips.mapping import KeywordMapper as KeywordMapper
 from rankwell.tasks.clips.options import ClipOptions as ClipOptions
+from rankwell.tasks.instances.evaluation import InstanceResults
 from rankwell.tasks.instances.formats import read_images as read_images
 from rankwell.tasks.instances.images import Images as Images
 from rankwell.tasks.instances.options import InstanceOptions as InstanceOptions
@@ -70,6 +77,7 @@ from rankwell.tasks.logs.options import LogOptions as LogOptions
 from rankwell.tasks.logs.preference import InterleavingTestOptions as InterleavingTestOptions
 from rankwell.tasks.rag.task import CitationOptions
 from rankwell.tasks.rag.task import RagOptions as RagOptions
+from rankwell.tasks.retrieve.evaluation import EngineResults
 from rankwell.tasks.retrieve.options import RetrieveOptions as RetrieveOptions
 from rankwell.tasks.runs.options import EvaluateOptions
 from rankwell.tasks.runs.options import RunOptions as RunOptions
@@ -82,6 +90,41 @@ from rankwell.workflow.writing import write_judgments as write_judgments
 from rankwell.workflow.writing import write_run as write_run
 
 __version__: str
+
+class ComparisonResults(_ComparisonResults, Results): ...
+
+class Results(_Results):
+    def compare(
+        self,
+        *,
+        baseline: str | None = ...,
+        measures: Sequence[str] | str | None = ...,
+        test: Literal["randomisation", "t", "wilcoxon", "sign", "bootstrap"] = ...,
+        family: Literal["primary", "all"] = ...,
+        correction: Literal["holm", "bh", "max-t", "tukey", "none"] = ...,
+        intervals: Literal["bootstrap-t", "bootstrap", "t", "none"] = ...,
+        level: float = ...,
+        power: float = ...,
+        resamples: int = ...,
+        seed: int = ...,
+        group: str | None = ...,
+        cluster: str | None = ...,
+        options: ComparisonOptions | None = ...,
+    ) -> ComparisonResults: ...
+    def gate(
+        self,
+        *required: str,
+        require: Sequence[str] | str | None = ...,
+        no_regression: str | None = ...,
+        tolerance: float | str | None = ...,
+        measures: Sequence[str] | str | None = ...,
+        requirements: Path | None = ...,
+        intervals: Literal["bootstrap-t", "bootstrap", "t"] = ...,
+        level: float = ...,
+        resamples: int = ...,
+        seed: int = ...,
+        options: GateOptions | None = ...,
+    ) -> Self: ...
 
 def agree(
     reference: Any,
@@ -113,7 +156,7 @@ def agree(
     details: bool = ...,
     progress: Callable[[str, int, int], None] | None = ...,
     options: AgreementPartOptions | None = ...,
-) -> Results: ...
+) -> AgreementResults: ...
 def bench(
     file: str | Path,
     output: str | Path | None = ...,
@@ -168,7 +211,7 @@ def captions(
     details: bool = ...,
     progress: Callable[[str, int, int], None] | None = ...,
     options: CaptionPartOptions | None = ...,
-) -> Results: ...
+) -> CaptionResults: ...
 def compare_values(
     values: Sequence[Values],
     *,
@@ -188,7 +231,7 @@ def compare_values(
     cluster: Attribute | None = ...,
     origin: Origin | None = ...,
     options: ComparisonOptions | None = ...,
-) -> Results: ...
+) -> ComparisonResults: ...
 def encode(
     texts: str | Path,
     output: str | Path,
@@ -287,7 +330,7 @@ def evaluate_answers(
     details: bool = ...,
     progress: Callable[[str, int, int], None] | None = ...,
     options: AnswerOptions | None = ...,
-) -> Results: ...
+) -> AnswerResults: ...
 def evaluate_beyond(
     runs: Any,
     measures: Sequence[str] | str | None = ...,
@@ -357,7 +400,7 @@ def evaluate_clips(
     rules: Mapping[str, Any] | None = ...,
     progress: Callable[[int, int], None] | None = ...,
     options: ClipOptions | None = ...,
-) -> Results: ...
+) -> ClipResults: ...
 def evaluate_instances(
     images: Any = ...,
     *,
@@ -390,7 +433,7 @@ def evaluate_instances(
     rules: Mapping[str, Any] | None = ...,
     progress: Callable[[str, int, int], None] | None = ...,
     options: InstanceOptions | None = ...,
-) -> Results: ...
+) -> InstanceResults: ...
 def evaluate_interleaving(
     lists: Any,
     clicks: Any,
@@ -402,7 +445,7 @@ def evaluate_interleaving(
     resamples: int = ...,
     seed: int = ...,
     options: InterleavingTestOptions | None = ...,
-) -> Results: ...
+) -> ComparisonResults: ...
 def evaluate_logs(
     log: Any,
     policies: Any = ...,
@@ -506,7 +549,7 @@ def retrieve(
     seed: int = ...,
     progress: Callable[[str, int, int], None] | None = ...,
     options: RetrieveOptions | None = ...,
-) -> Results: ...
+) -> EngineResults: ...
 def search(
     queries: Any,
     items: Any,

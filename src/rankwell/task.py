@@ -23,7 +23,6 @@ from rankwell.evaluation.results import (
     QUERIES_COUNTED,
     QUERIES_MISSING,
     QUERIES_UNKNOWN,
-    Results,
     ResultsBuilder,
 )
 from rankwell.parts.options import PartOptions, PartOutcome, refusal
@@ -38,6 +37,7 @@ from rankwell.report.options import (
     Progress,
     present,
 )
+from rankwell.results import Results
 from rankwell.stats import check_intervals
 from rankwell.store import Source
 
@@ -282,6 +282,7 @@ class MeasuringTask(Task):
                 progress("evaluated", place, len(views.runs))
         builder.notes += self.notes(views, measures)
         return builder.results(
+            Results,
             rules={**builder.rules(measures, options), **self.rules(measures)},
             measures=measures,
             notes=[*convention.notes, *builder.notes],

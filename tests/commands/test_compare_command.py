@@ -16,7 +16,7 @@ from rankwell.commands.compare import ComparedQueries
 from rankwell.commands.compare import compare as compare_command
 from rankwell.core.tables import Values
 from rankwell.errors import BadInput, BadUsage, UnknownName
-from rankwell.experiments.comparison import ComparisonOptions
+from rankwell.experiments.comparison.data import ComparisonOptions
 from rankwell.io.result_folder import read_results
 from rankwell.report.charts import CHARTS, ChartData
 from rankwell.report.folder import FolderContent, write_folder

@@ -139,7 +139,7 @@ def test_folders_of_results_compare_with_the_bounds_of_the_files(tmp_path):
     ).compare()
 
     from rankwell.commands.compare import ComparedQueries, compare
-    from rankwell.experiments.comparison import ComparisonOptions
+    from rankwell.experiments.comparison.data import ComparisonOptions
 
     done = compare(
         str(tmp_path / "one"),

@@ -13,7 +13,8 @@ import pytest
 
 from rankwell.core.tables import Values
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, UnknownName
-from rankwell.experiments.comparison import Attribute, Origin, compare_values
+from rankwell.experiments.comparison.data import Attribute, Origin
+from rankwell.results import compare_values
 from rankwell.stats import on_exact_grid
 from rankwell.stats.multiple_comparisons import benjamini_hochberg, holm
 from rankwell.stats.paired_tests import paired_t, sign_test, wilcoxon

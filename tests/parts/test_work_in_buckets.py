@@ -19,11 +19,11 @@ import rankwell
 from buckets import SECRET, Bucket
 from part_jobs import JOBS, files, typed
 from rankwell.errors import Unfinished
-from rankwell.evaluation.results import Results
 from rankwell.parts.places import WorkPlace, place_of
 from rankwell.parts.plans import read_plan
 from rankwell.parts.running import compute_part
 from rankwell.parts.work import WorkFolder
+from rankwell.results import Results
 from rankwell.store import remote
 
 WORK = "s3://bucket/work"

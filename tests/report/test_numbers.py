@@ -19,13 +19,13 @@ import pytest
 
 import rankwell
 from rankwell.core.tables import Values, figure, p_value
-from rankwell.evaluation.results import Results
 from rankwell.report import Document, render, summary_grid
 from rankwell.report.charts import CHARTS, ChartData
 from rankwell.report.notebook.display import html
 from rankwell.report.page import cells
 from rankwell.report.system_formats import render_system_tables
 from rankwell.report.system_table import SystemFigure, SystemTable
+from rankwell.results import Results
 from rankwell.stats import SummaryRow
 from rankwell.stats.verdicts import Family, MeasuredDifference, verdict
 

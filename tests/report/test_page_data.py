@@ -24,7 +24,6 @@ from rankwell.cli import main
 from rankwell.core.options import overwriting
 from rankwell.core.tables.pairs import ScoredPairs
 from rankwell.errors import BadInput, BadUsage
-from rankwell.evaluation.results import Results
 from rankwell.experiments.pages import write_report
 from rankwell.io.result_folder import read_results
 from rankwell.report import charts
@@ -38,6 +37,7 @@ from rankwell.report.page import (
     rounded,
     scripts,
 )
+from rankwell.results import Results
 from rankwell.tasks.answers.evaluation import evaluate_answers
 from rankwell.tasks.captions.evaluation import captions
 from rankwell.tasks.pairs.evaluation import ModelPairs, PairInputs, PairOptions, evaluate_pairs

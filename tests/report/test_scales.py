@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from rankwell.core.tables import Values
-from rankwell.experiments.comparison import compare_values
 from rankwell.report.charts import CHARTS, ChartData, draw
 from rankwell.report.line_charts import k_curves, parameter_chart
+from rankwell.results import compare_values
 from rankwell.stats import summarise
 from rankwell.tasks.answers.charts import no_answer_chart
 from rankwell.tasks.clips.heat_map import heat_map

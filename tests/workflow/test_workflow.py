@@ -172,7 +172,7 @@ def test_editors_and_notebooks_see_the_parameters_of_the_steps():
     fields = [each.name for each in dataclasses.fields(rw.ComparisonOptions)]
 
     assert [*inspect.signature(rw.Results.compare).parameters] == [
-        "result",
+        "self",
         *fields,
         "group",
         "cluster",

@@ -15,16 +15,23 @@ from rankwell.core.options import ConventionName, Doc, JudgmentColumns, RunColum
 from rankwell.core.registry import measure_names
 from rankwell.errors import BadInput, BadUsage
 from rankwell.evaluation.bounds import UnjudgedItems
-from rankwell.evaluation.results import DETAIL_DEPTH, Results
-from rankwell.experiments.comparison import (
+from rankwell.evaluation.results import DETAIL_DEPTH
+from rankwell.experiments.comparison.data import (
+    ComparisonData,
     ComparisonOptions,
     Origin,
     attribute_named,
-    compare_values,
 )
 from rankwell.experiments.comparison.folders import Gathered, from_folders, split_name
-from rankwell.io.result_folder import is_result_folder, other_place, read_results, stated_directions
-from rankwell.report.difference_tables import difference_text
+from rankwell.experiments.comparison.pairwise import compare_values
+from rankwell.io.result_folder import (
+    is_result_folder,
+    other_place,
+    query_attributes,
+    read_results,
+    stated_directions,
+)
+from rankwell.report.difference_tables import difference_text, write_comparison
 from rankwell.report.drafts import drafting, refuse_foreign, refuse_unclaimed
 from rankwell.report.options import (
     FolderOption,
@@ -35,7 +42,7 @@ from rankwell.report.options import (
     present,
 )
 from rankwell.report.page import NAME
-from rankwell.store import exists, remote_url, write_text
+from rankwell.store import exists, remote_url
 
 _ADVICE = "evaluate with --query-texts, and with -o"
 
@@ -106,7 +113,7 @@ def compare(
         )
     result = _compared(places, options, queries, details=output is not None, progress=progress)
     with nullcontext() if output is None else drafting(output, result.sources.values()) as draft:
-        others = [] if draft is None else write_tables(result, draft)
+        others = [] if draft is None else write_comparison(result.tables, draft)
         done = present(
             result,
             format=format,
@@ -142,35 +149,17 @@ def _compared(
     *,
     details: bool,
     progress: Progress,
-) -> Results:
+) -> ComparisonData:
     """The comparison of what is in the places."""
     gathered = _gather(places, options, queries, details=details, progress=progress)
     return compare_values(
         gathered.values,
-        options=options if gathered.chooses else replace(options, measures=None),
+        options if gathered.chooses else replace(options, measures=None),
         row_attributes=gathered.row_attributes,
         group=attribute_named(queries.group, gathered.attributes, _ADVICE),
         cluster=attribute_named(queries.cluster, gathered.attributes, _ADVICE),
         origin=gathered.origin,
     )
-
-
-def write_tables(result: Results, folder: Path) -> list[Path]:
-    """Writes the tables beside the summary, each whole or not at all, and the verdicts as text;
-    returns their paths.
-    """
-    tables = {
-        name: rows for name, rows in result.tables.items() if name not in ("verdicts", "mean_ranks")
-    }
-    texts = {
-        folder / f"{name}.csv": report.render_rows(rows, "csv") for name, rows in tables.items()
-    }
-    texts[folder / "verdicts.txt"] = "".join(
-        f"{report.visible(text)}\n" for text in result.verdicts
-    )
-    for path, text in texts.items():
-        write_text(path, text)
-    return list(texts)
 
 
 def _gather(
@@ -251,12 +240,6 @@ def _evaluated(
         intervals="none",
         progress=progress,
     )
-    of_queries: dict[str, dict[str, str]] = result.objects["attributes"]
-    names = dict.fromkeys(name for texts in of_queries.values() for name in texts)
-    attributes = {
-        name: {query: texts[name] for query, texts in of_queries.items() if name in texts}
-        for name in names
-    }
     rules = {
         name: rule for name, rule in result.describe().items() if name not in ("seed", "intervals")
     }
@@ -266,9 +249,13 @@ def _evaluated(
         notes=result.notes,
         sources=result.sources,
         details=result.details,
-        unjudged=lambda: (
-            result.objects.get("unjudged") or UnjudgedItems.of(DETAIL_DEPTH, result.details or {})
-        ),
+        unjudged=lambda: result.unjudged or UnjudgedItems.of(DETAIL_DEPTH, result.details or {}),
         queries=result.queries,
     )
-    return Gathered(result.values, [{} for _ in result.values], origin, attributes, chooses=False)
+    return Gathered(
+        result.values,
+        [{} for _ in result.values],
+        origin,
+        query_attributes(result.queries or {}),
+        chooses=False,
+    )

@@ -336,9 +336,3 @@ def command_function(words: Words) -> Callable[..., Any]:
     module = importlib.import_module(_commands()[words].module)
     value = getattr(module, words[-1].replace("-", "_"))
     return value.command() if hasattr(value, "command") else value
-
-
-DISPLAYS: Catalogue[Callable[..., Any]] = Catalogue("report", "display")
-"""Displays of results and tables, which `report/` has and the core does not import: pages of
-notebooks, charts, data frames.
-"""

@@ -7,29 +7,26 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from math import isnan
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from rankwell import __version__
 from rankwell.conventions import Convention, LabelledMeasure
 from rankwell.core.arithmetic import own_arithmetic
-from rankwell.core.display import DISPLAYS, Displayable, Step
 from rankwell.core.registry import Measure, suggest
 from rankwell.core.tables import Bools, Floats, Summary, ValueRows, Values
-from rankwell.errors import BadInput, BadUsage, UnknownName, printable
+from rankwell.errors import BadInput, BadUsage, UnknownName
+from rankwell.evaluation.bounds import UnjudgedItems
 from rankwell.evaluation.judged import JudgedRun
 from rankwell.stats import Intervals, SummaryRow, figure_of, summarise, summary_notes
 from rankwell.store import Source, unchanged
-
-if TYPE_CHECKING:
-    from rankwell.workflow import results as workflow
 
 SCHEMA_VERSION = 2
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Results(Displayable):
+class ResultData:
     """The values of every run and measure with their rules; summaries and intervals are computed
     when first read.
 
@@ -38,12 +35,13 @@ class Results(Displayable):
     single queries have, too. aggregates: summary rows of whole collections, complete, without a
     value per query. rules: every choice that decided a number, by name; `counts` (run -> count ->
     number) and `measures` (exact name -> definition) among them. tables: the task's own tables, by
-    name. details, queries, items: the columns of the files of these names. objects: what else the
-    task keeps for Python, by name; tables and objects are attributes, too. left_out: run -> reason
-    -> queries. task: the kind of result, by which a page knows its view. by_query: whether the rows
-    of single queries are listed query by query and not measure by measure. summarised: how many of
-    `values`, from the first, the summary sums up; the aggregates stand for the others. check: notes
-    on the summary itself. query_rows: adds the task's columns to the rows of single queries.
+    name. details, queries, items: the columns of the files of these names. unjudged: the unjudged
+    items among the first of each query, where they were counted without details. left_out: run ->
+    reason -> queries. task: the kind of result, by which a page knows its view. by_query: whether
+    the rows of single queries are listed query by query and not measure by measure. summarised: how
+    many of `values`, from the first, the summary sums up; the aggregates stand for the others.
+    check: notes on the summary itself. query_rows: adds the task's columns to the rows of single
+    queries.
     """
 
     values: Sequence[Values]
@@ -62,30 +60,15 @@ class Results(Displayable):
     tables: Mapping[str, Sequence[Mapping[str, Any]]] = field(
         default_factory=dict[str, Sequence[Mapping[str, Any]]]
     )
-    objects: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    unjudged: UnjudgedItems | None = None
     intervals: Intervals = "bootstrap-t"
     seed: int = 0
     population_sd: bool = False
     task: str = "runs"
     by_query: bool = False
     summarised: int | None = None
-    check: Callable[["Results"], list[str]] | None = None
+    check: Callable[[Any], list[str]] | None = None
     query_rows: Callable[[Iterable[dict[str, Any]]], Iterable[dict[str, Any]]] | None = None
-
-    def __repr__(self) -> str:
-        runs = ", ".join(dict.fromkeys(each.run for each in self.values))
-        measures = ", ".join(dict.fromkeys(each.measure for each in self.values))
-        return (
-            f"<Results of {printable(runs)} by {printable(measures)}; read .summary, "
-            ".per_query(), .describe() and .notes>"
-        )
-
-    def __getattr__(self, name: str) -> Any:
-        for known in ("objects", "tables"):
-            # Copying and unpickling look for attributes before there are any.
-            if name in self.__dict__.get(known, {}):
-                return self.__dict__[known][name]
-        raise AttributeError(f"results of the task {self.__dict__.get('task')!r} have no {name!r}")
 
     def __getitem__(self, measure: str) -> Any:
         """The mean by a measure, named as in the table or exactly; of several runs a dictionary run
@@ -117,21 +100,6 @@ class Results(Displayable):
 
     __iter__ = None
     """Results are not a sequence: what they hold is in `summary` and `per_query`."""
-
-    if TYPE_CHECKING:
-        compare, gate, save, report = (
-            workflow.compare,
-            workflow.gate,
-            workflow.save,
-            workflow.report,
-        )
-    else:
-        compare, gate, save, report = Step(), Step(), Step(), Step()
-
-    @own_arithmetic
-    def __str__(self) -> str:
-        """The table as on a terminal, without limit of width."""
-        return DISPLAYS["text"](self)
 
     @cached_property
     @own_arithmetic
@@ -252,6 +220,8 @@ class Results(Displayable):
     def _attributes(self) -> tuple[Mapping[str, Any], ...]:
         return self.row_attributes or ({},) * len(self.values)
 
+
+AnyResults = TypeVar("AnyResults", bound=ResultData)
 
 QUERIES_COUNTED = "queries_counted"
 QUERIES_MISSING = "queries_missing"
@@ -444,19 +414,24 @@ class ResultsBuilder:
         return measure.entry.definition | own
 
     def results(
-        self, *, measures: Sequence[LabelledMeasure], notes: Iterable[str], **further: Any
-    ) -> Results:
-        """The results. notes: those of the whole, in order, each once. further: the other fields of
-        `Results`.
+        self,
+        kind: type[AnyResults],
+        *,
+        measures: Sequence[LabelledMeasure],
+        notes: Iterable[str],
+        **fields: Any,
+    ) -> AnyResults:
+        """The results. kind: their class. notes: those of the whole, in order, each once. fields:
+        the other fields of the class.
 
         Raises BadInput for a file among the `sources` that changed while it was read.
         """
-        unchanged(further.get("sources", {}))
-        return Results(
+        unchanged(fields.get("sources", {}))
+        return kind(
             values=tuple(self.values),
             row_attributes=tuple(self.row_attributes),
             measures=tuple(measures),
             notes=tuple(dict.fromkeys(notes)),
             population_sd=self.convention.population_sd,
-            **further,
+            **fields,
         )

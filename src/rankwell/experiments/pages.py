@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 
 from rankwell.core.options import may_overwrite
 from rankwell.errors import BadUsage, NothingToEvaluate, flag
-from rankwell.evaluation.results import Results
-from rankwell.experiments.comparison import compare_values
+from rankwell.experiments.comparison.data import ComparisonData, ComparisonOptions
 from rankwell.experiments.comparison.folders import (
     Gathered,
     Named,
@@ -21,6 +20,7 @@ from rankwell.experiments.comparison.folders import (
     run_names,
     split_name,
 )
+from rankwell.experiments.comparison.pairwise import compare_values
 from rankwell.io.files import read_texts, refuse_foreign_texts
 from rankwell.io.result_folder import (
     digest_of,
@@ -265,7 +265,7 @@ def _compared_findings(found: _PageFindings, gathered: Gathered, seed: int) -> _
     )
 
 
-def _compared(gathered: Gathered, seed: int) -> tuple[Results | None, list[str]]:
+def _compared(gathered: Gathered, seed: int) -> tuple[ComparisonData | None, list[str]]:
     """The comparison of the runs that share a measure, or why there is none; of many runs each with
     the first alone.
     """
@@ -284,13 +284,16 @@ def _compared(gathered: Gathered, seed: int) -> tuple[Results | None, list[str]]
     origin, attributes = gathered.origin, gathered.row_attributes
     try:
         return compare_values(
-            gathered.values, row_attributes=attributes, baseline=baseline, seed=seed, origin=origin
+            gathered.values,
+            ComparisonOptions(baseline=baseline, seed=seed),
+            row_attributes=attributes,
+            origin=origin,
         ), notes
     except NothingToEvaluate as error:
         return None, [f"not compared: {error}"]
 
 
-def _against_one(comparison: Results, runs: int) -> list[str]:
+def _against_one(comparison: ComparisonData, runs: int) -> list[str]:
     """One sentence on many runs compared with one: the numbers better and worse by the first
     measure; empty for few runs.
     """

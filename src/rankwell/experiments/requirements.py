@@ -16,6 +16,7 @@ from rankwell.core.tables import Values
 from rankwell.core.tables import figure as figure_text
 from rankwell.errors import BadInput, BadUsage, UnknownName, flag
 from rankwell.experiments.comparison.matrices import exact_name
+from rankwell.experiments.gate_options import Gate
 from rankwell.experiments.toml_tables import TomlTable
 from rankwell.io.result_folder import values_behind
 from rankwell.stats import MIN_QUERIES
@@ -34,20 +35,6 @@ _DECIMALS = 12
 _EXAMPLE = (
     "as in 'nDCG@10.ci_low >= 0.38', 'bm25:AP > 0.2' or 'R@1[direction=t2v] within 1% of 41.5'"
 )
-
-
-class Gate(NamedTuple):
-    """The content of a gate file. require: requirements as text. no_regression: a run or a folder,
-    "" where there is none.
-
-    tolerance: the tolerated loss as text, "" where none is given. measures: those that must not be
-    worse.
-    """
-
-    require: tuple[str, ...] = ()
-    no_regression: str = ""
-    tolerance: str = ""
-    measures: tuple[str, ...] = ()
 
 
 _GATE = {

@@ -11,8 +11,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rankwell import report
-from rankwell.commands.gate import GateOptions, check_requirements
 from rankwell.errors import BadUsage, GateFailed, RankwellError
+from rankwell.experiments.gate import check_requirements
+from rankwell.experiments.gate_options import GateOptions
 from rankwell.experiments.requirements import GateLine
 from rankwell.io.result_folder import read_results, read_summary
 from rankwell.report.formats.markup import markdown_text
@@ -36,7 +37,8 @@ def main(settings: Mapping[str, str] = os.environ) -> int:
         if not given["RESULTS"]:
             raise BadUsage("RANKWELL_RESULTS is not set; expected the folder of results to check.")
         folder, options = Path(given["RESULTS"]), _options(given)
-        lines, notes = check_requirements(folder, options.required(), options)
+        results = read_results(folder)
+        lines, notes = check_requirements(results, read_summary(results), options)
         failed = [each for each in lines if not each.passed]
         cases = [
             Case(each.case, f"gate.{each.run}", failure="" if each.passed else each.told)

@@ -3,18 +3,19 @@ rules and files by name.
 """
 
 import re
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from rankwell.errors import BadUsage, kind_of
-from rankwell.evaluation.results import Results
 from rankwell.experiments.requirements import SummaryFigures, part_of_row
-from rankwell.io.result_folder import read_results, read_summary
+from rankwell.io.result_folder import ResultFolder, read_results, read_summary
+from rankwell.report import Row, plain
 from rankwell.report.rules import rule_pairs, rules_line
-from rankwell.workflow.results import save
+from rankwell.results import Results
 
 _FIGURES = ("mean", "ci_low", "ci_high", "n")
 
@@ -69,15 +70,30 @@ def folder_of(results: Results | str | Path) -> Generator[Path]:
     if isinstance(results, (str, Path)):
         yield Path(results)
         return
-    if not isinstance(results, Results):  # pyright: ignore[reportUnnecessaryIsInstance]
+    _refuse_other(results)
+    with TemporaryDirectory() as place:
+        folder = Path(place, "results")
+        results.save(folder, charts=False)
+        yield folder
+
+
+def content_of(results: Results | str | Path) -> tuple[ResultFolder, Sequence[Row]]:
+    """The content of a folder of results, or of results in memory, with the rows of their summary.
+    Raises BadUsage for anything else.
+    """
+    if isinstance(results, (str, Path)):
+        folder = read_results(results)
+        return folder, read_summary(folder)
+    _refuse_other(results)
+    return results.as_folder(), plain(results.summary)
+
+
+def _refuse_other(results: Any) -> None:
+    if not isinstance(results, Results):
         raise BadUsage(
             f"results are {kind_of(results)}; expected the results of an evaluation, or a "
             "folder that a command wrote with -o."
         )
-    with TemporaryDirectory() as place:
-        folder = Path(place, "results")
-        save(results, folder, charts=False)
-        yield folder
 
 
 def _plain(word: str) -> str:

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from rankwell.errors import BadUsage
-from rankwell.evaluation.results import Results
 from rankwell.integrations import imported
 from rankwell.integrations.folders import logged
+from rankwell.results import Results
 
 _LONGEST = 6000  # characters of a parameter
 

@@ -11,7 +11,7 @@ import pytest
 # pytest imports this file in every run: what it needs beyond pytest is imported when the fixture is
 # used.
 if TYPE_CHECKING:
-    from rankwell.evaluation.results import Results
+    from rankwell.results import Results
 
 
 class RankwellFixture:
@@ -52,24 +52,20 @@ def _outcome(
     """The requirements that do not hold as sentences, how many there are, and the table of the
     results.
     """
-    from rankwell.commands.gate import GateOptions, check_requirements
     from rankwell.core.options import with_options
-    from rankwell.evaluation.results import Results
-    from rankwell.integrations.folders import folder_of
-    from rankwell.io.result_folder import read_results, read_summary
+    from rankwell.experiments.gate import check_requirements
+    from rankwell.experiments.gate_options import GateOptions
+    from rankwell.integrations.folders import content_of
     from rankwell.report import render, visible
+    from rankwell.results import ComparisonResults, Results
 
-    baseline = results.objects.get("baseline") if isinstance(results, Results) else None
+    baseline = results.baseline if isinstance(results, ComparisonResults) else None
     chosen = with_options(GateOptions(), options).requiring(required, baseline)
-    with folder_of(results) as folder:
-        lines, _ = check_requirements(folder, chosen.required(), chosen)
-        known = read_results(folder)
-        table = (
-            str(results)
-            if isinstance(results, Results)
-            else render(read_summary(known), None, known.rules, ())
-        )
-    return [visible(each.told) for each in lines if not each.passed], len(lines), table.rstrip("\n")
+    content, rows = content_of(results)
+    lines, _ = check_requirements(content, rows, chosen)
+    table = str(results) if isinstance(results, Results) else render(rows, None, content.rules, ())
+    failed = [visible(line.told) for line in lines if not line.passed]
+    return failed, len(lines), table.rstrip("\n")
 
 
 def _called(function: Callable[..., Any], *given: Any, **named: Any) -> Any:

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from rankwell.errors import BadUsage
-from rankwell.evaluation.results import Results
 from rankwell.integrations import imported
 from rankwell.integrations.folders import logged
+from rankwell.results import Results
 
 
 def log(

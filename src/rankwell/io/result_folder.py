@@ -460,23 +460,26 @@ def _values(
 
 
 def _attributes(path: Path) -> dict[str, dict[str, str]]:
-    """The columns of queries except for their texts and pictures: name -> query -> its cell as
-    text.
-    """
     columns = read_table(path)
     if "query" not in columns:
         raise BadInput(f"{path} has no column 'query'; found are {', '.join(map(repr, columns))}.")
-    queries = columns.pop("query")
-    shown = {
+    return query_attributes(columns)
+
+
+def query_attributes(columns: Mapping[str, Sequence[Any]]) -> dict[str, dict[str, str]]:
+    """The columns of queries except for their texts and pictures: name -> query -> its cell as
+    text. Undefined cells, None or NaN, are left out.
+    """
+    attributes = {
         name: {
             query: f"{cell:.12g}" if isinstance(cell, float) else str(cell)
-            for query, cell in zip(queries, cells, strict=True)
-            if cell is not None
+            for query, cell in zip(columns["query"], cells, strict=True)
+            if cell is not None and cell == cell
         }
         for name, cells in columns.items()
-        if name not in ("text", "picture_item")
+        if name not in ("query", "text", "picture_item")
     }
-    return {name: cells for name, cells in shown.items() if cells}
+    return {name: cells for name, cells in attributes.items() if cells}
 
 
 def read_table(path: Path, where: str = "true") -> dict[str, list[Any]]:

@@ -8,20 +8,16 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
-from pathlib import Path
 from types import NoneType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TextIO
+from typing import Any, Literal, NamedTuple, TextIO
 
 import numpy as np
 
-from rankwell.core.display import DISPLAYS, Heading
+from rankwell.core.display import Heading
 from rankwell.core.registry import Catalogue
 from rankwell.core.tables import MISSING, ValueRows, figure, p_value
-from rankwell.errors import printable, typed
+from rankwell.errors import printable
 from rankwell.stats import SUMMARY_COLUMNS as SUMMARY_COLUMNS
-
-if TYPE_CHECKING:
-    from rankwell.evaluation.results import Results
 
 Row = Mapping[str, Any]
 Format = Literal["table", "csv", "tsv", "json", "jsonl", "md", "latex"]
@@ -135,39 +131,6 @@ def render_rows(
 ) -> str:
     """The text of rows with any columns in one of the formats; see `render`. notes: as in JSON."""
     return OUTPUTS[format](Document(rows, None, {}, notes, summary=False, terminal=terminal))
-
-
-def present(
-    result: "Results",
-    *,
-    format: Format = "table",
-    per_query: bool = False,
-    output: Path | None = None,
-    notes: Sequence[str] = (),
-    tables: Mapping[str, Sequence[Row]] | None = None,
-    charts: bool = True,
-    others: Sequence[Path] = (),
-    advice: str = "",
-) -> Output:
-    """The output of a command for a result; `output` is the folder that it is written to as well,
-    each file whole or not at all.
-
-    notes: the command's own, before those of the result. tables: further rows by name. charts:
-    whether charts of any result are drawn. others: files that the command has written into the
-    folder already, for the manifest. advice: what to do with it, which its name ends.
-    """
-    own = [*result.notes, *result.interval_notes]
-    rows, terminal = list(result.per_query()) if per_query else None, terminal_of(sys.stdout)
-    text = render(
-        result.summary, rows, result.describe(), own, format, terminal=terminal, tables=tables
-    )
-    said = [*notes, *(own if format != "json" else [])]
-    if output is not None:
-        DISPLAYS["folder"](
-            result, output, notes=own, tables=tables or {}, charts=charts, others=others
-        )
-        said.append(Aside(f"wrote {output}/{advice and f'; {advice} {typed(output)}'}"))
-    return Output(text=text, notes=tuple(said))
 
 
 def terminal_of(stream: TextIO) -> Terminal:

@@ -1,6 +1,7 @@
 """A comparison for people: sentences, the differences, the groups, the order of systems."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from rankwell.core.display import Heading
@@ -18,6 +19,7 @@ from rankwell.report import (
 from rankwell.report.charts import difference_label
 from rankwell.report.formats.markup import markdown_text
 from rankwell.report.rules import rules_line
+from rankwell.store import write_text
 
 
 def difference_text(
@@ -201,3 +203,20 @@ def _systems(rows: Sequence[Row], borda: Sequence[Row]) -> list[Row]:
 
 
 _SYSTEM = frozenset(("run", "measure", "label", "mean", "rank", "mean_rank", "letters", "unit"))
+
+
+def write_comparison(tables: Mapping[str, Sequence[Row]], folder: Path) -> list[Path]:
+    """Writes the tables of a comparison, each whole or not at all, and the verdicts as text;
+    returns their paths.
+    """
+    texts = {
+        folder / f"{name}.csv": render_rows(rows, "csv")
+        for name, rows in tables.items()
+        if name not in ("verdicts", "mean_ranks")
+    }
+    texts[folder / "verdicts.txt"] = "".join(
+        f"{visible(row['text'])}\n" for row in tables["verdicts"]
+    )
+    for path, content in texts.items():
+        write_text(path, content)
+    return list(texts)

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankwell.core.display import display
 from rankwell.core.tables import Values
 from rankwell.core.tables.columns import parquet, quoted, sql_text, unwritable
+from rankwell.core.tables.frames import Column, number_column, text_column
 from rankwell.core.tables.joined import Joined
 from rankwell.errors import BadInput
 from rankwell.io import connected
@@ -26,9 +26,8 @@ from rankwell.store import Source, replacing, write_text
 if TYPE_CHECKING:
     import duckdb
 
-    from rankwell.evaluation.results import Results
+    from rankwell.evaluation.results import ResultData
 
-Column = Sequence[Any] | np.ndarray | Joined
 _ROWS = 4 * 122_880
 """Rows of a table in memory: groups of DuckDB's, so that the parts of a file do not change its
 bytes.
@@ -79,9 +78,8 @@ class FolderContent:
     tables: Mapping[str, Sequence[Row]] = field(default_factory=dict[str, Sequence[Row]])
 
 
-@display("folder")
 def write_result(
-    result: "Results",
+    result: "ResultData",
     directory: Path,
     *,
     charts: bool = True,
@@ -216,34 +214,6 @@ def _source(name: str, kind: str) -> str:
     return (
         quoted(name) if kind in ("VARCHAR", "BOOLEAN") else f"nullif({quoted(name)}, 'nan'::DOUBLE)"
     )
-
-
-def text_column(column: Column) -> np.ndarray:
-    """The column as objects; what UTF-8 cannot hold is escaped."""
-    column = column[:] if isinstance(column, Joined) else column
-    cells: Sequence[Any] = column.tolist() if isinstance(column, np.ndarray) else column
-    try:
-        if not all(map(str.isascii, filter(None, cells))):
-            # Most rows share their texts, and each is looked at once.
-            "".join({*cells} - {None}).encode()
-    except UnicodeEncodeError:
-        column = [
-            None if cell is None else cell.encode("utf-8", "backslashreplace").decode()
-            for cell in cells
-        ]
-    return (
-        column
-        if isinstance(column, np.ndarray)
-        else np.fromiter(column, dtype=object, count=len(column))
-    )
-
-
-def number_column(column: Column) -> np.ndarray:
-    """The column as numbers, NaN for None."""
-    column = column[:] if isinstance(column, Joined) else column
-    if isinstance(column, np.ndarray) and column.dtype != object:
-        return column
-    return np.array(column, dtype=np.float64)
 
 
 def per_query_columns(

@@ -1,15 +1,18 @@
-"""Options that many commands have; and a command's output, from `rankwell.report`."""
+"""Options that many commands have, and the output of a command for a result."""
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from rankwell.core.options import Doc, Injected, Input, Option
-from rankwell.errors import BadUsage
+from rankwell.errors import BadUsage, typed
 from rankwell.report import Aside as Aside
-from rankwell.report import Format
+from rankwell.report import Format, Row, render, terminal_of
 from rankwell.report import Output as Output
-from rankwell.report import present as present
+
+if TYPE_CHECKING:
+    from rankwell.evaluation.results import ResultData
 
 InputPlace = Annotated[str, Input()]
 InputOption = Annotated[str | None, Input()]
@@ -36,3 +39,37 @@ def listed(text: str | None, option: str) -> list[str]:
     if not all(names):
         raise BadUsage(f"{option} {text!r} has an empty name; expected names separated by commas.")
     return names
+
+
+def present(
+    result: "ResultData",
+    *,
+    format: Format = "table",
+    per_query: bool = False,
+    output: Path | None = None,
+    notes: Sequence[str] = (),
+    tables: Mapping[str, Sequence[Row]] | None = None,
+    charts: bool = True,
+    others: Sequence[Path] = (),
+    advice: str = "",
+) -> Output:
+    """The output of a command for a result; `output` is the folder that it is written to as well,
+    each file whole or not at all.
+
+    notes: the command's own, before those of the result. tables: further rows by name. charts:
+    whether charts of any result are drawn. others: files that the command has written into the
+    folder already, for the manifest. advice: what to do with it, which its name ends.
+    """
+    own = [*result.notes, *result.interval_notes]
+    rows, terminal = list(result.per_query()) if per_query else None, terminal_of(sys.stdout)
+    text = render(
+        result.summary, rows, result.describe(), own, format, terminal=terminal, tables=tables
+    )
+    said = [*notes, *(own if format != "json" else [])]
+    if output is not None:
+        # Only a call that writes needs it.
+        from rankwell.report.folder import write_result
+
+        write_result(result, output, notes=own, tables=tables or {}, charts=charts, others=others)
+        said.append(Aside(f"wrote {output}/{advice and f'; {advice} {typed(output)}'}"))
+    return Output(text=text, notes=tuple(said))

@@ -32,8 +32,8 @@ from answer_forms import (
 )
 from rankwell.core.tables.ranking import Ranking
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
-from rankwell.evaluation.results import Results
 from rankwell.media.texts import normalizer
+from rankwell.results import Results
 from rankwell.tasks.answers.answer_pairs import Predictions, Questions
 from rankwell.tasks.answers.evaluation import evaluate_answers
 from rankwell.tasks.answers.formats import read_predictions, read_questions

@@ -17,7 +17,7 @@ from oracles.average_precision import AP
 from oracles.gain import nDCG
 from oracles.precision import P, R
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, UnknownName
-from rankwell.evaluation.results import Results
+from rankwell.results import Results
 from rankwell.tasks.clips.annotations import QueryKeywords
 from rankwell.tasks.clips.evaluation import evaluate_clips
 from rankwell.tasks.clips.formats import TextQuery, read_annotations

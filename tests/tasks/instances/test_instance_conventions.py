@@ -13,7 +13,7 @@ import pytest
 from oracles import instances as by_hand
 from rankwell.conventions import CONVENTIONS, choose_measures
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
-from rankwell.evaluation.results import Results
+from rankwell.results import Results
 from rankwell.tasks.instances.evaluation import evaluate_instances
 from rankwell.tasks.instances.images import ImageEntry, Images, Marks
 

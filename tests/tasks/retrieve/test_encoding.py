@@ -93,7 +93,7 @@ def test_a_query_is_encoded_before_it_is_sent_in_a_time_of_its_own(
         warm_up=0,
         rate=rate,
     )
-    measured = result.objects["measured"]
+    measured = result.measured
     _, timings, _ = write_records(measured, tmp_path)
 
     expected = {
@@ -120,7 +120,7 @@ def test_without_an_encoder_there_is_no_such_column(tmp_path: Path):
     result = rw.retrieve(
         lambda query, k: ["d1"], QUERIES, qrels={"q1": {"d1": 1}}, measures="RR", rounds=1
     )
-    _, timings, _ = write_records(result.objects["measured"], tmp_path)
+    _, timings, _ = write_records(result.measured, tmp_path)
 
     assert "encoding" not in render(result, "table")
     assert "encoding" not in duckdb.sql(f"SELECT * FROM '{timings}'").columns

@@ -311,7 +311,7 @@ def test_a_page_of_several_sweeps_names_the_folder_of_each_verdict(
             sweep={"depth": [1, 2]},
             intervals="none",
         )
-        write(result, result.objects["measured"], found_here / name)
+        write(result, result.measured, found_here / name)
     folders = [
         ("", read_results(found_here / "narrow")),
         ("second", read_results(found_here / "wide")),

@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 import rankwell as rw
-from rankwell.commands.gate import GateOptions, check_requirements
 from rankwell.errors import BadUsage
+from rankwell.experiments.gate import check_requirements
+from rankwell.experiments.gate_options import GateOptions
+from rankwell.io.result_folder import read_results, read_summary
 
 QUERIES = {f"q{row}": f"text {row}" for row in range(30)}
 JUDGED = {query: {"a": 1 + row % 3, "b": 1} for row, query in enumerate(QUERIES)}
@@ -35,7 +37,8 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def checked(folders: Path, name: str, **options: object) -> tuple[dict[str, bool], list[str]]:
     chosen = GateOptions(no_regression=str(folders / f"fast{name}"), **options)  # type: ignore[arg-type]
-    lines, notes = check_requirements(folders / f"slow{name}", chosen.required(), chosen)
+    results = read_results(folders / f"slow{name}")
+    lines, notes = check_requirements(results, read_summary(results), chosen)
     return {each.measure: each.passed for each in lines}, notes
 
 

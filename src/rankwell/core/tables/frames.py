@@ -1,8 +1,27 @@
-"""Tables as data frames, which `report/` makes as those of results."""
+"""Tables as data frames of pandas and Polars."""
 
-from typing import Any
+import importlib
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
-from rankwell.core.catalogue import DISPLAYS
+import numpy as np
+
+from rankwell.core.tables.joined import Joined
+from rankwell.errors import MissingExtra
+
+Column = Sequence[Any] | np.ndarray | Joined
+Kind = Literal["float", "int", "bool", "text", "nothing"]
+FrameColumns = Mapping[str, tuple[Kind, np.ndarray]]
+"""The kind and the cells of each column: NaN in floats and None in others where undefined;
+`nothing` has no cell.
+"""
+_POLARS_TYPES: Mapping[Kind, str] = {
+    "float": "Float64",
+    "int": "Int64",
+    "bool": "Boolean",
+    "text": "String",
+    "nothing": "Null",
+}
 
 
 class Framed:
@@ -16,10 +35,95 @@ class Framed:
         """A pandas data frame with the columns of `to_columns`; a query without rows is not in it.
         Raises MissingExtra.
         """
-        return DISPLAYS["pandas"](self, "")
+        return pandas_frame(self._frame_columns())
 
     def to_polars(self) -> Any:
         """A Polars data frame with the columns of `to_columns`; a query without rows is not in it.
         Raises MissingExtra.
         """
-        return DISPLAYS["polars"](self, "")
+        return polars_frame(self._frame_columns())
+
+    def _frame_columns(self) -> FrameColumns:
+        return {
+            name: frame_column("float" if name in ("score", "grade") else "text", cells)
+            for name, cells in self.to_columns().items()
+        }
+
+
+def frame_column(kind: Kind, cells: Any) -> tuple[Kind, np.ndarray]:
+    """A column of a data frame. kind: what its cells are."""
+    if kind == "float":
+        return kind, number_column(cells)
+    if kind == "text":
+        return kind, text_column([None if cell is None else str(cell) for cell in cells])
+    return kind, np.array(cells, dtype=object)
+
+
+def text_column(column: Column) -> np.ndarray:
+    """The column as objects; what UTF-8 cannot hold is escaped."""
+    column = column[:] if isinstance(column, Joined) else column
+    cells: Sequence[Any] = column.tolist() if isinstance(column, np.ndarray) else column
+    try:
+        if not all(map(str.isascii, filter(None, cells))):
+            # Most rows share their texts, and each is looked at once.
+            "".join({*cells} - {None}).encode()
+    except UnicodeEncodeError:
+        column = [
+            None if cell is None else cell.encode("utf-8", "backslashreplace").decode()
+            for cell in cells
+        ]
+    return (
+        column
+        if isinstance(column, np.ndarray)
+        else np.fromiter(column, dtype=object, count=len(column))
+    )
+
+
+def number_column(column: Column) -> np.ndarray:
+    """The column as numbers, NaN for None."""
+    column = column[:] if isinstance(column, Joined) else column
+    if isinstance(column, np.ndarray) and column.dtype != object:
+        return column
+    return np.array(column, dtype=np.float64)
+
+
+def pandas_frame(columns: FrameColumns) -> Any:
+    """A pandas data frame; undefined numbers are NaN. Raises MissingExtra without pandas."""
+    pandas = _package("pandas")
+    series = {
+        name: pandas.Series(_without_gaps(kind, cells)) for name, (kind, cells) in columns.items()
+    }
+    return pandas.DataFrame(series)
+
+
+def polars_frame(columns: FrameColumns) -> Any:
+    """A Polars data frame; undefined cells are null. Raises MissingExtra without Polars."""
+    polars = _package("polars")
+    series = [
+        polars.Series(
+            name,
+            cells if kind == "float" else cells.tolist(),
+            dtype=getattr(polars, _POLARS_TYPES[kind]),
+            nan_to_null=kind == "float",
+        )
+        for name, (kind, cells) in columns.items()
+    ]
+    return polars.DataFrame(series)
+
+
+def _package(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise MissingExtra(
+            f"this data frame is made by {name}, which is not installed: pip install {name}."
+        ) from error
+
+
+def _without_gaps(kind: Kind, cells: np.ndarray) -> np.ndarray:
+    """The column for pandas, which has integers and booleans without gaps only."""
+    if kind not in ("int", "bool"):
+        return cells
+    if None in cells.tolist():
+        return number_column(cells) if kind == "int" else cells
+    return cells.astype(np.int64 if kind == "int" else np.bool_)

@@ -15,8 +15,8 @@ from rankwell.errors import BadInput, BadUsage
 from rankwell.evaluation.bounds import UnjudgedItems
 from rankwell.evaluation.grade_weights import joined_weights, notes_on_weights
 from rankwell.evaluation.results import DETAIL_DEPTH
-from rankwell.experiments.comparison import Origin
-from rankwell.io.result_folder import DETAILS, SUMMARY, ResultFolder, read_summary
+from rankwell.experiments.comparison.data import Origin
+from rankwell.io.result_folder import DETAILS, PER_QUERY, SUMMARY, ResultFolder, read_summary
 from rankwell.report.page.scripts import query_noun
 
 _TRUTH = (
@@ -100,6 +100,7 @@ def from_folders(folders: Named, *, details: bool) -> Gathered:
         sources={
             next(iter(renamed.values())): folder.source
             for (_, folder), renamed in zip(folders, names, strict=True)
+            if folder.has(PER_QUERY)
         },
         details=_details(folders, names) if details else None,
         unjudged=partial(_unjudged, folders, names),

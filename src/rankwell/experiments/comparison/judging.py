@@ -4,17 +4,16 @@ options.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Annotated, Any, Literal, NamedTuple, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
 from rankwell.core.exact import exact_mean, exact_sd
-from rankwell.core.options import Doc, MeasureNames
 from rankwell.core.tables import Bools, Floats, Ints, Unit, Values
-from rankwell.errors import BadUsage, flag
-from rankwell.experiments.comparison.matrices import Comparison, Pair, QuerySystemMatrix
-from rankwell.stats import MIN_QUERIES, Intervals, check_level
+from rankwell.errors import BadUsage
+from rankwell.experiments.comparison.data import ComparisonOptions, Pair
+from rankwell.experiments.comparison.matrices import Comparison, QuerySystemMatrix
+from rankwell.stats import MIN_QUERIES
 from rankwell.stats.detectable import cohen_dz, minimal_detectable_difference, queries_needed
 from rankwell.stats.multiple_comparisons import benjamini_hochberg, holm, randomised_tukey_hsd
 from rankwell.stats.paired_bootstrap import (
@@ -26,111 +25,10 @@ from rankwell.stats.paired_bootstrap import (
 from rankwell.stats.paired_randomisation import max_t, paired_randomisation
 from rankwell.stats.paired_tests import PairedT, paired_t, sign_test, wilcoxon
 
-Test = Literal["randomisation", "t", "wilcoxon", "sign", "bootstrap"]
-Correction = Literal["holm", "bh", "max-t", "tukey", "none"]
-TestFamily = Literal["primary", "all"]
 _TOGETHER = 1 << 21
 """Differences in memory at a time."""
 _RANGES: dict[Unit, float] = {"share": 1.0, "percent": 100.0}
 """The largest difference of two values."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class ComparisonOptions:
-    """The choices of a comparison. Raises BadUsage for choices that exclude each other, and for
-    numbers out of range.
-    """
-
-    baseline: Annotated[
-        str | None,
-        Doc(
-            "The run that all others are compared with; by default the first of two, and "
-            "all pairs of more."
-        ),
-    ] = None
-    measures: Annotated[
-        MeasureNames,
-        Doc(
-            "Only this measure; repeat it for more. The first is the primary one, which "
-            "the verdicts are about."
-        ),
-    ] = None
-    test: Annotated[
-        Test,
-        Doc(
-            "Sign flips at random (exact for few queries), Student's t, Wilcoxon's signed "
-            "ranks, the sign test, or the studentised bootstrap; all two-sided."
-        ),
-    ] = "randomisation"
-    family: Annotated[
-        TestFamily,
-        Doc(
-            "The tests that are corrected together: those of all pairs by one measure, "
-            "where measures other than the primary one are secondary; or those of all "
-            "pairs by all measures."
-        ),
-    ] = "primary"
-    correction: Annotated[
-        Correction,
-        Doc(
-            "For several tests: Holm, Benjamini and Hochberg's false discovery rate, the "
-            "largest t under shared sign flips, Tukey's HSD by randomisation over all "
-            "systems of each measure, or none."
-        ),
-    ] = "holm"
-    intervals: Annotated[
-        Intervals,
-        Doc(
-            "Intervals of the differences: `bootstrap-t` (the studentised bootstrap, at "
-            "least as wide as Student's t; for differences of 0/1 values Bonett and "
-            "Price's), `bootstrap` (percentiles), Student's `t`, or none."
-        ),
-    ] = "bootstrap-t"
-    level: Annotated[
-        float, Doc("Level of the two-sided intervals; tests are at 1 minus this level.")
-    ] = 0.95
-    power: Annotated[
-        float,
-        Doc(
-            "Probability that a test finds a difference of the size that is reported as detectable."
-        ),
-    ] = 0.8
-    resamples: Annotated[
-        int, Doc("Number of resamples of the bootstrap, and of tests that draw.")
-    ] = 10_000
-    seed: Annotated[int, Doc("Seed of everything that is drawn.")] = 0
-
-    def __post_init__(self) -> None:
-        check_level(self.level)
-        if not self.alpha < self.power < 1:
-            raise BadUsage(
-                f"the power is {self.power}; expected a number between {self.alpha:g} and 1, "
-                "such as 0.8."
-            )
-        if self.resamples < 1 or self.seed < 0:
-            raise BadUsage(
-                f"resamples={self.resamples}, seed={self.seed}: expected a positive integer "
-                "and a non-negative one."
-            )
-        if self.correction == "max-t" and self.test != "randomisation":
-            raise BadUsage(
-                f"max-T comes from sign flips; choose {flag('--test', 'randomisation')}, or "
-                f"holm or bh for the {self.test} test."
-            )
-
-    def check_clusters(self) -> None:
-        """Raises BadUsage for a test that takes queries for independent."""
-        if self.test in ("wilcoxon", "sign") or self.correction == "tukey":
-            what = "Tukey's test" if self.correction == "tukey" else f"the {self.test} test"
-            raise BadUsage(
-                f"{what} takes queries for independent; with clusters choose randomisation, t "
-                "or bootstrap, with holm."
-            )
-
-    @property
-    def alpha(self) -> float:
-        """The level of the tests."""
-        return round(1 - self.level, 12)
 
 
 class Column(NamedTuple):

@@ -12,24 +12,14 @@ import numpy as np
 from rankwell.core.registry import Better, parse_measure, suggest
 from rankwell.core.tables import Floats, Ints, Unit, Values, order_ids, sort_ids
 from rankwell.errors import BadInput, BadUsage, UnknownName
+from rankwell.experiments.comparison.data import Pair, RowAttributes
 
 _DECIMALS = 12
-RowAttributes = Mapping[str, Any]
-"""Columns that distinguish values of one measure (`direction`)."""
-
-
 Role = Literal["primary", "secondary", "repeated", "descriptive"]
 """The part of a measure in a comparison: the verdict is about the primary one; a repeated one has
 the values of another on every query, and counts once with it; a descriptive one has no better
 direction, and is not tested.
 """
-
-
-class Pair(NamedTuple):
-    """Two runs: the values of the first less those of the second."""
-
-    run: str
-    against: str
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,8 +10,9 @@ import numpy as np
 
 from rankwell.core.exact import exact_means
 from rankwell.core.tables import Bools, Floats
-from rankwell.experiments.comparison.judging import ComparisonOptions, PairedDifference
-from rankwell.experiments.comparison.matrices import Comparison, Pair, QuerySystemMatrix
+from rankwell.experiments.comparison.data import ComparisonOptions, Pair
+from rankwell.experiments.comparison.judging import PairedDifference
+from rankwell.experiments.comparison.matrices import Comparison, QuerySystemMatrix
 from rankwell.stats import FEW_QUERIES, MIN_QUERIES, Intervals
 from rankwell.stats.correlation import kendall_tau
 from rankwell.stats.multiple_comparisons import significance_letters

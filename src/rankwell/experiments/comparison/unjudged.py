@@ -12,7 +12,8 @@ from rankwell.core.registry import Measure, parse_measure
 from rankwell.core.tables import figure
 from rankwell.errors import BadUsage, flag
 from rankwell.evaluation.bounds import DEFINITE, RankedItems, UnjudgedItems, difference_bounds
-from rankwell.experiments.comparison.matrices import Comparison, Pair, QuerySystemMatrix
+from rankwell.experiments.comparison.data import Pair
+from rankwell.experiments.comparison.matrices import Comparison, QuerySystemMatrix
 
 _MOST_PAIRS = 6
 

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
 from rankwell import __version__
-from rankwell.core.display import DISPLAYS, Displayable
 from rankwell.core.options import (
     Doc,
     MeasureNames,
@@ -25,7 +24,7 @@ from rankwell.core.registry import suggest
 from rankwell.core.tables import Values
 from rankwell.errors import BadInput, BadUsage, RankwellError, UnknownName, flag, printable
 from rankwell.executors import find_executor
-from rankwell.experiments.comparison import ComparisonOptions
+from rankwell.experiments.comparison.data import ComparisonOptions
 from rankwell.experiments.files import Experiment, read_experiment
 from rankwell.experiments.parts.cells import PlacedCells, evaluate_in_parts
 from rankwell.experiments.runner import (
@@ -58,6 +57,7 @@ from rankwell.report.drafts import (
     refuse_other_result,
     refuse_unclaimed,
 )
+from rankwell.report.notebook.display import Displayable, system_tables
 from rankwell.report.options import JobsOption, Progress
 from rankwell.report.page import NAME as PAGE
 from rankwell.report.system_formats import link_to, render_system_tables
@@ -164,7 +164,7 @@ class BenchResults(Displayable):
         return render_system_tables(tables, format, notes=notes, title=title, terminal=terminal)
 
     def _repr_html_(self) -> str:
-        return DISPLAYS["system tables"](self._laid_out, self.notes)
+        return system_tables(self._laid_out, self.notes)
 
     @property
     def _laid_out(self) -> Sequence[SystemTable]:

@@ -12,9 +12,10 @@ from rankwell.core.parameters import split_names
 from rankwell.core.registry import Better, suggest
 from rankwell.core.tables import Values
 from rankwell.errors import RankwellError, UnknownName
-from rankwell.experiments.comparison import ComparisonOptions, Origin, compare_values
+from rankwell.experiments.comparison.data import ComparisonOptions, Origin
 from rankwell.experiments.comparison.folders import differing
 from rankwell.experiments.comparison.matrices import exact_name, known_better
+from rankwell.experiments.comparison.pairwise import compare_values
 from rankwell.experiments.comparison.rows import winners
 from rankwell.experiments.files import Experiment
 from rankwell.experiments.runner import CellResult, notes_of
@@ -315,7 +316,7 @@ def _compared(
     try:
         found = compare_values(
             values,
-            options=replace(shown.tests, baseline=shown.baseline or None, intervals="none"),
+            replace(shown.tests, baseline=shown.baseline or None, intervals="none"),
             row_attributes=attributes,
             origin=Origin(
                 better={figure.measure: better for figure, better in part.better.items()}

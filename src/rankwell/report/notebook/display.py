@@ -2,38 +2,34 @@
 frames.
 """
 
-import importlib
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
-from typing import Any
-
-import numpy as np
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 from rankwell import report
-from rankwell.core.display import Chart, display
+from rankwell.core.arithmetic import own_arithmetic
 from rankwell.core.registry import suggest
-from rankwell.core.tables.frames import Framed
-from rankwell.errors import BadUsage, MissingExtra, UnknownName
-from rankwell.evaluation.results import Results
-from rankwell.report.charts import CHARTS, ChartData
-from rankwell.report.difference_tables import difference_text, shown_differences
-from rankwell.report.drawing import DrawingCall, call_all
-from rankwell.report.folder import number_column, per_query_columns, text_column
-from rankwell.report.rules import rules_line
-from rankwell.report.system_table import SystemTable, shared_rules, wide_rows
+from rankwell.core.tables.frames import FrameColumns, Kind, frame_column, pandas_frame, polars_frame
+from rankwell.errors import BadUsage, UnknownName
+from rankwell.report import Row
+
+if TYPE_CHECKING:
+    from rankwell.report.system_table import SystemTable
 
 _MOST_ROWS = 200
 _QUIET = "opacity:.75;font-size:90%;margin:.4em 0"
 
 
-@display("html")
-def html(result: Results) -> str:
+def html(result: Any) -> str:
     """The verdicts of a comparison and its differences, else the summary, with the line of rules
     and the notes below.
 
     Everything is escaped. Of more than 200 rows the first are shown, and how many there are is
     said.
     """
+    from rankwell.report.rules import rules_line
+
     rows, rules = result.summary, result.describe()
     verdicts = result.tables.get("verdicts", ())
     differences = [row for row in rows if "p_adjusted" in row]
@@ -48,23 +44,27 @@ def html(result: Results) -> str:
     )
 
 
-@display("text")
-def text(result: Results) -> str:
+def text(result: Any) -> str:
     """The result as on a terminal, without codes: a comparison as its sentences and differences,
     else the summary.
     """
-    if "differences" in result.objects:
-        return difference_text(
-            result.tables, result.differences, None, result.describe(), "table"
-        ).rstrip("\n")
+    from rankwell.report.difference_tables import difference_text
+
+    differences = [row for row in result.summary if "p_adjusted" in row]
+    if differences:
+        return difference_text(result.tables, differences, None, result.describe(), "table").rstrip(
+            "\n"
+        )
     return report.render(result.summary, None, result.describe(), ()).rstrip("\n")
 
 
-@display("system tables")
-def system_tables(tables: Sequence[SystemTable], notes: Sequence[str]) -> str:
+def system_tables(tables: "Sequence[SystemTable]", notes: Sequence[str]) -> str:
     """Systems × data sets, one table below the other, the best figures in bold, with the line of
     rules and the notes below.
     """
+    from rankwell.report.rules import rules_line
+    from rankwell.report.system_table import shared_rules, wide_rows
+
     parts: list[str] = []
     for each in tables:
         (grid,) = report.grids(report.Document(wide_rows(each), None, {}, (), summary=False))
@@ -86,6 +86,8 @@ def _whole(parts: Sequence[str], line: str, notes: Sequence[str]) -> str:
 
 def _difference_grid(rows: Sequence[report.Row]) -> report.Grid:
     """Differences with their figures, which are texts there, as columns of numbers."""
+    from rankwell.report.difference_tables import shown_differences
+
     (grid,) = report.grids(report.Document(shown_differences(rows), None, {}, (), summary=False))
     first = grid.headers.index("mean")
     return grid._replace(
@@ -133,45 +135,139 @@ def _text(text: str) -> str:
     return escape(report.visible(text))
 
 
+class Chart(dict[str, Any]):
+    """A Vega-Lite specification, which a notebook draws without any further package;
+    `altair.Chart.from_dict` loads it.
+    """
+
+    @property
+    def mime(self) -> str:
+        """The type by which notebooks know it: that of its version of Vega-Lite."""
+        version = str(self["$schema"]).rpartition("/v")[2].partition(".")[0]
+        return f"application/vnd.vegalite.v{version}+json"
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        """The specification, and a drawing for notebooks that know another version or none."""
+        from rankwell.report.drawing import DrawingCall, call_all
+
+        parts = {
+            "text/plain": lambda: f"<Chart {self['title']['text']!r}, a Vega-Lite specification>",
+            # Drawn in lines, without the pixels that `draw` makes as well.
+            "image/svg+xml": lambda: str(
+                call_all([DrawingCall("vegalite_to_svg", (dict(self),))])[0]
+            ),
+            self.mime: lambda: dict(self),
+        }
+        return _requested(parts, include, exclude)
+
+
+class Displayable:
+    """The charts, data frames and displays of a result.
+
+    It has `summary`, `values`, `query_attributes`, `notes`, `interval_notes` and `describe`, as
+    `Results` and `BenchResults` have them.
+    """
+
+    tables: Mapping[str, Sequence[Row]] = MappingProxyType({})
+    """Further rows by name."""
+
+    @own_arithmetic
+    def chart(self, name: str | None = None) -> Chart:
+        """A chart as a Vega-Lite specification: `intervals`, `per_query`, and of a comparison
+        `differences` and `deltas`.
+
+        name: by default the main one. A notebook draws it; `altair.Chart.from_dict` loads it.
+        Raises UnknownName for another name, BadUsage where this result has nothing to draw in it.
+        """
+        from rankwell.report.charts import CHARTS
+
+        chart = _main_chart(self) if name is None else _chart(self, name)
+        if chart is not None:
+            return chart
+        if name is None:
+            raise BadUsage("there is nothing to draw: no query is counted.")
+        drawable = [other for other in CHARTS if other != name and _chart(self, other) is not None]
+        raise BadUsage(
+            f"there is nothing to draw as {name!r} here; what can be drawn is "
+            f"{', '.join(drawable) or 'nothing'}."
+        )
+
+    @own_arithmetic
+    def to_columns(self, table: str = "summary") -> dict[str, list[Any]]:
+        """The columns of the `summary`, of the values `per_query`, or of one of `tables`. Undefined
+        is None.
+
+        Raises UnknownName for another table.
+        """
+        return {
+            name: [None if cell != cell else cell for cell in cells.tolist()]
+            for name, (_, cells) in _columns_of_table(self, table).items()
+        }
+
+    @own_arithmetic
+    def to_pandas(self, table: str = "summary") -> Any:
+        """A pandas data frame in long form: the `summary`, the values `per_query`, or one of
+        `tables`. Undefined is NaN.
+
+        Raises UnknownName for another table, MissingExtra without pandas.
+        """
+        return pandas_frame(_columns_of_table(self, table))
+
+    @own_arithmetic
+    def to_polars(self, table: str = "summary") -> Any:
+        """A Polars data frame in long form: the `summary`, the values `per_query`, or one of
+        `tables`. Undefined is null.
+
+        Raises UnknownName for another table, MissingExtra without Polars.
+        """
+        return polars_frame(_columns_of_table(self, table))
+
+    @own_arithmetic
+    def _repr_html_(self) -> str:
+        """The tables with the line of rules, for notebooks."""
+        return html(self)
+
+    @own_arithmetic
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        """Text, the tables, and the main chart where there is one."""
+        parts: dict[str, Callable[[], Any]] = {
+            "text/plain": lambda: repr(self),
+            "text/html": self._repr_html_,
+        }
+        main = _main_chart(self)
+        if main is not None:
+            parts[main.mime] = lambda: dict(main)
+        return _requested(parts, include, exclude)
+
+
+def _requested(
+    parts: Mapping[str, Callable[[], Any]], include: Any, exclude: Any
+) -> dict[str, Any]:
+    """The parts that a notebook requests, by type of content: all or those included, without those
+    excluded.
+    """
+    names = (
+        name
+        for name in parts
+        if (not include or name in include) and (not exclude or name not in exclude)
+    )
+    return {name: parts[name]() for name in names}
+
+
 _MAIN = ("differences", "intervals", "per_query")
 
 
-@display("chart")
-def chart(result: Results, name: str | None) -> Chart:
-    """A result's chart of a name, the main one for None. Raises UnknownName, and BadUsage where
-    there is nothing to draw.
-    """
-    found = main_chart(result) if name is None else _made(result, name)
-    if found is None and name is None:
-        raise BadUsage("there is nothing to draw: no query is counted.")
-    if found is None:
-        others = ", ".join(
-            each for each in CHARTS if each != name and _made(result, each) is not None
-        )
-        raise BadUsage(
-            f"there is nothing to draw as {name!r} here; what can be drawn is "
-            f"{others or 'nothing'}."
-        )
-    return found
-
-
-@display("main chart")
-def main_chart(result: Results) -> Chart | None:
+def _main_chart(result: Any) -> Chart | None:
     """The chart that says most of a result: differences where it has some, else means; None where
     nothing is counted.
     """
-    return next(
-        (found for found in (_made(result, name) for name in _MAIN) if found is not None), None
-    )
+    charts = (_chart(result, name) for name in _MAIN)
+    return next((chart for chart in charts if chart is not None), None)
 
 
-@display("svg")
-def svg(spec: Chart) -> str:
-    """A chart drawn in lines, without the pixels that `draw` makes as well."""
-    return str(call_all([DrawingCall("vegalite_to_svg", (dict(spec),))])[0])
+def _chart(result: Any, name: str) -> Chart | None:
+    from rankwell.report.charts import CHARTS, ChartData
 
-
-def _made(result: Results, name: str) -> Chart | None:
     spec = CHARTS[name](
         ChartData(result.summary, result.values, result.describe(), result.query_attributes)
     )
@@ -182,78 +278,14 @@ def _made(result: Results, name: str) -> Chart | None:
 _FIGURES = ("mean", "sd", "ci_low", "ci_high")
 
 
-@display("columns")
-def to_columns(result: Results, table: str) -> dict[str, list[Any]]:
-    """The columns of a table of a result, of which any library makes a data frame; what is
-    undefined is None.
-    """
-    columns = _columns_of_table(result, table).items()
-    return {
-        name: [None if cell != cell else cell for cell in cells.tolist()]
-        for name, (_, cells) in columns
-    }
+def _columns_of_table(result: Any, table: str) -> FrameColumns:
+    """The kind and the cells of each column of a table."""
+    from rankwell.report.folder import per_query_columns
 
-
-@display("pandas")
-def to_pandas(result: Results | Framed, table: str) -> Any:
-    """A run, judgments or a table of a result in pandas; numbers that are undefined are NaN. Raises
-    MissingExtra without it.
-    """
-    pandas = _package("pandas")
-    columns = _columns_of_table(result, table)
-    return pandas.DataFrame(
-        {name: pandas.Series(_without_gaps(kind, cells)) for name, (kind, cells) in columns.items()}
-    )
-
-
-@display("polars")
-def to_polars(result: Results | Framed, table: str) -> Any:
-    """A run, judgments or a table of a result in Polars; what is undefined is null. Raises
-    MissingExtra without it.
-    """
-    polars = _package("polars")
-    types = {
-        "float": "Float64",
-        "int": "Int64",
-        "bool": "Boolean",
-        "text": "String",
-        "nothing": "Null",
-    }
-    columns = [
-        polars.Series(
-            name,
-            cells if kind == "float" else cells.tolist(),
-            dtype=getattr(polars, types[kind]),
-            nan_to_null=kind == "float",
-        )
-        for name, (kind, cells) in _columns_of_table(result, table).items()
-    ]
-    return polars.DataFrame(columns)
-
-
-def _package(name: str) -> Any:
-    try:
-        return importlib.import_module(name)
-    except ImportError as error:
-        raise MissingExtra(
-            f"this data frame is made by {name}, which is not installed: pip install {name}."
-        ) from error
-
-
-def _columns_of_table(result: Results | Framed, table: str) -> dict[str, tuple[str, np.ndarray]]:
-    """The kind and cells of each column of a table: NaN in floats, None in others where undefined,
-    `nothing` for no cell.
-    """
-    if isinstance(result, Framed):
-        columns = result.to_columns()
-        return {
-            name: _column("float" if name in ("score", "grade") else "text", cells)
-            for name, cells in columns.items()
-        }
     if table == "per_query":
         columns, types = per_query_columns(result.values, result.query_attributes)
         return {
-            name: _column("float" if kind == "DOUBLE" else "text", columns[name])
+            name: frame_column("float" if kind == "DOUBLE" else "text", columns[name])
             for name, kind in types.items()
         }
     if table != "summary" and table not in result.tables:
@@ -271,32 +303,15 @@ def _columns_of_table(result: Results | Framed, table: str) -> dict[str, tuple[s
         for name in report.columns_of(rows, fixed)
     }
     return {
-        name: _column("float" if name in _FIGURES else _kind(column), column)
+        name: frame_column("float" if name in _FIGURES else _kind(column), column)
         for name, column in cells.items()
     }
 
 
-def _column(kind: str, cells: Any) -> tuple[str, np.ndarray]:
-    if kind == "float":
-        return kind, number_column(cells)
-    if kind == "text":
-        return kind, text_column([None if cell is None else str(cell) for cell in cells])
-    return kind, np.array(cells, dtype=object)
-
-
-def _kind(cells: Sequence[Any]) -> str:
-    known = {type(cell) for cell in cells if cell is not None}
-    if not known:
+def _kind(cells: Sequence[Any]) -> Kind:
+    types = {type(cell) for cell in cells if cell is not None}
+    if not types:
         return "nothing"
-    if known <= {int, float}:
-        return "float" if float in known else "int"
-    return "bool" if known == {bool} else "text"
-
-
-def _without_gaps(kind: str, cells: np.ndarray) -> np.ndarray:
-    """The column for pandas, which has integers and booleans without gaps only."""
-    if kind not in ("int", "bool"):
-        return cells
-    if None in cells.tolist():
-        return number_column(cells) if kind == "int" else cells
-    return cells.astype(np.int64 if kind == "int" else np.bool_)
+    if types <= {int, float}:
+        return "float" if float in types else "int"
+    return "bool" if types == {bool} else "text"

@@ -4,7 +4,7 @@ each candidate finds.
 
 import json
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from math import isnan
 from typing import Any
@@ -24,12 +24,13 @@ from rankwell.core.views.judged import JudgedRankings
 from rankwell.core.views.ranking_pairs import RankingPairs, chance_level
 from rankwell.errors import BadUsage, NothingToEvaluate, flag
 from rankwell.evaluation.details import Details, detail_columns
-from rankwell.evaluation.results import Results, ResultsBuilder, progress_of
+from rankwell.evaluation.results import ResultsBuilder, progress_of
 from rankwell.io import files as io
 from rankwell.io.mapping import ranking_pairs
 from rankwell.neighbours import TopK
 from rankwell.parts.options import PartOptions, PartOutcome
 from rankwell.parts.tables import ObjectEmbeddings
+from rankwell.results import Results
 from rankwell.stats import SummaryRow
 from rankwell.store import sources_of
 from rankwell.tasks.agreement import inputs
@@ -58,6 +59,28 @@ _CHANGES_NOTE = "relative changes have a bootstrap interval only"
 ListOfIds = Sequence[Hashable] | Mapping[Any, float]  # the keys of a Mapping are invariant
 
 
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class AgreementResults(Results):
+    """Results of models beside a reference.
+
+    reference, candidates: their names. panel: the figures of the vectors of each model. convention:
+    whose rules hold. sample: the items that are queries. pairs: candidate -> its lists beside those
+    of the reference.
+    """
+
+    reference: str
+    candidates: tuple[str, ...]
+    panel: VectorPanel
+    convention: Convention
+    sample: Sample
+    pairs: Mapping[str, RankingPairs]
+
+    @property
+    def changes(self) -> Sequence[Mapping[str, Any]]:
+        """The relative differences of the second candidate and later ones from the first."""
+        return self.tables["changes"]
+
+
 @takes_options(AgreementPartOptions, "measures")
 def agree(
     reference: Any,
@@ -67,7 +90,7 @@ def agree(
     spectrum: bool | None = None,
     details: bool = False,
     progress: Callable[[str, int, int], None] | None = None,
-) -> Results:
+) -> AgreementResults:
     """Measures to what extent candidates find the neighbours that a reference finds, for a sample
     of items among all items.
 
@@ -175,12 +198,13 @@ def agreement_results(
 
 def _of_runs(
     lists: RunAgreement, named: Mapping[str, Any], options: AgreementOptions, ks: Sequence[int]
-) -> Results:
+) -> AgreementResults:
     """The results of runs beside a reference run."""
     changes = relative_changes_of(lists.builder, lists.candidates, options.intervals, options.seed)
     fields = lists.fields(ks)
     fields["notes"] = [*fields["notes"], *notes_on_changes(changes, options.intervals)]
     return lists.builder.results(
+        AgreementResults,
         **fields,
         tables={"changes": changes},
         sources=sources_of(named),
@@ -396,7 +420,7 @@ class _AgreementEvaluation:
         notes: Sequence[str],
         *,
         details: bool,
-    ) -> Results:
+    ) -> AgreementResults:
         """The results of all models, which are `named`. chosen: further options that decided a
         number.
         """
@@ -409,6 +433,7 @@ class _AgreementEvaluation:
         intervals, seed = self._options.intervals, self._options.seed
         changes = relative_changes_of(builder, candidates, intervals, seed)
         return builder.results(
+            AgreementResults,
             # Intervals, seed and version stand before the panel.
             rules={
                 **self._rules(chosen),
@@ -423,14 +448,12 @@ class _AgreementEvaluation:
             details=_detail_columns(self.pairs, sample.items, depth) if details else None,
             queries=self._query_columns(depth) if details else None,
             tables={"changes": changes},
-            objects={
-                "reference": self._lists.model.name,
-                "candidates": candidates,
-                "panel": panel,
-                "convention": builder.convention,
-                "sample": sample,
-                "pairs": self.pairs,
-            },
+            reference=self._lists.model.name,
+            candidates=candidates,
+            panel=panel,
+            convention=builder.convention,
+            sample=sample,
+            pairs=self.pairs,
             sources=sources_of(named),
             intervals=intervals,
             seed=seed,

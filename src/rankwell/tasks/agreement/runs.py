@@ -145,14 +145,10 @@ class RunAgreement:
             },
             "measures": [LabelledMeasure(each.measure, each.label) for each in self.plans],
             "notes": self.notes,
-            "objects": {
-                "reference": self.name,
-                "candidates": tuple(self.candidates),
-                "panel": VectorPanel([], ()),
-                "convention": self.builder.convention,
-                "sample": Sample(
-                    np.arange(len(self.queries)), self.queries, None, len(self.queries)
-                ),
-                "pairs": self.pairs,
-            },
+            "reference": self.name,
+            "candidates": tuple(self.candidates),
+            "panel": VectorPanel([], ()),
+            "convention": self.builder.convention,
+            "sample": Sample(np.arange(len(self.queries)), self.queries, None, len(self.queries)),
+            "pairs": self.pairs,
         }

@@ -11,7 +11,6 @@ import numpy as np
 
 from rankwell import report
 from rankwell.core.tables import Bools, Floats, figure
-from rankwell.evaluation.results import Results
 from rankwell.report import Row
 from rankwell.report.charts import (
     ACCENT,
@@ -27,6 +26,7 @@ from rankwell.report.charts import (
 from rankwell.report.charts import write_charts as write_all_charts
 from rankwell.report.line_charts import k_curves
 from rankwell.store import write_text
+from rankwell.tasks.answers.evaluation import AnswerResults
 
 # Colours that people who confuse red and green can distinguish; the oracle, which no system can
 # beat, is grey and dashed.
@@ -166,7 +166,7 @@ def _counts(numbers: Floats, edges: Sequence[float]) -> list[int]:
     return np.bincount(places, minlength=len(edges) - 1).tolist()
 
 
-def write_charts(result: Results, folder: Path) -> list[Path]:
+def write_charts(result: AnswerResults, folder: Path) -> list[Path]:
     """Writes the means, the values at every cut-off and the no-answer numbers: charts as PNG and
     SVG, their rows as CSV.
     """
@@ -196,7 +196,7 @@ def write_charts(result: Results, folder: Path) -> list[Path]:
     return [*(folder / f"{name}.csv" for name in written), *write_all_charts(folder, specs)]
 
 
-def _side_by_side(result: Results) -> list[dict[str, Any]]:
+def _side_by_side(result: AnswerResults) -> list[dict[str, Any]]:
     """The summary as one run, each measure of the reader above the same from the right passages, by
     its word alone.
     """

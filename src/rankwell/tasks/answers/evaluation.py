@@ -4,7 +4,7 @@ of them fails.
 
 from collections import UserDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import chain
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.conventions import CONVENTIONS, LabelledMeasure
+from rankwell.conventions import CONVENTIONS, Convention, LabelledMeasure
 from rankwell.core.options import takes_options
 from rankwell.core.tables import Bools
 from rankwell.core.tables.columns import Repeats
@@ -22,10 +22,10 @@ from rankwell.evaluation.results import (
     QUERIES_COUNTED,
     QUERIES_MISSING,
     QUERIES_UNKNOWN,
-    Results,
     ResultsBuilder,
 )
 from rankwell.io.files import read_texts
+from rankwell.results import Results
 from rankwell.stats import summarise
 from rankwell.store import STDIN, Source
 from rankwell.tasks.answers import thresholds
@@ -40,6 +40,7 @@ from rankwell.tasks.answers.formats import (
 from rankwell.tasks.answers.measures.answers_texts import libraries
 from rankwell.tasks.answers.options import AnswerOptions
 from rankwell.tasks.answers.outcomes import (
+    Outcome,
     ReaderRun,
     answerable_counts,
     failure_rows,
@@ -49,11 +50,43 @@ from rankwell.tasks.answers.outcomes import (
 from rankwell.tasks.answers.plan import AnswerPlan, compares_positions
 from rankwell.tasks.answers.retrieval import RetrieverRun, unknown_documents
 from rankwell.tasks.answers.tables import AnswerTables
+from rankwell.tasks.answers.thresholds import ThresholdSearch
 
 Progress = Callable[[str, int, int], None]
 _POLICIES = {"zero": "counted as 0", "empty": "counted as answered by nothing", "skip": "left out"}
 _MISSES = ("question, which is a miss", "questions, which are misses")
 _PARTS = {"retrieved": "retriever", "predictions": "reader", "isolated": "isolated"}
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class AnswerResults(Results):
+    """Results of retrieved documents and of answers.
+
+    outcomes: how each question went. hardest: the questions that went worst, the first of them
+    where a number is given. searched: the thresholds of giving no answer, None where there are no
+    scores for it. convention: whose rules hold. retriever: the name of its run, None without one.
+    """
+
+    outcomes: tuple[Outcome, ...]
+    hardest: Callable[..., list[dict[str, Any]]]
+    searched: ThresholdSearch | None
+    convention: Convention
+    retriever: str | None
+
+    @property
+    def failures(self) -> Sequence[Mapping[str, Any]]:
+        """How many questions failed, and where."""
+        return self.tables["failures"]
+
+    @property
+    def top_k(self) -> Sequence[Mapping[str, Any]]:
+        """The measures over the number of documents or answers that are looked at."""
+        return self.tables["top_k"]
+
+    @property
+    def no_answer_curves(self) -> Sequence[Mapping[str, Any]]:
+        """The points of the curves over thresholds of giving no answer."""
+        return self.tables["no_answer_curves"]
 
 
 @takes_options(AnswerOptions)
@@ -64,7 +97,7 @@ def evaluate_answers(
     options: AnswerOptions,
     details: bool = False,
     progress: Progress | None = None,
-) -> Results:
+) -> AnswerResults:
     """The values of retrieved documents and of answers, and which of the two fails, question by
     question.
 
@@ -193,7 +226,7 @@ class _AnswerEvaluation:
         self.questions: Questions = inputs.tables["gold"].table
         self.builder = ResultsBuilder(plan.convention)
 
-    def results(self, *, details: bool) -> Results:
+    def results(self, *, details: bool) -> AnswerResults:
         """Everything, in the order retriever, reader, reader on the right passages."""
         plan, builder = self.plan, self.builder
         retriever = self._retriever()
@@ -216,6 +249,7 @@ class _AnswerEvaluation:
         )
         explained = AnswerTables(self.questions, found, retriever, reader, isolated, judge)
         return builder.results(
+            AnswerResults,
             rules=self._rules(retriever, reader, aggregates),
             measures=(*plan.measures.retriever, *plan.measures.reader),
             notes=(*self.inputs.notes, *read, *plan.measures.notes, *builder.notes),
@@ -234,15 +268,11 @@ class _AnswerEvaluation:
                 top_k=partial(self._top_k, retriever, reader),
                 no_answer_curves=lambda: [] if search is None else thresholds.curve_rows(search),
             ),
-            objects={
-                "outcomes": tuple(found),
-                "hardest": lambda most=None: [
-                    explained.row(each) for each in hardest(found)[:most]
-                ],
-                "searched": search,
-                "convention": builder.convention,
-                "retriever": None if retriever is None else retriever.name,
-            },
+            outcomes=tuple(found),
+            hardest=lambda most=None: [explained.row(outcome) for outcome in hardest(found)[:most]],
+            searched=search,
+            convention=builder.convention,
+            retriever=None if retriever is None else retriever.name,
         )
 
     @cached_property

@@ -21,10 +21,10 @@ from rankwell.evaluation.results import (
     QUERIES_COUNTED,
     QUERIES_MISSING,
     QUERIES_UNKNOWN,
-    Results,
     ResultsBuilder,
 )
 from rankwell.io.reader.lists import Irregular
+from rankwell.results import Results
 from rankwell.stats import SummaryRow, check_intervals
 from rankwell.store import sources_of
 from rankwell.tasks.beyond.attributes import ItemAttributes
@@ -79,6 +79,7 @@ def evaluate_beyond(runs: Any, *, options: BeyondOptions) -> Results:
     builder.values += undefined.values
     builder.row_attributes += [{}] * len(undefined.values)
     return builder.results(
+        Results,
         rules=_rules(builder, convention, measures, options, about),
         measures=measures,
         aggregates=tuple(aggregates),

@@ -5,6 +5,7 @@ video to text.
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from rankwell.conventions import (
@@ -22,10 +23,11 @@ from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadScore, BadUsage, UnknownName, count_of, flag
 from rankwell.evaluation import results
 from rankwell.evaluation.details import COMPLETE, Details, detail_columns
-from rankwell.evaluation.results import Results, ResultsBuilder, progress_of
+from rankwell.evaluation.results import ResultsBuilder, progress_of
 from rankwell.measures.first_rank import reads_best_only
 from rankwell.parts.compared import Question
 from rankwell.parts.options import PartOptions, PartOutcome
+from rankwell.results import Results
 from rankwell.stats import check_intervals
 from rankwell.stats.intervals import RANGES
 from rankwell.tasks.captions.aggregates import (
@@ -57,6 +59,13 @@ _TIE_NOTES: dict[MatrixTies, str] = {
 _SHOWN = 5
 
 
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class CaptionResults(Results):
+    """Results of text-video search. views: (run, direction) -> the ranks that measures read."""
+
+    views: Mapping[tuple[str, str], JudgedRankings]
+
+
 @takes_options(CaptionPartOptions)
 def captions(
     scores: Any = None,
@@ -65,7 +74,7 @@ def captions(
     options: CaptionPartOptions,
     details: bool = False,
     progress: Progress | None = None,
-) -> Results:
+) -> CaptionResults:
     """Ranks the right videos of every caption among all videos, and the right captions of every
     video among all captions.
 
@@ -406,7 +415,7 @@ class _CaptionEvaluation:
 
     def results(
         self, directions: Sequence[Direction], options: CaptionOptions, *, details: bool
-    ) -> Results:
+    ) -> CaptionResults:
         """The results of all runs and directions."""
         inputs, builder = self.inputs, self.builder
         measures = [each for every in self.measures.values() for each in every]
@@ -435,6 +444,7 @@ class _CaptionEvaluation:
             (run, found, json.dumps({"direction": each.name})) for run, each, found in self.details
         )
         return builder.results(
+            CaptionResults,
             rules=rules,
             measures=measures,
             notes=[
@@ -451,7 +461,7 @@ class _CaptionEvaluation:
             items=self._item_columns() if details else None,
             intervals=options.intervals,
             seed=options.seed,
-            objects={"views": self.views},
+            views=self.views,
             check=_beyond_notes,
             task="captions",
         )

@@ -8,9 +8,9 @@ import numpy as np
 
 from rankwell.core.options import Doc, Input
 from rankwell.errors import BadUsage
-from rankwell.evaluation.results import Results
 from rankwell.parts.options import PartOutcome
 from rankwell.report.options import Progress
+from rankwell.results import Results
 from rankwell.stats.granularity import granularity_of
 from rankwell.task import Task, TaskInput
 from rankwell.tasks.captions.evaluation import caption_results

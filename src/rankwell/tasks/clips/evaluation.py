@@ -3,6 +3,7 @@ numbers of queries.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -10,19 +11,44 @@ from rankwell.core.options import takes_options
 from rankwell.core.tables import Values
 from rankwell.errors import BadInput, BadUsage, flag
 from rankwell.evaluation.details import detail_columns
-from rankwell.evaluation.results import DETAIL_DEPTH, Results, ResultsBuilder
+from rankwell.evaluation.results import DETAIL_DEPTH, ResultsBuilder
+from rankwell.results import Results
 from rankwell.store import sources_of
 from rankwell.tasks.clips import results
-from rankwell.tasks.clips.annotations import QueryKeywords
+from rankwell.tasks.clips.annotations import Annotations, QueryKeywords
 from rankwell.tasks.clips.inputs import ClipInputs
 from rankwell.tasks.clips.options import ClipOptions, check_options, names
 from rankwell.tasks.clips.rankings import ClipList
+from rankwell.tasks.clips.results import ClipAnswer
 from rankwell.tasks.clips.runs import ClipLevels, ClipVariant
 from rankwell.tasks.clips.sources import RankedClips, rank_clips
 from rankwell.tasks.clips.truth import Required
 
 MapText = Callable[[str], QueryKeywords]
 """Text -> its keywords; `lambda text: KeywordMapper(...).map_text(text).query_keywords` for one."""
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class ClipResults(Results):
+    """Results of search over annotated clips.
+
+    annotations: the clips with their keywords. answers: run -> query -> its outcome, with the first
+    `k` results. levels: the ceilings and chance levels of each element of `values`. measured: the
+    values of each run. by_group, by_keyword: the means of groups of keywords and of keywords.
+    """
+
+    annotations: Annotations
+    answers: Mapping[str, Mapping[str, ClipAnswer]]
+    levels: tuple[ClipLevels, ...]
+    k: int
+    measured: tuple[tuple[ClipVariant, list[Values]], ...]
+    by_group: tuple[Mapping[str, Any], ...]
+    by_keyword: tuple[Mapping[str, Any], ...]
+
+    def worst(self, run: str) -> list[str]:
+        """The counted queries of a run, the worst first."""
+        measures = {row["measure"] for row in self.by_keyword}
+        return results.worst_queries(self.values, measures, self.answers, run)
 
 
 @takes_options(ClipOptions, "embeddings")
@@ -34,7 +60,7 @@ def evaluate_clips(
     details: bool = False,
     rules: Mapping[str, Any] | None = None,
     progress: Callable[[int, int], None] | None = None,
-) -> Results:
+) -> ClipResults:
     """Evaluates search over annotated clips, by clips (`video`) or by texts.
 
     annotations: a file or table for `read_annotations`. options: the fields of `ClipOptions`, as
@@ -72,6 +98,7 @@ def evaluate_clips(
         builder.counts[variant.name] = variant.counts()
     answers = {variant.name: results.answers_of(variant) for variant in variants}
     return builder.results(
+        ClipResults,
         rules=_rules(inputs, ranked, builder, rules or {}),
         measures=inputs.measures,
         notes=[*on_convention, *notes, *builder.notes, *results.mapping_notes(measured)],
@@ -83,19 +110,13 @@ def evaluate_clips(
         queries=results.query_columns(answers) if details else None,
         tables={"by_group": tuple(by_group), "by_keyword": tuple(by_keyword)},
         query_rows=partial(results.rows_with_answers, levels, answers),
-        objects={
-            "annotations": inputs.annotations,
-            "answers": answers,
-            "levels": tuple(levels),
-            "k": inputs.k,
-            "measured": tuple(measured),
-            "worst": partial(
-                results.worst_queries,
-                builder.values,
-                {row["measure"] for row in by_keyword},
-                answers,
-            ),
-        },
+        annotations=inputs.annotations,
+        answers=answers,
+        levels=tuple(levels),
+        k=inputs.k,
+        measured=tuple(measured),
+        by_group=tuple(by_group),
+        by_keyword=tuple(by_keyword),
     )
 
 

@@ -6,7 +6,7 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from dataclasses import dataclass
 from math import isnan
 from typing import Any
 
@@ -29,9 +29,10 @@ from rankwell.evaluation.abstention import (
     empty_last,
 )
 from rankwell.evaluation.details import COMPLETE, Details, detail_columns
-from rankwell.evaluation.results import Results, ResultsBuilder, progress_of
+from rankwell.evaluation.results import ResultsBuilder, progress_of
 from rankwell.io.matrices import note_on_ranks
 from rankwell.io.positives import Sides, read_positives
+from rankwell.results import Results
 from rankwell.stats import check_intervals
 from rankwell.store import sources_of
 from rankwell.tasks.instances.clusters import (
@@ -64,6 +65,44 @@ _NAMED_DEFINITION = {
 }
 
 
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class InstanceResults(Results):
+    """Results of instance search.
+
+    views: run -> the ranks of the relevant references, ties open. by_instance: a row per run and
+    instance where references have labels. images: those that took part, None where only positions
+    are known. filtered: how many were left out, and why. performance: run -> seconds and numbers of
+    vectors; seconds differ from run to run.
+    """
+
+    views: Mapping[str, JudgedRankings]
+    by_instance: tuple[Mapping[str, Any], ...]
+    images: Images | None
+    filtered: FilteredImages | None
+    performance: Mapping[str, Mapping[str, Any]]
+
+    def worst(self, run: str) -> list[str]:
+        """The counted queries of a run from worst to best: by the first measure, then by the next;
+        then in the order of the table.
+        """
+        measured = [
+            values for values in self.values if values.run == run and values.measure != NAMED
+        ]
+        keys = [
+            -values.values
+            if parse_measure(values.measure).entry.better == "lower"
+            else values.values
+            for values in measured
+        ]
+        queries = measured[0].queries
+        order: list[int] = np.lexsort((np.arange(len(queries)), *keys[::-1])).tolist()
+        return [
+            queries[row]
+            for row in order
+            if not all(np.isnan(values.values[row]) for values in measured)
+        ]
+
+
 @takes_options(InstanceOptions)
 def evaluate_instances(
     images: Any = None,
@@ -72,7 +111,7 @@ def evaluate_instances(
     details: bool = False,
     rules: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
-) -> Results:
+) -> InstanceResults:
     """Evaluates a search for instances: whether the best reference shows the query's instance, and
     the ranks of the others.
 
@@ -88,10 +127,6 @@ def evaluate_instances(
     `parse_transform` reads them, one after the other.
     details: keep the first references of each query. rules: further rules for the result, such as
     the name of the data set.
-    The results have the table `by_instance` (a row per run and instance where references have
-    labels) and the objects `views` (run -> ranks of the relevant references, ties open), `images`
-    that took part, None where only positions are known, `filtered`, `performance` (run -> seconds
-    and numbers of vectors; seconds differ from run to run) and `worst(run)`.
     Raises BadInput, BadUsage, UnknownName, and NothingToEvaluate where no query counts.
     """
     check_intervals(options.intervals, options.seed)
@@ -117,6 +152,7 @@ def evaluate_instances(
     described = {**(rules or {}), **evaluation.describe(runs, filtered), **clusters}
     taking_part = None if filtered is None else filtered.images
     return builder.results(
+        InstanceResults,
         rules=described,
         measures=labelled,
         notes=[
@@ -133,14 +169,11 @@ def evaluate_instances(
         intervals=options.intervals,
         seed=options.seed,
         task="instances",
-        objects={
-            "views": evaluation.views,
-            "by_instance": tuple(evaluation.by_instance),
-            "images": taking_part,
-            "filtered": filtered,
-            "performance": evaluation.performance,
-            "worst": partial(_worst, tuple(builder.values)),
-        },
+        views=evaluation.views,
+        by_instance=tuple(evaluation.by_instance),
+        images=taking_part,
+        filtered=filtered,
+        performance=evaluation.performance,
     )
 
 
@@ -383,21 +416,6 @@ def _digest(images: Images) -> str:
         "sha256:"
         + hashlib.sha256(json.dumps([columns, marks], sort_keys=True).encode()).hexdigest()
     )
-
-
-def _worst(values: Sequence[Values], run: str) -> list[str]:
-    """The counted queries of a run from worst to best: by the first measure, then by the next; then
-    in the order of the table.
-    """
-    own = [each for each in values if each.run == run and each.measure != NAMED]
-    lower = [parse_measure(each.measure).entry.better == "lower" for each in own]
-    keys = [
-        -each.values if is_lower else each.values for each, is_lower in zip(own, lower, strict=True)
-    ]
-    order: list[int] = np.lexsort((np.arange(len(own[0].queries)), *keys[::-1])).tolist()
-    return [
-        own[0].queries[row] for row in order if not all(np.isnan(each.values[row]) for each in own)
-    ]
 
 
 def _detail_rows(run: InstanceRun) -> tuple[str, Details, list[str]]:

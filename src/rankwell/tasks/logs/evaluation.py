@@ -13,7 +13,8 @@ from rankwell.core.options import takes_options
 from rankwell.core.registry import measure_names
 from rankwell.core.tables import Floats, Ints
 from rankwell.errors import BadUsage, flag
-from rankwell.evaluation.results import QUERIES_COUNTED, Results, ResultsBuilder
+from rankwell.evaluation.results import QUERIES_COUNTED, ResultsBuilder
+from rankwell.results import Results
 from rankwell.stats import MIN_QUERIES, check_intervals
 from rankwell.store import sources_of
 from rankwell.tasks.logs.inputs import (
@@ -130,6 +131,7 @@ def evaluate_logs(log: Any, *, options: LogOptions) -> Results:
             "shown there"
         )
     return builder.results(
+        Results,
         rules=_rules(builder, table, measures, options),
         measures=measures,
         notes=builder.notes,

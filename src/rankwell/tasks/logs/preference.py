@@ -15,15 +15,9 @@ from rankwell.core.options import Doc, takes_options
 from rankwell.core.tables import Values, sort_ids
 from rankwell.documents import parse_json, unique_keys
 from rankwell.errors import BadInput, DuplicateItem, NothingToEvaluate, kind_of, shown
-from rankwell.evaluation.results import Results
-from rankwell.experiments.comparison import (
-    Attribute,
-    ComparisonOptions,
-    Origin,
-    Test,
-    compare_values,
-)
+from rankwell.experiments.comparison.data import Attribute, ComparisonOptions, Origin, Test
 from rankwell.io.records import load_columns
+from rankwell.results import ComparisonResults, compare_values
 from rankwell.stats import Intervals
 from rankwell.store import Source, sources_of
 from rankwell.tasks.logs.credit import Credit, credit
@@ -73,7 +67,9 @@ class Impression(NamedTuple):
 
 
 @takes_options(InterleavingTestOptions)
-def evaluate_interleaving(lists: Any, clicks: Any, *, options: InterleavingTestOptions) -> Results:
+def evaluate_interleaving(
+    lists: Any, clicks: Any, *, options: InterleavingTestOptions
+) -> ComparisonResults:
     """The comparison of two runs by the clicks on lists that interleave them: wins and credit of
     each, differences and test.
 

@@ -17,8 +17,8 @@ from rankwell.core.tables import Bools, Floats, Values
 from rankwell.core.tables.pairs import ScoredPairs
 from rankwell.errors import BadInput, BadUsage
 from rankwell.evaluation.details import DETAIL_COLUMNS
-from rankwell.evaluation.results import Results
 from rankwell.io.files import read_column
+from rankwell.results import Results
 from rankwell.stats import MIN_QUERIES, Intervals, SummaryRow, correlation, summarise
 from rankwell.stats.classification import classify, classify_resamples
 from rankwell.stats.correlation import PairIntervals, bootstrap_pairs, fit_line

@@ -11,10 +11,10 @@ from rankwell.core.tables import Floats
 from rankwell.core.tables.matrices import Positions, matching_rows
 from rankwell.core.tables.pairs import Pairs, ScoredPairs, sample_pairs
 from rankwell.errors import BadInput, BadUsage
-from rankwell.evaluation.results import Results
 from rankwell.io.columns import read_numbers
 from rankwell.io.matrices import read_embeddings
 from rankwell.report.options import Progress
+from rankwell.results import Results
 from rankwell.store import Source, sources_of, split_name, split_part
 from rankwell.task import Task, TaskInput
 from rankwell.tasks.pairs.evaluation import ModelPairs, PairInputs, PairOptions, evaluate_pairs

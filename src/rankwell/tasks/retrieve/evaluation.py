@@ -27,16 +27,11 @@ from rankwell.evaluation.details import COMPLETE, Details, detail_columns, detai
 from rankwell.evaluation.judged import JudgedRun, RunPlace
 from rankwell.evaluation.notations import Gauge
 from rankwell.evaluation.own_rules import hide_own_items, with_negative_grades
-from rankwell.evaluation.results import (
-    DETAIL_DEPTH,
-    Results,
-    ResultsBuilder,
-    counted_queries,
-    summary_of,
-)
+from rankwell.evaluation.results import DETAIL_DEPTH, ResultsBuilder, counted_queries, summary_of
 from rankwell.evaluation.run_notes import lowest_relevant, mistake_notes
 from rankwell.experiments.fusion.trials import only_queries
 from rankwell.io.files import find_judgments, judgments_file, read_judgments
+from rankwell.results import Results
 from rankwell.stats import SummaryRow, check_intervals, figure_of
 from rankwell.stats.bounded_means import interval
 from rankwell.store import sources_of, unchanged
@@ -61,8 +56,17 @@ from rankwell.tasks.retrieve.settings import chosen_family
 _SHARE, _MILLISECONDS = "share", "ms"
 
 
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class EngineResults(Results):
+    """Results of a search engine. measured: its answers with their times."""
+
+    measured: Measurement
+
+
 @takes_options(RetrieveOptions, "queries")
-def retrieve(engine: Any, *, options: RetrieveOptions, progress: Progress | None = None) -> Results:
+def retrieve(
+    engine: Any, *, options: RetrieveOptions, progress: Progress | None = None
+) -> EngineResults:
     """Asks a search engine, and judges what it returns: quality, recall against exact search,
     latency, throughput, index.
 
@@ -92,7 +96,7 @@ def retrieve(engine: Any, *, options: RetrieveOptions, progress: Progress | None
 
 def retrieve_into(
     engine: Any, options: RetrieveOptions, folder: Path | None, progress: Progress | None
-) -> tuple[Results, Measurement, Journal]:
+) -> tuple[EngineResults, Measurement, Journal]:
     """The results with what they are made of. folder: where a call that was interrupted goes on."""
     check_intervals(options.intervals, options.seed)
     check_encoder(chosen_family(engine, options), options.encoder)
@@ -156,7 +160,7 @@ class RetrieveEvaluation:
         self._all_judgments = judgments
         return counted
 
-    def results(self, measured: Measurement) -> Results:
+    def results(self, measured: Measurement) -> EngineResults:
         """The results of everything that was asked."""
         truth = read_truth(measured)
         names = [run_name(measured, place) for place in range(len(measured.settings.settings))]
@@ -199,7 +203,8 @@ class RetrieveEvaluation:
             *few_requests(measured, costs),
             *load_notes(measured, costs),
         ]
-        return Results(
+        return EngineResults(
+            measured=measured,
             values=tuple(values),
             measures=self.measures,
             summarised=quality,
@@ -227,7 +232,6 @@ class RetrieveEvaluation:
             seed=self.options.seed,
             task="retrieve",
             population_sd=self.convention.population_sd,
-            objects={"measured": measured},
         )
 
     def _lists(self, measured: Measurement, place: int, name: str) -> dict[int, list[str]]:

@@ -37,7 +37,6 @@ from rankwell.evaluation.notations import Gauge
 from rankwell.evaluation.own_rules import with_negative_grades
 from rankwell.evaluation.results import (
     DETAIL_DEPTH,
-    Results,
     ResultsBuilder,
     counted_queries,
     progress_of,
@@ -48,6 +47,7 @@ from rankwell.io import files as io
 from rankwell.io.formats import Request, Texts
 from rankwell.io.shards import find_hits_in_shards
 from rankwell.parts.options import PartOptions, PartOutcome
+from rankwell.results import Results
 from rankwell.stats import check_intervals, figure_of
 from rankwell.store import Source, run_files, sources_of
 from rankwell.store.data_sets import queries_beside
@@ -261,12 +261,7 @@ def _results(
         if evaluation.whole
         else None,
         queries=evaluation.query_columns(known),
-        objects={
-            "attributes": {} if known is None else known.attributes,
-            **(
-                {} if evaluation.unjudged_items is None else {"unjudged": evaluation.unjudged_items}
-            ),
-        },
+        unjudged=evaluation.unjudged_items,
     )
 
 
@@ -506,6 +501,7 @@ class _RunEvaluation:
     def results(self, **further: Any) -> Results:
         """The results of all runs."""
         return self.builder.results(
+            Results,
             rules=self._described(),
             measures=self.measures,
             aggregates=tuple(self.abstention.rows),

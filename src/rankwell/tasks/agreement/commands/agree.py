@@ -14,7 +14,6 @@ from rankwell.core.display import Heading
 from rankwell.core.options import Option
 from rankwell.core.tables import MISSING, figure
 from rankwell.errors import BadUsage, Unfinished
-from rankwell.evaluation.results import Results
 from rankwell.parts.options import PartOptions, refusal
 from rankwell.report import PrintedFigure, Row, Terminal, visible
 from rankwell.report.options import (
@@ -26,7 +25,7 @@ from rankwell.report.options import (
     Progress,
 )
 from rankwell.report.rules import rules_line
-from rankwell.tasks.agreement.evaluation import agreement_results
+from rankwell.tasks.agreement.evaluation import AgreementResults, agreement_results
 from rankwell.tasks.agreement.inputs import cuts_gold
 from rankwell.tasks.agreement.options import AgreementOptions
 
@@ -92,7 +91,7 @@ def agree(
             (*refused, *outcome.notes),
             0 if outcome.missing is None else Unfinished.exit_code,
         )
-    result: Results = outcome.result
+    result: AgreementResults = outcome.result
     rows = result.panel.rows
     columns = (
         [name for name in rows[0] if any(row[name] is not None for row in rows)] if rows else []
@@ -105,7 +104,7 @@ def agree(
         if rows
         else ""
     )
-    notes = [report.Aside(table)] if rows else []
+    notes: list[str] = [report.Aside(table)] if rows else []
     notes += [*result.notes, *result.interval_notes] if format != "json" else result.panel.warnings
     main = (
         bool(rows)
@@ -122,7 +121,7 @@ def agree(
 
 
 def render(
-    result: Results, format: report.Format, *, per_query: bool = False, main: bool = False
+    result: AgreementResults, format: report.Format, *, per_query: bool = False, main: bool = False
 ) -> str:
     """The result as text in one of the report's formats, the relative changes last. main: without
     lesser measures.
@@ -161,7 +160,7 @@ def _is_main(row: Row) -> bool:
     return name.partition("@")[0] in _MAIN or "truth='labels'" in name
 
 
-def write(result: Results, folder: Path) -> None:
+def write(result: AgreementResults, folder: Path) -> None:
     """Writes all that a comparison or a page needs later, and the files of the source; each whole
     or not at all.
     """
@@ -204,7 +203,7 @@ def write(result: Results, folder: Path) -> None:
         )
 
 
-def _source_tables(result: Results, terminal: Terminal) -> str:
+def _source_tables(result: AgreementResults, terminal: Terminal) -> str:
     """The tables that the convention's source prints, mean±sd by k and measure, then the rules and
     the candidates' changes.
     """

@@ -14,7 +14,7 @@ from rankwell import report
 from rankwell.core.display import Heading
 from rankwell.core.tables import MISSING, figure
 from rankwell.errors import BadUsage
-from rankwell.evaluation.results import QUERIES_MISSING, QUERIES_UNKNOWN, Results
+from rankwell.evaluation.results import QUERIES_MISSING, QUERIES_UNKNOWN
 from rankwell.report import PLAIN, PrintedFigure, Row, Terminal, styled, visible, width_of
 from rankwell.report.drafts import drafting, refuse_unclaimed
 from rankwell.report.options import (
@@ -29,7 +29,7 @@ from rankwell.report.options import (
 )
 from rankwell.report.rules import rules_line
 from rankwell.tasks.answers.charts import write_charts
-from rankwell.tasks.answers.evaluation import evaluate_answers
+from rankwell.tasks.answers.evaluation import AnswerResults, evaluate_answers
 from rankwell.tasks.answers.options import AnswerOptions
 from rankwell.tasks.answers.thresholds import ThresholdSearch
 
@@ -85,7 +85,7 @@ def answers(
 
 
 def show(
-    result: Results,
+    result: AnswerResults,
     *,
     hardest: int = 3,
     per_query: bool = False,
@@ -128,7 +128,7 @@ def show(
     return Output(text=text, notes=done.notes)
 
 
-def count_lines(result: Results) -> list[str]:
+def count_lines(result: AnswerResults) -> list[str]:
     """The numbers of questions, lists and answers, a line for each table, to be read before the
     scores.
     """
@@ -149,7 +149,7 @@ def _many(n: int, what: str) -> str:
     return f"{n:,} {what}{'' if n == 1 else 's'}"
 
 
-def _questions(result: Results, terminal: Terminal) -> list[str]:
+def _questions(result: AnswerResults, terminal: Terminal) -> list[str]:
     """A table for each run, with a line for each question and a column for each measure."""
     lines: dict[str, dict[str, dict[str, Any]]] = {}
     for row in result.per_query():
@@ -161,7 +161,7 @@ def _questions(result: Results, terminal: Terminal) -> list[str]:
     ]
 
 
-def value_tables(result: Results, terminal: Terminal) -> str:
+def value_tables(result: AnswerResults, terminal: Terminal) -> str:
     """The tables of the retriever and of the reader, with its values on the right passages beside
     those on the retrieved ones.
     """
@@ -212,7 +212,7 @@ def _thresholds(searched: ThresholdSearch, factor: float, terminal: Terminal) ->
     )
 
 
-def blame(result: Results, most: int, terminal: Terminal) -> str:
+def blame(result: AnswerResults, most: int, terminal: Terminal) -> str:
     """The hardest questions, and the number that each stage failed."""
     failed = Counter({row["failed"]: 0 for row in result.failures})
     for row in result.failures:
@@ -236,7 +236,7 @@ def blame(result: Results, most: int, terminal: Terminal) -> str:
     by = f", by {result.rules['right_label']}" if "right_label" in result.rules else ""
     others = "".join(f", {name} {n:,}" for name, n in failed.items())
     rows = [
-        row | {"share": PrintedFigure(f"{figure(100 * row['share'], 'percent')} %")}
+        {**row, "share": PrintedFigure(f"{figure(100 * row['share'], 'percent')} %")}
         for row in result.failures
     ]
     table = report.render_rows(rows, terminal=terminal)

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from rankwell import report
 from rankwell.core.options import Input
 from rankwell.errors import BadUsage, NothingToEvaluate, count_of
-from rankwell.evaluation.results import Results, progress_of
+from rankwell.evaluation.results import progress_of
 from rankwell.media.contact_sheet import picture_columns, pictured, sheets_of
 from rankwell.media.contact_sheet.drawing import write_sheets
 from rankwell.media.images import Thumbnails, locate
@@ -28,7 +28,7 @@ from rankwell.report.options import (
 )
 from rankwell.store import write_text
 from rankwell.tasks.clips.annotations import QueryKeywords
-from rankwell.tasks.clips.evaluation import evaluate_clips
+from rankwell.tasks.clips.evaluation import ClipResults, evaluate_clips
 from rankwell.tasks.clips.formats import read_annotations
 from rankwell.tasks.clips.heat_map import heat_map, keyword_table
 from rankwell.tasks.clips.mapping import WITHOUT_ENCODER, KeywordMapper, MappedText
@@ -174,7 +174,7 @@ def _mapping_notes(mapped: Sequence[MappedText], *, by_name: bool) -> list[str]:
 
 
 def render(
-    result: Results, notes: Sequence[str], format: report.Format, *, per_query: bool = False
+    result: ClipResults, notes: Sequence[str], format: report.Format, *, per_query: bool = False
 ) -> str:
     """The result as text: the summary, the tables by group and by keyword, and with `per_query`
     each query with its results.
@@ -211,7 +211,7 @@ def _results_once(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def _for_people(result: Results, *, per_query: bool) -> dict[str, Sequence[report.Row]]:
+def _for_people(result: ClipResults, *, per_query: bool) -> dict[str, Sequence[report.Row]]:
     """The tables at the largest cut-off, of the keywords the ten that are missing most often."""
     shown = {row["measure"] for row in result.by_keyword}
     drop = {"measure", "unit", "sd"} | ({"run"} if len(result.answers) == 1 else set())
@@ -231,7 +231,7 @@ def _for_people(result: Results, *, per_query: bool) -> dict[str, Sequence[repor
     }
 
 
-def _tables_of_queries(result: Results) -> dict[str, Sequence[report.Row]]:
+def _tables_of_queries(result: ClipResults) -> dict[str, Sequence[report.Row]]:
     """The queries with their keywords, and their first results."""
     queries: list[report.Row] = []
     results: list[report.Row] = []
@@ -252,7 +252,11 @@ def _tables_of_queries(result: Results) -> dict[str, Sequence[report.Row]]:
 
 
 def _write(
-    result: Results, folder: Path, notes: Sequence[str], thumbnails: str | None, sheets: int | None
+    result: ClipResults,
+    folder: Path,
+    notes: Sequence[str],
+    thumbnails: str | None,
+    sheets: int | None,
 ) -> list[str]:
     """Writes everything; each file whole or not at all."""
     written: list[str] = []
@@ -303,7 +307,7 @@ def _write(
     return [*map(report.Aside, (*written, f"wrote {folder}/"))]
 
 
-def with_pictures(result: Results, pictures: Thumbnails) -> Results:
+def with_pictures(result: ClipResults, pictures: Thumbnails) -> ClipResults:
     """The result with small pictures of the clips that were found, and of its queries where these
     are clips.
     """
@@ -313,7 +317,7 @@ def with_pictures(result: Results, pictures: Thumbnails) -> Results:
     return replace(result, items=items, queries=pictured(queries, items) if clips else queries)
 
 
-def _pictures(thumbnails: str, result: Results) -> dict[str, Path]:
+def _pictures(thumbnails: str, result: ClipResults) -> dict[str, Path]:
     """The picture or video of each clip, from the files of a folder or a pattern with {id} or
     {stem}.
     """

@@ -16,7 +16,6 @@ from rankwell.commands.report import page_lines
 from rankwell.encoders.simple_pictures import colours_and_shapes, edges
 from rankwell.engines.sqlite_fts5 import SqliteFts
 from rankwell.errors import typed
-from rankwell.evaluation.results import Results
 from rankwell.experiments.pages import write_report
 from rankwell.io.files import read_texts
 from rankwell.io.matrices import write_ids
@@ -31,7 +30,7 @@ from rankwell.store import replacing, write_bytes
 from rankwell.tasks.clips.commands.clips_evaluate import with_pictures
 from rankwell.tasks.clips.drawn_canvas import Scene
 from rankwell.tasks.clips.drawn_scenes import draw_clip
-from rankwell.tasks.clips.evaluation import evaluate_clips
+from rankwell.tasks.clips.evaluation import ClipResults, evaluate_clips
 from rankwell.tasks.clips.formats import read_annotations, read_schema
 from rankwell.tasks.clips.mapping import KeywordMapper
 
@@ -181,7 +180,7 @@ def read_scenes() -> list[Scene]:
     ]
 
 
-def search_texts(made: DemoClips, *, seed: int = 0) -> Results:
+def search_texts(made: DemoClips, *, seed: int = 0) -> ClipResults:
     """The results of the text queries by their labels, and by the keywords that their words are
     mapped to.
     """
@@ -199,7 +198,7 @@ def search_texts(made: DemoClips, *, seed: int = 0) -> Results:
         )
 
 
-def _write(result: Results, folder: Path, pictures: Thumbnails) -> tuple[str, ...]:
+def _write(result: ClipResults, folder: Path, pictures: Thumbnails) -> tuple[str, ...]:
     """Writes a result with small pictures, and contact sheets of its first run's worst queries;
     returns its notes.
     """

@@ -16,7 +16,6 @@ from rankwell.core.kernels import workers
 from rankwell.core.options import Doc
 from rankwell.core.tables.matrices import Place, name_places
 from rankwell.errors import BadUsage
-from rankwell.evaluation.results import Results
 from rankwell.media.contact_sheet import picture_columns, pictured, sheets_of
 from rankwell.media.contact_sheet.drawing import write_sheets
 from rankwell.media.images import Thumbnails
@@ -33,7 +32,7 @@ from rankwell.report.options import (
 from rankwell.stats.granularity import granularity_of
 from rankwell.store import write_text
 from rankwell.tasks.instances.computed_runs import ComputedRun, compute_run
-from rankwell.tasks.instances.evaluation import evaluate_instances
+from rankwell.tasks.instances.evaluation import InstanceResults, evaluate_instances
 from rankwell.tasks.instances.formats import named_place, read_images
 from rankwell.tasks.instances.options import (
     ENCODER_SETTINGS,
@@ -208,7 +207,7 @@ def _with(given: Sequence[str] | None, run: str, table: Any) -> dict[str, Any]:
 
 
 def _write(
-    result: Results,
+    result: InstanceResults,
     made: ComputedRun | None,
     folder: Path,
     notes: Sequence[str],
@@ -275,7 +274,9 @@ def _write(
     return [*said, report.Aside(f"wrote {folder}/")]
 
 
-def _performance(result: Results, made: ComputedRun | None, seconds: float) -> dict[str, Any]:
+def _performance(
+    result: InstanceResults, made: ComputedRun | None, seconds: float
+) -> dict[str, Any]:
     """The cost of the runs on this machine; the memory is the greatest of the process, `seconds`
     those of the whole command.
     """

@@ -19,9 +19,9 @@ from rankwell.core.registry import Better, suggest
 from rankwell.core.tables import Values
 from rankwell.errors import BadInput, BadUsage
 from rankwell.evaluation.results import SCHEMA_VERSION
-from rankwell.experiments.comparison import ComparisonOptions, Origin, compare_values
+from rankwell.experiments.comparison.data import ComparisonOptions, Origin, Pair
 from rankwell.experiments.comparison.folders import split_name
-from rankwell.experiments.comparison.matrices import Pair
+from rankwell.experiments.comparison.pairwise import compare_values
 from rankwell.experiments.comparison.rows import winners
 from rankwell.experiments.files import SystemStatement, read_experiment, read_statements
 from rankwell.experiments.pages import write_missing_pages
@@ -478,9 +478,7 @@ def _compared(
         directions: dict[str, Better] = {
             measure: word for each in reversed(mine) for measure, word in each.folder.better.items()
         }
-        compared = compare_values(
-            values, options=chosen, pairs=pairs, origin=Origin(better=directions)
-        )
+        compared = compare_values(values, chosen, pairs=pairs, origin=Origin(better=directions))
         shown = {each.run: each.shown for each in mine}
         for winner, loser, _ in winners(compared.differences):
             better[winner, dataset] = (*better.get((winner, dataset), ()), shown[loser])

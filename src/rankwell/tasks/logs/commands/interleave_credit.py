@@ -4,8 +4,7 @@ import sys
 from contextlib import nullcontext
 
 from rankwell import report
-from rankwell.commands.compare import write_tables
-from rankwell.report.difference_tables import difference_text
+from rankwell.report.difference_tables import difference_text, write_comparison
 from rankwell.report.drafts import drafting, refuse_unclaimed
 from rankwell.report.options import (
     FolderOption,
@@ -51,7 +50,7 @@ def credit(
         refuse_unclaimed(output)
     result = evaluate_interleaving(lists, clicks, options=options)
     with nullcontext() if output is None else drafting(output, result.sources.values()) as draft:
-        others = [] if draft is None else write_tables(result, draft)
+        others = [] if draft is None else write_comparison(result.tables, draft)
         done = present(
             result,
             format=format,

@@ -12,7 +12,6 @@ from rankwell import report
 from rankwell.core.options import Input
 from rankwell.core.tables import figure
 from rankwell.errors import BadUsage, RankwellError, typed
-from rankwell.evaluation.results import Results
 from rankwell.report.drafts import drafting, refuse_unclaimed
 from rankwell.report.folder import write_result
 from rankwell.report.options import (
@@ -24,6 +23,7 @@ from rankwell.report.options import (
     Progress,
 )
 from rankwell.report.rules import rules_line
+from rankwell.results import Results
 from rankwell.tasks.retrieve.evaluation import retrieve_into
 from rankwell.tasks.retrieve.journal import NAME
 from rankwell.tasks.retrieve.measuring import Measurement

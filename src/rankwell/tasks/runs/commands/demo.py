@@ -9,17 +9,18 @@ from typing import NamedTuple
 from rankwell.commands.report import page_lines
 from rankwell.engines.sqlite_fts5 import SqliteFts
 from rankwell.errors import typed
-from rankwell.evaluation.results import Results
-from rankwell.experiments.comparison import compare_values
+from rankwell.experiments.comparison.data import ComparisonOptions
+from rankwell.experiments.comparison.pairwise import compare_values
 from rankwell.experiments.pages import write_report
 from rankwell.media import python_docs
 from rankwell.media.python_needs import Need, read_judgments, read_needs
-from rankwell.report import present, prose, render_rows
+from rankwell.report import prose, render_rows
 from rankwell.report.difference_tables import shown_differences
 from rankwell.report.drafts import holding, keeping
 from rankwell.report.folder import write_result
-from rankwell.report.options import FolderPath, Output, Progress
+from rankwell.report.options import FolderPath, Output, Progress, present
 from rankwell.report.page import NAME
+from rankwell.results import Results
 from rankwell.store import write_text
 from rankwell.tasks.runs.evaluation import evaluate
 
@@ -86,7 +87,7 @@ def difference(result: Results, *, seed: int = 0) -> str:
     """The comparison of the second run with the first, question by question: its verdict, and a row
     for each measure tested.
     """
-    found = compare_values(result.values, seed=seed)
+    found = compare_values(result.values, ComparisonOptions(seed=seed))
     tested = [each for each in found.differences if each["better"] != "neither"]
     rows = [{name: row[name] for name in _SHOWN} for row in shown_differences(tested)]
     return "\n\n".join([*map(prose, found.verdicts), render_rows(rows)])

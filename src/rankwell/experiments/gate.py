@@ -1,0 +1,298 @@
+"""Requirements on results, such as nDCG@10 >= 0.38 or that no run is worse than a baseline."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rankwell.core.registry import suggest
+from rankwell.core.tables import Unit, Values, figure
+from rankwell.errors import BadInput, BadUsage, UnknownName, flag
+from rankwell.experiments import requirements
+from rankwell.experiments.comparison.data import ComparisonOptions, Origin
+from rankwell.experiments.comparison.folders import Gathered, from_folders, run_names
+from rankwell.experiments.comparison.pairwise import compare_values
+from rankwell.experiments.gate_options import Gate, GateOptions
+from rankwell.experiments.requirements import (
+    GateLine,
+    SummaryFigures,
+    Tolerance,
+    check_requirement,
+    counted_text,
+    parse_requirement,
+)
+from rankwell.io.result_folder import (
+    PER_QUERY,
+    ResultFolder,
+    is_result_folder,
+    other_place,
+    read_results,
+)
+from rankwell.report.charts import difference_label
+from rankwell.stats import MIN_QUERIES
+from rankwell.store import remote_url
+
+
+def check_requirements(
+    results: ResultFolder, rows: Sequence[Mapping[str, Any]], options: GateOptions
+) -> tuple[list[GateLine], list[str]]:
+    """The outcome of every requirement, and notes. rows: the summary of the results.
+
+    Raises BadUsage where nothing is required.
+    """
+    required = options.required()
+    if not required.require and not required.no_regression:
+        raise BadUsage(
+            "nothing is required; add --require 'nDCG@10.ci_low >= 0.38' or --no-regression "
+            "BASELINE."
+        )
+    for option, given in (("--tolerance", required.tolerance), ("--measure", required.measures)):
+        if given and not required.no_regression:
+            raise BadUsage(f"{option} belongs to --no-regression; name the baseline.")
+    parsed = [parse_requirement(text) for text in required.require]
+    known_figures = SummaryFigures(rows, results.values, results.row_attributes, results.rules)
+    own = required.no_regression if required.no_regression in results.runs else None
+    lines = [each for one in parsed for each in check_requirement(one, known_figures, besides=own)]
+    if not required.no_regression:
+        return lines, []
+    compared, notes = _against(results, required, options)
+    known = {(each.run, each.measure) for each in results.values}
+    whole = dict.fromkeys(
+        row["label"]
+        for row in known_figures.rows
+        if row.get("against") is None and (row["run"], row["measure"]) not in known
+    )
+    if whole and not required.measures:
+        notes.append(
+            f"{', '.join(whole)}: a figure of the whole has no values of queries, and is not "
+            "compared with the baseline"
+        )
+    return [*lines, *compared], list(dict.fromkeys(notes))
+
+
+_Known = tuple[Values, Mapping[str, Any]]
+_TIMES: Unit = "ms"
+
+
+def _against(
+    results: ResultFolder, required: Gate, options: GateOptions
+) -> tuple[list[GateLine], list[str]]:
+    """A line for every run and measure that is compared with the baseline, and notes."""
+    tolerance = Tolerance.of(required.tolerance) if required.tolerance else None
+    folders = [("", results), *_other_folder(results, required.no_regression)]
+    gathered = from_folders(folders, details=False)
+    by_measure, times = _compared_measures(gathered, required.measures)
+    names = run_names(folders)
+    pairs, new = _pairs(results, required.no_regression, names)
+    notes = [*gathered.origin.notes, *times]
+    notes += [
+        f"{run} has no run of its name in {required.no_regression}, and is not compared"
+        for run in new
+    ]
+    keys = list(dict.fromkeys(name for each in gathered.row_attributes for name in each))
+    rows: list[Mapping[str, Any]] = []
+    chosen = {name: getattr(options, name) for name in ("intervals", "level", "resamples", "seed")}
+    for run, base in pairs:
+        mine = [(each, own) for each, own in by_measure if each.run in (run, base)]
+        if not required.measures:
+            mine, only = _shared(mine, run, base)
+            notes += (
+                [f"{', '.join(only)}: {base} has no such values, and they are not compared"]
+                if only
+                else []
+            )
+        result = compare_values(
+            [each for each, _ in mine],
+            ComparisonOptions(
+                baseline=base,
+                measures=required.measures or None,
+                test="t",
+                correction="none",
+                **chosen,
+            ),
+            row_attributes=[own for _, own in mine],
+            origin=Origin(better=gathered.origin.better),
+        )
+        for row in result.differences:
+            _check_lost_queries(row, mine)
+        notes += result.notes
+        rows += result.differences
+    judged = [row for row in rows if row["better"] != "neither"]
+    if not judged:
+        undirected = ", ".join(dict.fromkeys(row["of"] for row in rows))
+        raise BadUsage(
+            f"neither higher nor lower values of {undirected} are better; nothing can be worse."
+        )
+    if tolerance:
+        tolerance.check_units(list(dict.fromkeys(row["unit"] for row in judged)))
+    return [_compared(row, tolerance, keys, options.level) for row in judged], notes
+
+
+def _compared_measures(
+    gathered: Gathered, measures: Sequence[str]
+) -> tuple[list[_Known], list[str]]:
+    """The values to compare, and a note on those that are left out: times, which differ from call
+    to call, unless they are named.
+
+    Queries of one call share the load of the machine, so that a test over queries finds differences
+    of an engine from itself.
+    """
+    known = list(zip(gathered.values, gathered.row_attributes, strict=True))
+    if measures:
+        return known, []
+    compared = [(values, own) for values, own in known if values.unit != _TIMES]
+    if not compared:
+        named = flag("--measure", known[0][0].measure, name="measures")
+        raise BadUsage(
+            f"the results have only times, which differ from call to call; {named} compares them."
+        )
+    left_out = dict.fromkeys(values.label for values, _ in known if values.unit == _TIMES)
+    how = f"compared only where {flag('--measure', name='measures')} names them"
+    return compared, [
+        f"{', '.join(left_out)}: times differ from call to call, and are {how}"
+    ] if left_out else []
+
+
+def _other_folder(results: ResultFolder, baseline: str) -> list[tuple[str, ResultFolder]]:
+    """The folder that the baseline names; none where it names a run. Raises BadUsage where it is
+    both or neither, or this one.
+    """
+    if baseline in results.runs:
+        if is_result_folder(baseline):
+            raise BadUsage(
+                f"{baseline} is a run of {results.place} and a folder as well; write "
+                f"./{baseline} for the folder."
+            )
+        return []
+    if remote_url(baseline) is not None:
+        raise BadInput(other_place(baseline))
+    if not Path(baseline).is_dir():
+        lacking = f"{results.place} has no run {baseline!r}, and there is no such folder"
+        raise UnknownName(f"{lacking}; {suggest(baseline, results.runs)}")
+    if results.has(PER_QUERY) and Path(baseline).resolve() == results.place.resolve():
+        raise BadUsage(f"{baseline} is the folder itself; name the results to compare it with.")
+    return [(baseline.rstrip("/"), read_results(baseline))]
+
+
+def _pairs(
+    results: ResultFolder, baseline: str, names: Sequence[Mapping[str, str]]
+) -> tuple[list[tuple[str, str]], list[str]]:
+    """The pairs of runs to compare, by their names here, and the runs that the baseline does not
+    have.
+    """
+    if len(names) == 1:
+        others = [run for run in results.runs if run != baseline]
+        if not others:
+            raise BadUsage(
+                f"{baseline!r} is the only run of {results.place}; there is no other run to "
+                "compare with it."
+            )
+        return [(run, baseline) for run in others], []
+    base = names[1]
+    shared = [run for run in results.runs if run in base]
+    if not shared and len(base) == 1:
+        return [(run, each) for run in results.runs for each in base.values()], []
+    lost = [run for run in base if run not in shared]
+    if lost:
+        what = (
+            f"{results.place} has no run {lost[0]!r}, which {baseline} has (here are "
+            f"{', '.join(results.runs)})"
+        )
+        raise BadInput(f"{what}; a run that is missing cannot be found worse.")
+    return [(run, base[run]) for run in shared], [run for run in results.runs if run not in base]
+
+
+def _shared(known: Sequence[_Known], run: str, base: str) -> tuple[list[_Known], list[str]]:
+    """The measures of both, and those of the run alone. Raises BadInput for a measure of the
+    baseline that the run lacks.
+    """
+    of = {
+        name: [(each.measure, own) for each, own in known if each.run == name]
+        for name in (run, base)
+    }
+    lost = next(
+        (
+            each.label
+            for each, own in known
+            if each.run == base and (each.measure, own) not in of[run]
+        ),
+        None,
+    )
+    if lost is not None:
+        raise BadInput(
+            f"{run} has no values of {lost}, which {base} has; evaluate it as well, or choose "
+            "measures by --measure."
+        )
+    only = dict.fromkeys(each.label for each, own in known if (each.measure, own) not in of[base])
+    return [(each, own) for each, own in known if (each.measure, own) in of[base]], list(only)
+
+
+def _check_lost_queries(row: Mapping[str, Any], known: Sequence[_Known]) -> None:
+    """Raises BadInput where queries that count for the baseline do not count for the run: the hard
+    ones may be missing.
+    """
+    counted = {
+        each.run: [
+            query
+            for query, counts in zip(each.queries, each.counted.tolist(), strict=True)
+            if counts
+        ]
+        for each, own in known
+        if each.measure == row["of"] and all(row.get(name) == value for name, value in own.items())
+    }
+    run, base = row["run"], row["against"]
+    lost = [query for query in counted[base] if query not in set(counted[run])]
+    if lost:
+        about = f"{requirements.about_row(run, difference_label(row), '')} against {base}"
+        raise BadInput(
+            f"{about}: {len(lost)} of {len(counted[base])} queries that count there do not "
+            f"count for {run}, such as {lost[0]!r}, "
+            "and cannot be compared. Evaluate both on the same queries, or choose measures by "
+            "--measure."
+        )
+
+
+def _compared(
+    row: Mapping[str, Any], tolerance: Tolerance | None, keys: Sequence[str], level: float
+) -> GateLine:
+    """The line of a paired difference. Raises BadInput where it has no interval."""
+    measure = difference_label(row)
+    part = ", ".join(row[name] for name in keys if isinstance(row.get(name), str))
+    run, base, low, high = row["run"], row["against"], row["ci_low"], row["ci_high"]
+    about = requirements.about_row(run, measure, part)
+    if low is None or high is None:
+        raise BadInput(
+            f"{about} against {base}: {row['n']} queries count for both, too few for an "
+            "interval of the difference ("
+            f"{MIN_QUERIES} are needed); whether it is worse is unknown."
+        )
+    lower = row["better"] == "lower"
+    # How much is lost at best, and at worst.
+    least, most = (low, high) if lower else (-high, -low)
+    passed = least <= 0 if tolerance is None else most <= tolerance.reach(row)
+    # A passed check does not prove equality: with few queries a worse run is not shown to be worse.
+    if tolerance is None:
+        than, wrong, right = f"than {base}", "is significantly worse", "is not shown to be worse"
+    else:
+        than, wrong, right = (
+            f"than {base} by more than {tolerance.text}",
+            "may be worse",
+            "is not worse",
+        )
+    unit = row["unit"] if row["unit"] != "count" else "rank"
+    ends = (
+        f"{100 * level:g} % interval [{figure(low, unit, signed=True)}, "
+        f"{figure(high, unit, signed=True)}]"
+    )
+    numbers = (
+        f"{figure(row['mean'], unit, signed=True)}, {ends} {counted_text(row['unit'], row['n'])}"
+    )
+    return GateLine(
+        passed=passed,
+        requirement=f"{measure} not {'' if tolerance else 'significantly '}worse {than}",
+        measure=measure,
+        part=part,
+        found=row["mean"],
+        **{name: row[name] for name in ("run", "ci_low", "ci_high", "unit", "n")},
+        told=f"{about} {right if passed else wrong} {than}: "
+        f"{numbers}{', lower is better' if lower else ''}",
+    )
