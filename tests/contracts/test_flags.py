@@ -15,7 +15,7 @@ import rankwell as rw
 from rankwell import errors
 from rankwell.core.catalogue import command_function, command_summaries
 from rankwell.core.options import arguments_of
-from rankwell.workflow import results
+from rankwell.results import Results
 
 SOURCE = Path(rw.__file__).parent
 
@@ -45,10 +45,10 @@ def parameters() -> set[str]:
     found = set[str]()
     things: list[Any] = [
         *(getattr(rw, name) for name in rw.__all__),
-        results.save,
-        results.gate,
-        results.compare,
-        results.report,
+        Results.save,
+        Results.gate,
+        Results.compare,
+        Results.report,
     ]
     for thing in things:
         if callable(thing) and not (isinstance(thing, type) and issubclass(thing, Exception)):
