@@ -117,7 +117,8 @@ def printable(text: str, kept: frozenset[str] = frozenset()) -> str:
     if text.isprintable():
         return text
     return "".join(
-        each if each.isprintable() or each in kept else ascii(each)[1:-1] for each in text
+        character if character.isprintable() or character in kept else ascii(character)[1:-1]
+        for character in text
     )
 
 

@@ -83,13 +83,13 @@ class Head:
     @classmethod
     def of(cls, source: Source, size: int = HEAD) -> Self:
         """The head of a source. Raises BadInput where it is empty."""
-        raw, whole = first_bytes(source.head, size)
+        raw, is_whole = first_bytes(source.head, size)
         if not raw.strip():
             raise BadInput(f"{source.name} is empty; expected a file with content.")
         return cls(
             source.name,
             raw,
-            whole=whole,
+            whole=is_whole,
             path=lambda: source.path,
             address=source.address,
             source=source,
@@ -173,9 +173,9 @@ class Head:
         """Raises BadInput naming content that is neither text nor Parquet, nor other bytes if
         `binary`; also for web pages.
         """
-        for mark, what in _FOREIGN.items():
+        for mark, file_kind in _FOREIGN.items():
             if self.raw.startswith(mark):
-                raise BadInput(f"{self.name} is {what}.")
+                raise BadInput(f"{self.name} is {file_kind}.")
         is_marked_up = self.text[:200].lower().startswith(("<!doctype", "<html", "<?xml"))
         if is_marked_up and not _TOPICS.search(self.text[:4096]):
             raise BadInput(
@@ -185,5 +185,5 @@ class Head:
         zero = self.raw.find(b"\0", 0, 4096)
         if zero >= 0 and not binary and not self.raw.startswith(b"PAR1"):
             line = self.raw.count(b"\n", 0, zero) + 1
-            found = f"a zero byte, so this is not a text file; it begins with {self.raw[:16]!r}"
-            raise BadInput(f"{self.name}:{line}: {found}; name a file in a known format.")
+            problem = f"a zero byte, so this is not a text file; it begins with {self.raw[:16]!r}"
+            raise BadInput(f"{self.name}:{line}: {problem}; name a file in a known format.")

@@ -37,20 +37,22 @@ def run_files(place: str | Path) -> list[str]:
         refuse_draft(Path(place))
     folder, names = folder_names(place)
     inside = [name for name in names if name.endswith("/") and not name.startswith((".", "_"))]
-    if mark := next((each for each in _OTHERS if each in names or f"{each}/" in inside), None):
+    if mark := next((name for name in _OTHERS if name in names or f"{name}/" in inside), None):
         raise BadInput(
             f"{folder} is {_OTHERS[mark]} (it has {mark}), not a run; name a file, or a "
             "folder of files of one run."
         )
-    found = [name for name in names if not name.startswith((".", "_")) and not name.endswith("/")]
-    if inside or (is_local and not found):
-        what = (
+    file_names = [
+        name for name in names if not name.startswith((".", "_")) and not name.endswith("/")
+    ]
+    if inside or (is_local and not file_names):
+        problem = (
             f"{folder}/{inside[0].rstrip('/')} is a folder"
             if inside
             else f"{folder} is a folder without files"
         )
-        raise BadInput(f"{what}; expected the files of one run in one folder.")
-    return [f"{folder}/{name}" for name in found]
+        raise BadInput(f"{problem}; expected the files of one run in one folder.")
+    return [f"{folder}/{name}" for name in file_names]
 
 
 class SourceRange(Source):
@@ -79,9 +81,9 @@ class SourceRange(Source):
     @property
     def whole(self) -> Source:
         """The whole file, of the same name in messages."""
-        found = Source(self._place)
-        found.name = self.name
-        return found
+        source = Source(self._place)
+        source.name = self.name
+        return source
 
     @property
     def path(self) -> Path | None:
@@ -135,10 +137,10 @@ def line_starts(path: Path, places: Sequence[int]) -> list[int]:
     That of the next line whose first word is another than that of the line before, where one is
     near; else that of the next line.
     """
-    found = list[int]()
+    starts = list[int]()
     with path.open("rb") as stream:
-        for place in places:
-            stream.seek(max(place - 1, 0))
+        for offset in places:
+            stream.seek(max(offset - 1, 0))
             stream.readline()
             first, at, before = stream.tell(), stream.tell(), list[bytes]()
             while at - first < _NEAR and (line := stream.readline()):
@@ -146,5 +148,5 @@ def line_starts(path: Path, places: Sequence[int]) -> list[int]:
                 if before and word != before:
                     break
                 before, at = word, at + len(line)
-            found.append(at if at - first < _NEAR else first)
-    return found
+            starts.append(at if at - first < _NEAR else first)
+    return starts
