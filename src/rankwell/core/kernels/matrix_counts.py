@@ -62,8 +62,8 @@ class Side(NamedTuple):
 
     def block(self, start: int, stop: int) -> Reals:
         """The rows from start to stop of those that take part, each checked."""
-        chosen = slice(start, stop) if self.rows is None else self.rows[start:stop]
-        return self.checked(comparable(self.scores.matrix[chosen]), start)
+        selected_rows = slice(start, stop) if self.rows is None else self.rows[start:stop]
+        return self.checked(comparable(self.scores.matrix[selected_rows]), start)
 
     def checked(self, block: Reals, row: int, column: int = 0) -> Reals:
         """A block that begins at a row and a column. Raises BadScore naming those of its first
@@ -100,8 +100,8 @@ class Side(NamedTuple):
 
 
 def _non_finite(scores: Scores, row: int, column: int) -> BadScore:
-    found = f"{scores.place(row, column)}: the score is {scores.matrix[row, column]}"
-    return BadScore(f"{found}; expected finite scores. Correct it, or mask its row.")
+    problem = f"{scores.place(row, column)}: the score is {scores.matrix[row, column]}"
+    return BadScore(f"{problem}; expected finite scores. Correct it, or mask its row.")
 
 
 def refuse_non_finite_scores(
@@ -150,9 +150,11 @@ class ComparedScores:
         BadScore as `Side.checked`.
         """
         side = Side(self.scores, self.rows, transposed)
-        own = side.of(positives.owner, positives.items)
-        pairs = np.flatnonzero(positives.is_best(own)) if best else np.arange(len(own))
-        owner, scores = positives.owner[pairs], own[pairs]
+        all_scores = side.of(positives.owner, positives.items)
+        pairs = (
+            np.flatnonzero(positives.is_best(all_scores)) if best else np.arange(len(all_scores))
+        )
+        owner, scores = positives.owner[pairs], all_scores[pairs]
         most = 1 if best else int(positives.counts.max(initial=0))
         if most > _COMPARED:
             above, tied = _by_sorting(
@@ -186,24 +188,24 @@ class ComparedScores:
         side, rows = Side(self.scores, self.rows, transposed=True), self.rows
         members = np.flatnonzero(groups.counts)
         starts, width = groups.offsets[members], self.scores.matrix.shape[1]
-        own = side.of(groups.owner, groups.items)
-        wanted = np.zeros(width, dtype=own.dtype)
+        row_scores = side.of(groups.owner, groups.items)
+        wanted = np.zeros(width, dtype=row_scores.dtype)
         if len(members):
-            wanted[members] = np.maximum.reduceat(own, starts)
-        place = np.arange(width) if order is None else order
+            wanted[members] = np.maximum.reduceat(row_scores, starts)
+        tie_places = np.arange(width) if order is None else order
         totals = np.zeros((3, width), dtype=np.int64)
         for first, last in lots(groups.offsets[members + 1], max(1, 4 * _CELLS // width)):
             begin = int(starts[first])
-            chosen = groups.items[begin : int(groups.offsets[members[last - 1] + 1])]
-            found = Side(
-                self.scores, chosen if rows is None else rows[chosen], transposed=True
-            ).block(0, len(chosen))
-            best = np.maximum.reduceat(found, starts[first:last] - begin, axis=0)
+            group_rows = groups.items[begin : int(groups.offsets[members[last - 1] + 1])]
+            block = Side(
+                self.scores, group_rows if rows is None else rows[group_rows], transposed=True
+            ).block(0, len(group_rows))
+            best = np.maximum.reduceat(block, starts[first:last] - begin, axis=0)
             same = best == wanted
             totals[0] += np.add.reduce((best > wanted).view(np.uint8), axis=0, dtype=np.uint8)
             totals[1] += np.add.reduce(same.view(np.uint8), axis=0, dtype=np.uint8)
             row, column = np.nonzero(same)
-            early = place[members[first:last]][row] < place[column]
+            early = tie_places[members[first:last]][row] < tie_places[column]
             totals[2] += np.bincount(column[early], minlength=width)
             if progress is not None:
                 progress(last, len(members))
@@ -217,7 +219,7 @@ class ComparedScores:
         """
         side, n_columns = Side(self.scores, self.rows, transposed), self.scores.matrix.shape[1]
         n_queries, n_items = (n_columns, side.n_rows) if transposed else (side.n_rows, n_columns)
-        place = np.arange(n_items) if order is None else order
+        tie_places = np.arange(n_items) if order is None else order
         positions, scores = (
             np.empty((n_queries, depth), dtype=np.int64),
             np.empty((n_queries, depth)),
@@ -227,9 +229,11 @@ class ComparedScores:
             block = _of_queries(side, part.start, part.stop)
             lowest = np.partition(block, n_items - depth, axis=1)[:, n_items - depth]
             for query, row, low in zip(part, block, lowest, strict=True):
-                found = np.flatnonzero(row >= low)
-                found = found[np.lexsort((place[found], -row[found].astype(np.float64)))][:depth]
-                positions[query], scores[query] = found, row[found]
+                best_items = np.flatnonzero(row >= low)
+                best_items = best_items[
+                    np.lexsort((tie_places[best_items], -row[best_items].astype(np.float64)))
+                ][:depth]
+                positions[query], scores[query] = best_items, row[best_items]
 
         for parts in _pieces(n_queries, max(1, min(64, _CELLS // n_items)), None):
             in_threads(_work, parts)
@@ -265,8 +269,8 @@ def names_of(names: Sequence[str], rows: Ints | None) -> Sequence[str]:
     """The names of some rows, all of them for None."""
     if rows is None:
         return names
-    listed: list[int] = rows.tolist()
-    return Positions(listed) if isinstance(names, Positions) else [names[row] for row in listed]
+    row_list: list[int] = rows.tolist()
+    return Positions(row_list) if isinstance(names, Positions) else [names[row] for row in row_list]
 
 
 def _pieces(n: int, size: int, progress: Progress | None) -> Iterator[list[range]]:
@@ -296,12 +300,12 @@ def _in_rows(side: Side, wanted: Reals, progress: Progress | None) -> tuple[Ints
             if natively and block.dtype == np.float32 and block.flags.c_contiguous:
                 higher[rows], as_high[rows] = greater_counts(block, wanted[rows])
                 continue
-            for which in range(wanted.shape[1]):
-                for found, compare in ((higher, np.greater), (as_high, np.greater_equal)):
-                    marked = compare(block, wanted[rows, which, None], out=marks[: len(block)])
+            for level in range(wanted.shape[1]):
+                for counts, compare in ((higher, np.greater), (as_high, np.greater_equal)):
+                    marked = compare(block, wanted[rows, level, None], out=marks[: len(block)])
                     # Row by row is several times as fast as along an axis, except in short rows.
                     by_row = None if width < _SHORT else list(map(np.count_nonzero, marked))
-                    found[rows, which] = (
+                    counts[rows, level] = (
                         np.count_nonzero(marked, axis=1) if by_row is None else by_row
                     )
 
@@ -320,21 +324,21 @@ def _in_columns(side: Side, wanted: Reals, progress: Progress | None) -> tuple[I
     step = max(1, min(255, _CELLS // width))
 
     def _work(part: range) -> Ints:
-        marks, found = np.empty((step, width), dtype=np.bool_), np.zeros_like(totals)
+        marks, part_counts = np.empty((step, width), dtype=np.bool_), np.zeros_like(totals)
         for start in range(part.start, part.stop, step):
             block = side.block(start, min(start + step, part.stop))
             room = marks[: len(block)]
-            for which, level in enumerate(levels):
-                for place, compare in enumerate((np.greater, np.greater_equal)):
+            for level_number, level in enumerate(levels):
+                for comparison, compare in enumerate((np.greater, np.greater_equal)):
                     compare(block, level, out=room)
-                    found[place, which] += np.add.reduce(
+                    part_counts[comparison, level_number] += np.add.reduce(
                         room.view(np.uint8), axis=0, dtype=np.uint8
                     )
-        return found
+        return part_counts
 
     for parts in _pieces(n, 64 * step, progress):
-        for found in in_threads(_work, parts):
-            totals += found
+        for counts_of_part in in_threads(_work, parts):
+            totals += counts_of_part
     return totals[0].T, totals[1].T
 
 
@@ -354,11 +358,11 @@ def _by_sorting(
             stop = min(start + step, part.stop)
             ordered = np.sort(_of_queries(side, start, stop), axis=1)
             for query in range(start, stop):
-                mine = slice(int(offsets[query]), int(offsets[query + 1]))
-                right = np.searchsorted(ordered[query - start], scores[mine], side="right")
-                above[mine] = n_items - right
-                tied[mine] = right - np.searchsorted(
-                    ordered[query - start], scores[mine], side="left"
+                query_pairs = slice(int(offsets[query]), int(offsets[query + 1]))
+                right = np.searchsorted(ordered[query - start], scores[query_pairs], side="right")
+                above[query_pairs] = n_items - right
+                tied[query_pairs] = right - np.searchsorted(
+                    ordered[query - start], scores[query_pairs], side="left"
                 )
 
     for parts in _pieces(n_queries, 4 * step, progress):
@@ -383,11 +387,11 @@ def _before(
     in_ties = np.flatnonzero(tied > 1)
     owner = positives.owner[pairs[in_ties]]
     for query in np.unique(owner).tolist():
-        mine = in_ties[slice(*np.searchsorted(owner, [query, query + 1]).tolist())]
-        every = side.all_of(query)
-        for score in np.unique(scores[mine]):
-            same = mine[scores[mine] == score]
-            rivals, targets = np.flatnonzero(every == score), positives.items[pairs[same]]
+        query_pairs = in_ties[slice(*np.searchsorted(owner, [query, query + 1]).tolist())]
+        query_scores = side.all_of(query)
+        for score in np.unique(scores[query_pairs]):
+            same = query_pairs[scores[query_pairs] == score]
+            rivals, targets = np.flatnonzero(query_scores == score), positives.items[pairs[same]]
             before[same] = (
                 np.searchsorted(rivals, targets)
                 if order is None
@@ -413,19 +417,21 @@ def equal_rows(matrix: NDArray[Any], rows: Ints | None = None) -> Ints:
     """(rows,) for each row that takes part the first that is the same to the last byte; a sample of
     wide rows is read first.
     """
-    chosen = np.arange(len(matrix)) if rows is None else rows
+    selected_rows = np.arange(len(matrix)) if rows is None else rows
     width = matrix.shape[1]
-    some = np.unique(np.linspace(0, width - 1, min(width, _SAMPLED)).astype(np.int64))
-    first, alike = np.arange(len(chosen)), dict[bytes, list[int]]()
-    for start in range(0, len(chosen), 1024):
-        part = np.ascontiguousarray(matrix[np.ix_(chosen[start : start + 1024], some)])
+    sampled_columns = np.unique(np.linspace(0, width - 1, min(width, _SAMPLED)).astype(np.int64))
+    first, alike = np.arange(len(selected_rows)), dict[bytes, list[int]]()
+    for start in range(0, len(selected_rows), 1024):
+        part = np.ascontiguousarray(
+            matrix[np.ix_(selected_rows[start : start + 1024], sampled_columns)]
+        )
         for offset, row in enumerate(part):
             alike.setdefault(row.tobytes(), []).append(start + offset)
-    for those in alike.values():
-        known: dict[bytes, int] = {}
-        for row in those if len(those) > 1 else ():
-            first[row] = known.setdefault(
-                np.ascontiguousarray(matrix[int(chosen[row])]).tobytes(), row
+    for sample_rows in alike.values():
+        first_by_bytes: dict[bytes, int] = {}
+        for row in sample_rows if len(sample_rows) > 1 else ():
+            first[row] = first_by_bytes.setdefault(
+                np.ascontiguousarray(matrix[int(selected_rows[row])]).tobytes(), row
             )
     return first
 
@@ -447,20 +453,20 @@ def first_groups(
     owners = [
         by_item.items[start:stop].tolist() for start, stop in pairwise(by_item.offsets.tolist())
     ]
-    places = range(groups.n_queries) if order is None else order.tolist()
+    group_places = range(groups.n_queries) if order is None else order.tolist()
     # If every item has a group, no more items than these stand before the first one of the last
     # group.
     wide = min(n, (depth - 1) * int(groups.counts.max(initial=1)) + 2)
     while True:
         items, scores = first_items(wide)
-        found = [
-            _collapsed(zip(*row, strict=True), owners, places, depth)
+        group_lists = [
+            _collapsed(zip(*row, strict=True), owners, group_places, depth)
             for row in zip(items.tolist(), scores.tolist(), strict=True)
         ]
-        if wide == n or all(is_sure for _, is_sure in found):
+        if wide == n or all(is_sure for _, is_sure in group_lists):
             break
         wide = min(n, 2 * wide)
-    table = np.array([listed for listed, _ in found]).reshape(-1, depth, 2)
+    table = np.array([group_list for group_list, _ in group_lists]).reshape(-1, depth, 2)
     return table[:, :, 0].astype(np.int64), table[:, :, 1]
 
 

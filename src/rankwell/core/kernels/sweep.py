@@ -144,7 +144,7 @@ class Sweep:
         """
         ends = np.cumsum([0, *map(len, parts)]).tolist()
         vectors = np.empty((ends[-1], self._space.width), dtype=self._space.dtype)
-        known: dict[int, SomeFindings] = {}
+        findings: dict[int, SomeFindings] = {}
         gave_up = set[int]()
         spare: list[_Loaded] = []
         # One array: memory in large pages is mapped several times as fast as in small ones.
@@ -179,22 +179,24 @@ class Sweep:
             ) -> None:
                 # A gallery that is ready as a whole needs no memory for the findings of more than
                 # one range per thread.
-                found = _begin(which) if is_first else known.pop(which)
+                range_findings = _begin(which) if is_first else findings.pop(which)
                 multiplier = spare.pop() if spare else _Loaded(self._start(vectors))
-                if not all(multiplier.offer(found, first, block) for first, block in ready):
+                if not all(
+                    multiplier.offer(range_findings, first, block) for first, block in ready
+                ):
                     gave_up.add(which)
                 elif is_last:
-                    finish(found)
+                    finish(range_findings)
                 else:
-                    known[which] = found
+                    findings[which] = range_findings
                 spare.append(multiplier)
 
             in_threads(
                 _take,
-                [each for each in range(len(parts)) if each not in gave_up],
+                [number for number in range(len(parts)) if number not in gave_up],
                 workers=self._workers,
             )
-        return [parts[which] for which in sorted(gave_up)]
+        return [parts[number] for number in sorted(gave_up)]
 
     def _make_ready(self, starts: range, buffer: Reals) -> list[tuple[int, Block]]:
         """Blocks of items with the first of each; buffer: that of the last blocks, which are

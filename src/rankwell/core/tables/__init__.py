@@ -33,10 +33,10 @@ counts a query once for each place of its tie (CLIP4Clip).
 
 def sort_ids(ids: Iterable[str]) -> list[str]:
     """The ids in ascending order of their bytes, as `strcmp` and trec_eval order them."""
-    listed = list(ids)
+    id_list = list(ids)
     # Code point order equals byte order except where an id holds a lone surrogate, that is a byte
     # that is not UTF-8.
-    return sorted(listed) if all(map(str.isascii, listed)) else sorted(listed, key=encode_id)
+    return sorted(id_list) if all(map(str.isascii, id_list)) else sorted(id_list, key=encode_id)
 
 
 def order_ids(*columns: Sequence[str]) -> Ints:
@@ -45,8 +45,8 @@ def order_ids(*columns: Sequence[str]) -> Ints:
     """
     ascii_only = all(all(map(str.isascii, column)) for column in columns)
     keys = columns if ascii_only else [[encode_id(text) for text in column] for column in columns]
-    joined = keys[0] if len(keys) == 1 else list(zip(*keys, strict=True))
-    return np.array(sorted(range(len(joined)), key=joined.__getitem__), dtype=np.int64)
+    row_keys = keys[0] if len(keys) == 1 else list(zip(*keys, strict=True))
+    return np.array(sorted(range(len(row_keys)), key=row_keys.__getitem__), dtype=np.int64)
 
 
 def tie_order(ties: MatrixTies, names: Sequence[str]) -> Ints | None:
@@ -57,9 +57,9 @@ def tie_order(ties: MatrixTies, names: Sequence[str]) -> Ints | None:
         return np.arange(len(names))[::-1].copy()
     if ties not in ("id-asc", "id-desc"):
         return None
-    place = np.empty(len(names), dtype=np.int64)
-    place[order_ids(list(names))] = np.arange(len(names))
-    return place if ties == "id-asc" else len(names) - 1 - place
+    ordinals = np.empty(len(names), dtype=np.int64)
+    ordinals[order_ids(list(names))] = np.arange(len(names))
+    return ordinals if ties == "id-asc" else len(names) - 1 - ordinals
 
 
 def offsets_of(counts: Ints) -> Ints:
@@ -220,8 +220,8 @@ class Values:
             wrong = self.counted & ~((self.weights >= 0) & np.isfinite(self.weights))
             if wrong.any():
                 row = int(np.flatnonzero(wrong)[0])
-                what = f"{where}: query {self.queries[row]!r} has the weight {self.weights[row]}"
-                raise BadInput(f"{what}; weights are finite, from 0.")
+                problem = f"{where}: query {self.queries[row]!r} has the weight {self.weights[row]}"
+                raise BadInput(f"{problem}; weights are finite, from 0.")
 
     @cached_property
     def counted(self) -> Bools:
@@ -245,21 +245,21 @@ class ValueRows(Sequence[dict[str, Any]]):
         ]
 
     def __len__(self) -> int:
-        return sum(len(each.queries) for group in self.groups for each in group)
+        return sum(len(values.queries) for group in self.groups for values in group)
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         for group in self.groups:
-            numbers = [each.values.tolist() for each in group]
+            numbers = [values.values.tolist() for values in group]
             for position, query in enumerate(group[0].queries):
-                for each, values in zip(group, numbers, strict=True):
+                for measure_values, values in zip(group, numbers, strict=True):
                     value = values[position]
                     yield {
-                        "run": each.run,
+                        "run": measure_values.run,
                         "query": query,
-                        "measure": each.measure,
-                        "label": each.label,
+                        "measure": measure_values.measure,
+                        "label": measure_values.label,
                         "value": None if isnan(value) else value,
-                        "unit": each.unit,
+                        "unit": measure_values.unit,
                     }
 
     @overload
@@ -357,16 +357,16 @@ class Judgments(Framed, QueryRows):
             aspects=None if aspects is None else [aspects[row] for row in rows],
             junk=None if junk is None else np.asarray(junk, dtype=np.bool_)[order],
         )
-        starts, listed = set(table.offsets.tolist()), table.items
-        for row in range(1, len(listed)):
-            alike = listed[row] == listed[row - 1] and row not in starts
+        starts, item_ids = set(table.offsets.tolist()), table.items
+        for row in range(1, len(item_ids)):
+            alike = item_ids[row] == item_ids[row - 1] and row not in starts
             if alike and (table.aspects is None or table.aspects[row] == table.aspects[row - 1]):
                 first, second = sorted((rows[row - 1] + 1, rows[row] + 1))
-                what = (
-                    f"query {queries[rows[row]]!r} judges item {listed[row]!r} twice, in rows "
+                problem = (
+                    f"query {queries[rows[row]]!r} judges item {item_ids[row]!r} twice, in rows "
                     f"{first} and {second}"
                 )
-                raise DuplicateItem(f"{what}; keep one of them.")
+                raise DuplicateItem(f"{problem}; keep one of them.")
         return table
 
     @classmethod
@@ -386,7 +386,9 @@ class Judgments(Framed, QueryRows):
         flat = self.flat
         numbers: list[float] = flat.grades.tolist()
         rows = ((query, flat.rows_of(query)) for query in flat.queries)
-        return {query: dict(zip(flat.items[own], numbers[own], strict=True)) for query, own in rows}
+        return {
+            query: dict(zip(flat.items[rows], numbers[rows], strict=True)) for query, rows in rows
+        }
 
     def to_columns(self) -> dict[str, list[Any]]:
         """The columns query, item and grade, and aspect where there is one; `to_pandas`,
@@ -412,9 +414,9 @@ class Judgments(Framed, QueryRows):
         for query, item, grade, bad in zip(
             self.query_of_row.tolist(), self.items, self.grades.tolist(), junk.tolist(), strict=True
         ):
-            known = best.get((query, item))
+            earlier = best.get((query, item))
             best[query, item] = (
-                (grade, bad) if known is None else (max(grade, known[0]), bad or known[1])
+                (grade, bad) if earlier is None else (max(grade, earlier[0]), bad or earlier[1])
             )
         return Judgments.from_rows(
             [self.queries[query] for query, _ in best],
@@ -430,12 +432,14 @@ class Judgments(Framed, QueryRows):
         """
         if self.aspects is None and len(flat.items) == len(self.items):
             return np.arange(len(self.items), dtype=np.int64)
-        place = {
+        row_of_pair = {
             pair: row
             for row, pair in enumerate(zip(flat.query_of_row.tolist(), flat.items, strict=True))
         }
         pairs = zip(self.query_of_row.tolist(), self.items, strict=True)
-        return np.fromiter((place[pair] for pair in pairs), dtype=np.int64, count=len(self.items))
+        return np.fromiter(
+            (row_of_pair[pair] for pair in pairs), dtype=np.int64, count=len(self.items)
+        )
 
     def with_junk(self, excluded: Mapping[str, Iterable[str]]) -> "Judgments":
         """The same truth with further items of some queries marked as junk, whether they are judged
@@ -456,8 +460,8 @@ class Judgments(Framed, QueryRows):
             for item in items
         }
         owners = [self.queries[position] for position in self.query_of_row.tolist()]
-        known = set(zip(owners, self.items, strict=True))
-        added = sorted(marks - known)
+        judged_pairs = set(zip(owners, self.items, strict=True))
+        added = sorted(marks - judged_pairs)
         old = np.zeros(len(self.items), dtype=np.bool_) if self.junk is None else self.junk
         junk = [
             bad or pair in marks
@@ -485,10 +489,10 @@ class Judgments(Framed, QueryRows):
         """The same truth with each query's own item, that of its id, removed from its ranking; its
         judgment stays.
         """
-        own = {
+        own_items = {
             query for query, item in zip(self.row_queries, self.items, strict=True) if query == item
         }
-        table = self.with_junk({query: [query] for query in self.queries if query not in own})
+        table = self.with_junk({query: [query] for query in self.queries if query not in own_items})
         rows = zip(table.row_queries, table.items, strict=True)
         return replace(
             table, hidden=np.array([query == item for query, item in rows], dtype=np.bool_)

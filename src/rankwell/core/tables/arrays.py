@@ -70,9 +70,12 @@ def refuse_masked(thing: Any, what: str = "the array") -> None:
         if isinstance(thing, (list, tuple)) and np.ma.MaskedArray in set(map(type, thing))
         else []
     )
-    for place, array in (((), thing), *(((row,), each) for row, each in enumerate(rows))):
+    for row_index, array in (
+        ((), thing),
+        *(((row,), array_row) for row, array_row in enumerate(rows)),
+    ):
         if isinstance(array, np.ma.MaskedArray) and (mask := np.ma.getmaskarray(array)).any():
-            axes = (*place, *np.argwhere(mask)[0].tolist())
+            axes = (*row_index, *np.argwhere(mask)[0].tolist())
             where = (
                 f"row {axes[0]}"
                 if len(axes) == 1
@@ -115,8 +118,8 @@ def npy_header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]
         raise _damaged(f"it begins with {mark!r}")
     version = mark[6], mark[7]
     if version not in ((1, 0), (2, 0), (3, 0)):
-        found = f"version {version[0]}.{version[1]} of the .npy format"
-        raise BadInput(f"{found}; known are 1.0, 2.0 and 3.0. Save the array with numpy.save.")
+        problem = f"version {version[0]}.{version[1]} of the .npy format"
+        raise BadInput(f"{problem}; known are 1.0, 2.0 and 3.0. Save the array with numpy.save.")
     # Version 3 differs only in how it writes names of fields, which no array of numbers has.
     width = 2 if version == (1, 0) else 4
     length = int.from_bytes(stream.read(width), "little")
@@ -142,7 +145,9 @@ def npy_header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]
     if not is_whole or len(entries) != 3 or len(parts) != 3 or not _SHAPE.fullmatch(parts["shape"]):
         raise _damaged(f"{shown(body)}; expected descr, fortran_order and shape")
     shape = tuple(
-        int(each.strip().removesuffix("L")) for each in parts["shape"].split(",") if each.strip()
+        int(length.strip().removesuffix("L"))
+        for length in parts["shape"].split(",")
+        if length.strip()
     )
     if len(shape) > _MOST_DIMENSIONS:
         raise _damaged(f"{len(shape)} dimensions")

@@ -181,13 +181,14 @@ def _column(found: Sequence[str], words: Sequence[str]) -> str | None:
     it.
     """
     for word in words:
-        named = [name for name in found if _plain(name) == word]
-        if len(named) > 1:
+        same_names = [name for name in found if _plain(name) == word]
+        if len(same_names) > 1:
             raise BadInput(
-                f"columns {named[0]!r} and {named[1]!r} mean the same; rename or drop one of them."
+                f"columns {same_names[0]!r} and {same_names[1]!r} mean the same; rename or drop "
+                "one of them."
             )
-        if named:
-            return named[0]
+        if same_names:
+            return same_names[0]
     return None
 
 
@@ -272,12 +273,12 @@ def chosen_columns(choice: "ColumnChoice | None", holds: Holds) -> dict[str, str
     """
     if choice is None:
         return {}
-    option, known = _CHOICES[holds]
-    example = flag(option, ",".join(f"{key}={place}" for place, key in enumerate(known[:3], 1)))
+    option, allowed = _CHOICES[holds]
+    example = flag(option, ",".join(f"{key}={number}" for number, key in enumerate(allowed[:3], 1)))
     if isinstance(choice, str):
         pairs = [
             (key.strip(), value.strip())
-            for key, _, value in (each.partition("=") for each in choice.split(","))
+            for key, _, value in (part.partition("=") for part in choice.split(","))
         ]
     elif isinstance(choice, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - what Python passes
         pairs = [(str(key), str(value)) for key, value in choice.items()]
@@ -285,27 +286,27 @@ def chosen_columns(choice: "ColumnChoice | None", holds: Holds) -> dict[str, str
         raise BadUsage(
             f"{flag(option)} is {kind_of(choice)}; expected text or a mapping, as in {example}."
         )
-    chosen = dict(pairs)
+    choices = dict(pairs)
     text = choice if isinstance(choice, str) else dict(choice)
     if (
-        odd := next((key for key, value in pairs if key not in known or not value), None)
+        odd := next((key for key, value in pairs if key not in allowed or not value), None)
     ) is not None:
         raise BadUsage(
-            f"{flag(option, text)}: {odd!r} is none of {', '.join(known)} with a column; "
+            f"{flag(option, text)}: {odd!r} is none of {', '.join(allowed)} with a column; "
             f"write it as in {example}."
         )
-    columns = {place_of(name) or name for name in chosen.values()}
+    columns = {place_of(name) or name for name in choices.values()}
     if (
-        not chosen
-        or len(pairs) > len(chosen)
-        or len(columns) < len(chosen)
-        or {"score", "rank"} <= chosen.keys()
+        not choices
+        or len(pairs) > len(choices)
+        or len(columns) < len(choices)
+        or {"score", "rank"} <= choices.keys()
     ):
         raise BadUsage(
             f"{flag(option, text)}: name each column once, and one of score and rank; write "
             f"it as in {example}."
         )
-    return chosen
+    return choices
 
 
 def refuse_unused_columns(choice: "ColumnChoice | None", holds: Holds, needed: str) -> None:
@@ -349,8 +350,8 @@ def column_named(name: str, found: Sequence[str], option: str) -> str:
     """The column of a name or a number from 1. Raises BadInput that lists what was found."""
     if name in found:
         return name
-    if 0 < (place := place_of(name)) <= len(found):
-        return found[place - 1]
+    if 0 < (number := place_of(name)) <= len(found):
+        return found[number - 1]
     counted = ", which count from 1" if name.isdigit() else ""
     raise BadInput(
         f"{option}: there is no column {name!r}; found are {', '.join(map(repr, found))}{counted}."
@@ -371,68 +372,73 @@ def choose_columns(
     chosen: names or numbers of columns, which win over what they are called. ungraded: whether
     judgments need no grade. Raises BadInput for a column that is not there.
     """
-    named = {
+    chosen_names = {
         key: column_named(name, found, flag(_CHOICES[holds][0]))
         for key, name in (chosen or {}).items()
     }
-    if len(set(named.values())) < len(named):
+    if len(set(chosen_names.values())) < len(chosen_names):
         raise BadInput(
-            f"{flag(_CHOICES[holds][0])} names {next(iter(named.values()))!r} more than once; "
+            f"{flag(_CHOICES[holds][0])} names {next(iter(chosen_names.values()))!r} more than "
+            "once; "
             "name each column once."
         )
     owner = (
         _id_of_texts(found)
         if holds == "texts"
-        else named.get("query") or _column(found, (*_QUERY, *_USER))
+        else chosen_names.get("query") or _column(found, (*_QUERY, *_USER))
     )
-    item = owner if holds == "texts" else named.get("item") or _column(found, _item_words(holds))
+    item = (
+        owner
+        if holds == "texts"
+        else chosen_names.get("item") or _column(found, _item_words(holds))
+    )
     words = {"run": _SCORE, "judgments": (*_GRADE, "score"), "texts": _TEXT}[holds]
     distance, rank = (
-        _column(found, each) if holds == "run" else None for each in (_DISTANCE, _RANK)
+        _column(found, words) if holds == "run" else None for words in (_DISTANCE, _RANK)
     )
-    score = named.get("score") or named.get("grade") or _column(found, words)
-    if "rank" in named:
-        score, distance, rank = None, None, named["rank"]
-    elif named.get("score") == rank:
+    score = chosen_names.get("score") or chosen_names.get("grade") or _column(found, words)
+    if "rank" in chosen_names:
+        score, distance, rank = None, None, chosen_names["rank"]
+    elif chosen_names.get("score") == rank:
         rank = None  # what is chosen as a score is none by its name
     value = score or distance or rank
     aspect = _column(found, _ASPECT) if aspects else None
     number = {"run": "rank" if value == rank else "score", "judgments": "grade"}.get(holds, "")
     doubts = (
-        _doubts(found, holds, {"query": owner, "item": item, number: value}, named)
+        _doubts(found, holds, {"query": owner, "item": item, number: value}, chosen_names)
         if number
         else ()
     )
     if ungraded and owner and item and value is None:
-        others = [
+        unread = [
             name
             for name in found
             if name not in (owner, item, aspect) and _plain(name) not in _TIME
         ]
-        return Columns(owner, item, "", aspect, unread=tuple(others), doubts=doubts)
+        return Columns(owner, item, "", aspect, unread=tuple(unread), doubts=doubts)
     wanted: dict[str, tuple[str | None, tuple[str, ...]]]
-    others = (*_DISTANCE, *_RANK) if holds == "run" else ()
+    unread = (*_DISTANCE, *_RANK) if holds == "run" else ()
     wanted = {
         "query": (owner, (*_QUERY, *_USER)),
         "item": (item, _item_words(holds)),
-        "value": (value, words + others),
+        "value": (value, words + unread),
     }
     if holds == "texts":
         wanted = {"id": (owner, _ID), "text": (value, _TEXT)}
     if aspects:
         wanted["aspect"] = (aspect, _ASPECT)
     missing = [
-        f"{what} ({', '.join(names)})" for what, (name, names) in wanted.items() if name is None
+        f"{role} ({', '.join(names)})" for role, (name, names) in wanted.items() if name is None
     ]
     if missing or owner is None or item is None or value is None:
-        listed = ", ".join(map(repr, found)) or "none"
+        column_list = ", ".join(map(repr, found)) or "none"
         choose = ""
         if holds in _CHOICES and not aspects:
             keys = {"query": owner, "item": item, ("score" if holds == "run" else "grade"): value}
             example = ",".join(f"{key}=NAME" for key, name in keys.items() if name is None)
             choose = f", or choose them, as in {flag(_CHOICES[holds][0], example)}"
-        what = f"no column for {' and '.join(missing)}; found are {listed}"
-        raise BadInput(f"{what}; rename the columns to one of the names{choose}.")
+        problem = f"no column for {' and '.join(missing)}; found are {column_list}"
+        raise BadInput(f"{problem}; rename the columns to one of the names{choose}.")
     ordering = (
         {_column(found, (word,)) for word in (*_SCORE, *_DISTANCE, *_RANK, *_PREDICTED)}
         if holds == "run"
@@ -441,7 +447,7 @@ def choose_columns(
     rivals = tuple(
         name
         for name in found
-        if name in ordering - {value} and not {"score", "rank"} & named.keys()
+        if name in ordering - {value} and not {"score", "rank"} & chosen_names.keys()
     )
     return Columns(
         owner, item, value, aspect, rank, value == distance, rivals=rivals, doubts=doubts
@@ -460,18 +466,18 @@ def _doubts(
         alike = {
             word for word in (*words.get(key, ()), *_DOUBTFUL.get(key, ())) if word not in _TEXTUAL
         }
-        others = [
-            each
-            for each in found
-            if _plain(each) in alike and each not in (*taken.values(), *named.values())
+        rivals = [
+            rival
+            for rival in found
+            if _plain(rival) in alike and rival not in (*taken.values(), *named.values())
         ]
-        if name is not None and key not in named and others:
-            what = (
-                f"{name!r} is taken for the {key}, and {', '.join(map(repr, others))} is not read"
+        if name is not None and key not in named and rivals:
+            problem = (
+                f"{name!r} is taken for the {key}, and {', '.join(map(repr, rivals))} is not read"
             )
             sentences.append(
-                f"{what}; if that is wrong, say so with "
-                f"{flag(_CHOICES[holds][0], f'{key}={others[0]}')}."
+                f"{problem}; if that is wrong, say so with "
+                f"{flag(_CHOICES[holds][0], f'{key}={rivals[0]}')}."
             )
     return tuple(sentences)
 
@@ -494,29 +500,29 @@ def contradicting(columns: Columns, rival: str, query: str) -> BadInput:
         flag("--columns", f"{'rank' if _plain(name) in _RANK else 'score'}={name}")
         for name in (columns.value, rival)
     ]
-    what = (
+    problem = (
         f"the columns {columns.value!r} and {rival!r} order the items of query {query!r} "
         "differently"
     )
-    return BadInput(f"{what}; say which one orders them, with {options[0]} or {options[1]}.")
+    return BadInput(f"{problem}; say which one orders them, with {options[0]} or {options[1]}.")
 
 
 def choose_column(found: Sequence[str], name: str = "") -> str:
     """The one column to read: the named one, else the only one, else that of ids. Raises BadInput
     that lists what was found.
     """
-    listed = ", ".join(map(repr, found)) or "none"
+    column_list = ", ".join(map(repr, found)) or "none"
     if not found:
         raise BadInput("no column is found; expected a table with names of columns.")
     if name and name not in found:
-        raise BadInput(f"no column {name!r}; found are {listed}.")
-    chosen = name or (found[0] if len(found) == 1 else _column(found, _ID))
-    if chosen is None:
+        raise BadInput(f"no column {name!r}; found are {column_list}.")
+    column = name or (found[0] if len(found) == 1 else _column(found, _ID))
+    if column is None:
         example = f", such as table.csv:{found[0]}" if found else ""
         raise BadInput(
-            f"no column for ids ({', '.join(_ID)}); found are {listed}; name one{example}."
+            f"no column for ids ({', '.join(_ID)}); found are {column_list}; name one{example}."
         )
-    return chosen
+    return column
 
 
 def unique_rows(
@@ -531,16 +537,16 @@ def unique_rows(
     """
     if duplicates == "error" or (duplicates == "keep" and twice is None):
         return queries, items, values
-    chosen: dict[tuple[str, str], int] = {}
+    row_of_pair: dict[tuple[str, str], int] = {}
     for row, pair in enumerate(zip(queries, items, strict=True)):
-        known = chosen.setdefault(pair, row)
-        if known != row and twice is not None:
+        chosen_row = row_of_pair.setdefault(pair, row)
+        if chosen_row != row and twice is not None:
             twice.add(pair[0])
-        if duplicates == "best" and values[row] > values[known]:
-            chosen[pair] = row
+        if duplicates == "best" and values[row] > values[chosen_row]:
+            row_of_pair[pair] = row
     if duplicates == "keep":
         return queries, items, values
-    rows = sorted(chosen.values())
+    rows = sorted(row_of_pair.values())
     return (
         [queries[row] for row in rows],
         [items[row] for row in rows],

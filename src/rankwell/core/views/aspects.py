@@ -51,15 +51,15 @@ class AspectRankings:
         ]
         owner = judgments.query_of_row[starts]
         items = judgments.rows_in(flat)
-        kept = np.flatnonzero(flat.real[items])
-        aspect = np.searchsorted(np.array(starts, dtype=np.int64), kept, side="right") - 1
+        truth_rows = np.flatnonzero(flat.real[items])
+        aspect = np.searchsorted(np.array(starts, dtype=np.int64), truth_rows, side="right") - 1
         return cls(
             flat=JudgedRankings.join(flat, hits),
             aspects=tuple(names[row] for row in starts),
             aspect_offsets=offsets_by(owner, len(judgments.queries)),
             truth_offsets=offsets_by(aspect, len(starts)),
-            truth_items=items[kept],
-            truth_grades=judgments.grades[kept],
+            truth_items=items[truth_rows],
+            truth_grades=judgments.grades[truth_rows],
         )
 
     @property
@@ -82,19 +82,21 @@ class AspectRankings:
         """The same rankings judged under each aspect alone; its `queries` are the aspects, its
         `items` rows of the truth here.
         """
-        place = np.full(
+        row_of_item = np.full(
             int(max(self.flat.items.max(initial=-1), self.truth_items.max(initial=-1))) + 1, -1
         )
-        place[self.flat.items] = np.arange(len(self.flat.items))
-        row_of_truth = place[self.truth_items]
-        found = np.flatnonzero(row_of_truth >= 0)
-        found = found[np.lexsort((row_of_truth[found], self.aspect_of_truth[found]))]
-        rows, flat = row_of_truth[found], self.flat
+        row_of_item[self.flat.items] = np.arange(len(self.flat.items))
+        row_of_truth = row_of_item[self.truth_items]
+        judged_truth = np.flatnonzero(row_of_truth >= 0)
+        judged_truth = judged_truth[
+            np.lexsort((row_of_truth[judged_truth], self.aspect_of_truth[judged_truth]))
+        ]
+        rows, flat = row_of_truth[judged_truth], self.flat
         view = JudgedRankings(
             queries=self.aspects,
-            offsets=offsets_by(self.aspect_of_truth[found], len(self.aspects)),
-            items=found,
-            grades=self.truth_grades[found],
+            offsets=offsets_by(self.aspect_of_truth[judged_truth], len(self.aspects)),
+            items=judged_truth,
+            grades=self.truth_grades[judged_truth],
             **{name: getattr(flat, name)[rows] for name in ("scores", "above", "tied", "before")},
             retrieved=flat.retrieved[self.query_of_aspect],
             present=flat.present[self.query_of_aspect],

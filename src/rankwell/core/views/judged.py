@@ -72,10 +72,16 @@ class JudgedRankings(QueryRows):
         """
         junk = judgments.unranked[hits.row]
         above, tied, before, retrieved = _without_junk(hits, junk, len(judgments.queries))
-        kept = np.flatnonzero(~junk)
-        kept = kept[np.lexsort((before[kept], above[kept], hits.query[kept]))]
+        real_rows = np.flatnonzero(~junk)
+        real_rows = real_rows[
+            np.lexsort((before[real_rows], above[real_rows], hits.query[real_rows]))
+        ]
         # Rows that are in order already are not copied.
-        rows = slice(None) if len(kept) == len(hits.row) and (np.diff(kept) > 0).all() else kept
+        rows = (
+            slice(None)
+            if len(real_rows) == len(hits.row) and (np.diff(real_rows) > 0).all()
+            else real_rows
+        )
         real = np.flatnonzero(judgments.real)
         owner = judgments.query_of_row[real]
         order = np.lexsort((-judgments.grades[real], owner))
@@ -237,13 +243,13 @@ class JudgedRankings(QueryRows):
         alone = self.above + 1
         means = np.where(alone <= last, worth(alone), 0.0)
         first = np.flatnonzero(np.diff(self.tie_of_row, prepend=-1))
-        found = means[first]
+        mean_by_tie = means[first]
         for group in np.flatnonzero(self.tied[first] > 1).tolist():
             row = int(first[group])
             above, tied = int(self.above[row]), int(self.tied[row])
-            places = np.arange(above + 1, min(above + tied, int(last[row])) + 1)
-            found[group] = worth(places).sum() / tied
-        return found[self.tie_of_row]
+            tied_ranks = np.arange(above + 1, min(above + tied, int(last[row])) + 1)
+            mean_by_tie[group] = worth(tied_ranks).sum() / tied
+        return mean_by_tie[self.tie_of_row]
 
     @cached_property
     def tie_of_row(self) -> Ints:
@@ -266,15 +272,15 @@ class JudgedRankings(QueryRows):
     def condensed(self) -> "JudgedRankings":
         """The view of rankings without unjudged items."""
         view = self._keep(self.is_judged)
-        place = position_in_segment(view.offsets)
+        positions = position_in_segment(view.offsets)
         first = np.flatnonzero(np.diff(view.tie_of_row, prepend=-1))
         return replace(
             view,
-            above=place[first][view.tie_of_row],
+            above=positions[first][view.tie_of_row],
             tied=np.bincount(view.tie_of_row, minlength=len(first))[view.tie_of_row].astype(
                 np.int64
             ),
-            before=place - place[first][view.tie_of_row],
+            before=positions - positions[first][view.tie_of_row],
             retrieved=np.diff(view.offsets),
         )
 
@@ -298,7 +304,7 @@ class JudgedRankings(QueryRows):
         if not unknown:
             return self
         added = len(unknown)
-        joined = replace(
+        extended = replace(
             self,
             queries=(*self.queries, *unknown),
             offsets=np.append(self.offsets, np.full(added, self.offsets[-1])),
@@ -308,7 +314,7 @@ class JudgedRankings(QueryRows):
             present=np.append(self.present, np.ones(added, dtype=np.bool_)),
             judged_offsets=np.append(self.judged_offsets, np.full(added, self.judged_offsets[-1])),
         )
-        return joined.take(order_ids(joined.queries))
+        return extended.take(order_ids(extended.queries))
 
     def resolve(self, ties: TieRule) -> "JudgedRankings":
         """The view with tied items at their best (`optimistic`) or worst (`pessimistic`) places;
@@ -319,11 +325,11 @@ class JudgedRankings(QueryRows):
         if ties == "error" and (self.tied > 1).any():
             row = int(np.flatnonzero(self.tied > 1)[0])
             query, score = self.queries[int(self.query_of_row[row])], float(self.scores[row])
-            what = (
+            problem = (
                 f"query {query!r}: {int(self.tied[row])} items share the score {score!r} at rank "
                 f"{int(self.above[row]) + 1}"
             )
-            raise TieRefused(f"{what}, one of them judged; name a tie rule, or break the tie.")
+            raise TieRefused(f"{problem}, one of them judged; name a tie rule, or break the tie.")
         if ties not in ("optimistic", "pessimistic"):
             return self
         gain = self.grades if ties == "optimistic" else -self.grades
@@ -332,9 +338,12 @@ class JudgedRankings(QueryRows):
         order = np.lexsort((-gain, self.above, self.query_of_row))
         view = self._rows(order, self.offsets)
         sizes = np.bincount(view.tie_of_row)
-        place = np.arange(len(order)) - (np.cumsum(sizes) - sizes)[view.tie_of_row]
+        tie_places = np.arange(len(order)) - (np.cumsum(sizes) - sizes)[view.tie_of_row]
         return replace(
-            view, before=np.where(early[order], place, view.tied - sizes[view.tie_of_row] + place)
+            view,
+            before=np.where(
+                early[order], tie_places, view.tied - sizes[view.tie_of_row] + tie_places
+            ),
         )
 
     def _keep(self, kept: Bools) -> "JudgedRankings":
@@ -365,14 +374,14 @@ def _without_junk(hits: Hits, is_junk: Bools, queries: int) -> tuple[Ints, Ints,
     )
     affected = np.isin(hits.query, np.unique(hits.query[is_junk]))
     for query in np.unique(hits.query[affected]).tolist():
-        mine = np.arange(*np.searchsorted(hits.query, [query, query + 1]))
-        junk = mine[is_junk[mine]]
-        higher = hits.above[junk][None, :] < hits.above[mine][:, None]
-        same = hits.above[junk][None, :] == hits.above[mine][:, None]
-        earlier = same & (hits.before[junk][None, :] < hits.before[mine][:, None])
-        above[mine] -= higher.sum(axis=1)
-        tied[mine] -= same.sum(axis=1)
-        before[mine] -= earlier.sum(axis=1)
+        query_hits = np.arange(*np.searchsorted(hits.query, [query, query + 1]))
+        junk = query_hits[is_junk[query_hits]]
+        higher = hits.above[junk][None, :] < hits.above[query_hits][:, None]
+        same = hits.above[junk][None, :] == hits.above[query_hits][:, None]
+        earlier = same & (hits.before[junk][None, :] < hits.before[query_hits][:, None])
+        above[query_hits] -= higher.sum(axis=1)
+        tied[query_hits] -= same.sum(axis=1)
+        before[query_hits] -= earlier.sum(axis=1)
     return above, tied, before, retrieved
 
 
@@ -387,15 +396,15 @@ def expected_values(measure: "Measure", view: JudgedRankings) -> Floats:
     if measure.entry.view is not JudgedRankings or measure.entry.expected is None:
         return np.full(len(view.queries), np.nan)
     first, kind_of_query = dict[tuple[int, bytes], int](), list[int]()
-    chosen = list[int]()
+    sample_queries = list[int]()
     for query, (n, (start, stop)) in enumerate(
         zip(view.retrieved.tolist(), pairwise(view.judged_offsets.tolist()), strict=True)
     ):
-        kind = first.setdefault((n, view.judged_grades[start:stop].tobytes()), len(chosen))
-        if kind == len(chosen):
-            chosen.append(query)
+        kind = first.setdefault((n, view.judged_grades[start:stop].tobytes()), len(sample_queries))
+        if kind == len(sample_queries):
+            sample_queries.append(query)
         kind_of_query.append(kind)
     values = measure.entry.expected(
-        view.take(np.array(chosen, dtype=np.int64)), **dict(measure.given)
+        view.take(np.array(sample_queries, dtype=np.int64)), **dict(measure.given)
     )
     return values[np.array(kind_of_query, dtype=np.int64)]

@@ -103,11 +103,11 @@ class Preferences(QueryRows):
         keys = zip(
             [queries[row] for row in rows], table.groups, table.subgroups, table.items, strict=True
         )
-        for place, (key, following) in enumerate(pairwise(keys)):
+        for index, (key, following) in enumerate(pairwise(keys)):
             if key == following:
-                first, second = sorted((rows[place] + 1, rows[place + 1] + 1))
-                what = "query {!r}, group {!r}, subgroup {!r} names item {!r} twice".format(*key)
-                raise DuplicateItem(f"{what}, in rows {first} and {second}; keep one of them.")
+                first, second = sorted((rows[index] + 1, rows[index + 1] + 1))
+                problem = "query {!r}, group {!r}, subgroup {!r} names item {!r} twice".format(*key)
+                raise DuplicateItem(f"{problem}, in rows {first} and {second}; keep one of them.")
         _ = table.by_group  # chains the preferences, and so finds what contradicts
         return table
 
@@ -156,29 +156,29 @@ class Preferences(QueryRows):
     @cached_property
     def by_group(self) -> tuple[tuple[PreferenceGroup, ...], ...]:
         """(queries,) the groups of each query in the order of their names."""
-        flat, found = self.judgments, list[tuple[PreferenceGroup, ...]]()
+        flat, group_lists = self.judgments, list[tuple[PreferenceGroup, ...]]()
         for query, (start, stop) in enumerate(pairwise(self.offsets.tolist())):
-            own = flat.items[flat.offsets[query] : flat.offsets[query + 1]]
-            place = {item: position for position, item in enumerate(own)}
+            query_items = flat.items[flat.offsets[query] : flat.offsets[query + 1]]
+            positions = {item: position for position, item in enumerate(query_items)}
             edges = [
                 row
                 for row in range(start, stop)
                 if row == start or self.groups[row] != self.groups[row - 1]
             ]
-            found.append(
+            group_lists.append(
                 tuple(
-                    self._group(query, rows, place)
+                    self._group(query, rows, positions)
                     for rows in map(range, edges, [*edges[1:], stop])
                 )
             )
-        return tuple(found)
+        return tuple(group_lists)
 
     def _group(self, query: int, rows: range, place: Mapping[str, int]) -> PreferenceGroup:
         levels = {place[self.items[row]]: float(self.levels[row]) for row in rows}
         items = np.array(sorted(levels), dtype=np.int64)
-        own = np.array([levels[item] for item in items.tolist()])
+        item_levels = np.array([levels[item] for item in items.tolist()])
         if self.subgroups[rows[0]] == self.subgroups[rows[-1]]:
-            return PreferenceGroup(items, own, None)
+            return PreferenceGroup(items, item_levels, None)
         relevant: dict[str, bool] = {}
         for row in rows:
             item, level = self.items[row], float(self.levels[row])
@@ -188,7 +188,7 @@ class Preferences(QueryRows):
                     f"{item!r} has level 0 (not relevant) in one "
                     "subgroup and a higher one in another; agree on one, or make them two groups."
                 )
-        return PreferenceGroup(items, own, self._chain(query, rows, items, place))
+        return PreferenceGroup(items, item_levels, self._chain(query, rows, items, place))
 
     def _chain(self, query: int, rows: range, items: Ints, place: Mapping[str, int]) -> Bools:
         """(items, items) the preferences of all subgroups and what follows from them. Raises
@@ -201,9 +201,11 @@ class Preferences(QueryRows):
         ]
         better = np.zeros((len(items), len(items)), dtype=np.bool_)
         for start, stop in pairwise([*edges, rows.stop]):
-            own = np.searchsorted(items, [place[self.items[row]] for row in range(start, stop)])
+            subgroup_items = np.searchsorted(
+                items, [place[self.items[row]] for row in range(start, stop)]
+            )
             level = self.levels[start:stop]
-            better[np.ix_(own, own)] |= level[:, None] > level[None, :]
+            better[np.ix_(subgroup_items, subgroup_items)] |= level[:, None] > level[None, :]
         grew = True
         while grew:
             steps = better.astype(np.float32)
@@ -311,31 +313,38 @@ class PreferenceRankings:
         """
         query = np.repeat(np.arange(len(self.queries)), np.diff(self.item_offsets))
         order = np.lexsort((self.ranks, self.ranks == 0, query))
-        places = np.empty_like(self.ranks)
-        places[order] = position_in_segment(self.item_offsets)
-        return places
+        item_places = np.empty_like(self.ranks)
+        item_places[order] = position_in_segment(self.item_offsets)
+        return item_places
 
     def placed(self, group: int) -> PlacedGroup:
         """One group with its items in order."""
-        each, start = self.groups[group], int(self.item_offsets[self.query_of_group[group]])
-        places = self.places[start + each.items]
-        order = np.argsort(places)
+        preference_group, start = (
+            self.groups[group],
+            int(self.item_offsets[self.query_of_group[group]]),
+        )
+        item_places = self.places[start + preference_group.items]
+        order = np.argsort(item_places)
         better, retrieved = (
-            each.better[np.ix_(order, order)],
-            count_true(self.ranks[start + each.items] > 0),
+            preference_group.better[np.ix_(order, order)],
+            count_true(self.ranks[start + preference_group.items] > 0),
         )
         return PlacedGroup(
-            places[order], each.levels[order], better, retrieved, each.chained is not None
+            item_places[order],
+            preference_group.levels[order],
+            better,
+            retrieved,
+            preference_group.chained is not None,
         )
 
     @cached_property
     def tallies(self) -> tuple[Tally, Tally]:
         """The preferences of each group that are fulfilled, and all of them."""
-        found = [
+        group_tallies = [
             tally(placed.better, placed.retrieved)
             for placed in map(self.placed, range(len(self.groups)))
         ]
-        table = np.array(found, dtype=np.float64).reshape(len(found), 2, 3)
+        table = np.array(group_tallies, dtype=np.float64).reshape(len(group_tallies), 2, 3)
         return Tally(*table[:, 0].T), Tally(*table[:, 1].T)
 
     @cached_property
@@ -347,7 +356,7 @@ class PreferenceRankings:
         for query, (start, stop) in enumerate(pairwise(self.group_offsets.tolist())):
             if stop == start + 1:
                 # One group states a pair once: the shares are 0 and 1.
-                table[query] = [[each[start] for each in tallies] for tallies in self.tallies]
+                table[query] = [[column[start] for column in tallies] for tallies in self.tallies]
             elif stop > start:
                 table[query] = self._pairs(range(start, stop))
         return Tally(*table[:, 0].T), Tally(*table[:, 1].T)
@@ -365,9 +374,14 @@ class PreferenceRankings:
             (slice(0, retrieved), slice(0, retrieved)),
             (slice(0, retrieved), slice(retrieved, n)),
         ]
-        known = [stated[part] > 0 for part in [*parts, (slice(retrieved, n), slice(retrieved, n))]]
+        is_stated = [
+            stated[part] > 0 for part in [*parts, (slice(retrieved, n), slice(retrieved, n))]
+        ]
         return np.array(
-            [[*(share[part].sum() for part in parts), 0.0], [count_true(part) for part in known]]
+            [
+                [*(share[part].sum() for part in parts), 0.0],
+                [count_true(part) for part in is_stated],
+            ]
         )
 
     def sum_groups(self, values: Floats) -> Floats:
@@ -406,13 +420,13 @@ def tally(better: Bools, retrieved: int) -> tuple[tuple[int, int, int], tuple[in
         better[:retrieved, retrieved:],
         better[retrieved:],
     )
-    one = count_true(right)
+    one_retrieved = count_true(right)
     possible = (
         count_true(upper),
-        one + count_true(below[:, :retrieved]),
+        one_retrieved + count_true(below[:, :retrieved]),
         count_true(below[:, retrieved:]),
     )
-    return (count_true(np.triu(upper)), one, 0), possible
+    return (count_true(np.triu(upper)), one_retrieved, 0), possible
 
 
 def count_true(values: Bools) -> int:

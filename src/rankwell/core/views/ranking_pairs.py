@@ -65,22 +65,22 @@ class ListSide:
         """The lists of a padded table; nothing is known yet of items that only the other list
         holds.
         """
-        kept = listed.positions >= 0
-        if (kept[:, 1:] & ~kept[:, :-1]).any():
-            row = int(np.flatnonzero((kept[:, 1:] & ~kept[:, :-1]).any(axis=1))[0])
+        is_item = listed.positions >= 0
+        if (is_item[:, 1:] & ~is_item[:, :-1]).any():
+            row = int(np.flatnonzero((is_item[:, 1:] & ~is_item[:, :-1]).any(axis=1))[0])
             raise BadInput(
                 f"row {row} of the positions has an item after a -1; a list is padded with -1 "
                 "at its end only."
             )
         unknown = np.full(listed.positions.shape, np.nan)
         return cls(
-            offsets=offsets_of(kept.sum(axis=1, dtype=np.int64)),
-            items=listed.positions[kept],
-            scores=listed.scores[kept],
-            other_ranks=np.zeros(int(kept.sum()), dtype=np.int64)
+            offsets=offsets_of(is_item.sum(axis=1, dtype=np.int64)),
+            items=listed.positions[is_item],
+            scores=listed.scores[is_item],
+            other_ranks=np.zeros(int(is_item.sum()), dtype=np.int64)
             if listed.other_ranks is None
-            else listed.other_ranks[kept],
-            other_scores=(unknown if listed.other_scores is None else listed.other_scores)[kept],
+            else listed.other_ranks[is_item],
+            other_scores=(unknown if listed.other_scores is None else listed.other_scores)[is_item],
         )
 
     @cached_property
@@ -138,10 +138,12 @@ class ListSide:
         """(queries,) the similarity of the item at a rank, one rank per query; NaN where the list
         does not reach it.
         """
-        there = np.flatnonzero((rank >= 1) & (rank <= self.lengths))
-        found = np.full(len(self.lengths), np.nan)
-        found[there] = self.scores[self.offsets[there] + rank[there] - 1]
-        return found
+        reaching_queries = np.flatnonzero((rank >= 1) & (rank <= self.lengths))
+        scores = np.full(len(self.lengths), np.nan)
+        scores[reaching_queries] = self.scores[
+            self.offsets[reaching_queries] + rank[reaching_queries] - 1
+        ]
+        return scores
 
     def take(self, queries: Ints) -> Self:
         """The lists of some queries only, in the order given by their indices."""
@@ -164,18 +166,23 @@ class ListSide:
         order = np.argsort(keys, kind="stable")
         wanted = self.query_of_row * stride + self.items
         row = order[np.searchsorted(keys[order], wanted)]
-        found = keys[row] == wanted
+        is_shared = keys[row] == wanted
         ranks, scores = self.other_ranks.copy(), self.other_scores.copy()
-        ranks[found], scores[found] = other.ranks[row[found]], other.scores[row[found]]
+        ranks[is_shared], scores[is_shared] = (
+            other.ranks[row[is_shared]],
+            other.scores[row[is_shared]],
+        )
         wrong = (self.other_ranks != 0) & (self.other_ranks != ranks)
-        wrong |= ~found & (ranks > 0) & (ranks <= other.lengths[self.query_of_row])
+        wrong |= ~is_shared & (ranks > 0) & (ranks <= other.lengths[self.query_of_row])
         if wrong.any():
             at = int(np.flatnonzero(wrong)[0])
             where = (
                 f"query {queries[int(self.query_of_row[at])]!r}, {name} item {int(self.items[at])}"
             )
             says = (
-                f"rank {int(ranks[at])} in the other list" if found[at] else "not in the other list"
+                f"rank {int(ranks[at])} in the other list"
+                if is_shared[at]
+                else "not in the other list"
             )
             raise BadInput(
                 f"{where}: its exact rank under the other model is "
@@ -240,10 +247,10 @@ class RankingPairs:
         """The view of two top-k tables with a row per query. Raises BadInput and DuplicateItem for
         lists that cannot be.
         """
-        for name, listed in (("reference", reference), ("candidate", candidate)):
-            for column in listed:
+        for name, top_items in (("reference", reference), ("candidate", candidate)):
+            for column in top_items:
                 if column is not None and (
-                    column.shape != listed.positions.shape or column.shape[:1] != (len(queries),)
+                    column.shape != top_items.positions.shape or column.shape[:1] != (len(queries),)
                 ):
                     wanted = f"({len(queries)}, depth)"
                     raise BadInput(
@@ -260,16 +267,17 @@ class RankingPairs:
             second.knowing(first, queries, "candidate"),
             n,
         )
-        needed = first.lengths + second.lengths - view.n_shared(None)
+        min_candidates = first.lengths + second.lengths - view.n_shared(None)
         for side in (view.reference, view.candidate):
-            np.maximum.at(needed, side.query_of_row, side.other_ranks)
-        if (needed > n).any():
-            at = int(np.flatnonzero(needed > n)[0])
-            what = (
-                f"query {queries[at]!r}: the lists and ranks need {int(needed[at])} candidates, "
+            np.maximum.at(min_candidates, side.query_of_row, side.other_ranks)
+        if (min_candidates > n).any():
+            at = int(np.flatnonzero(min_candidates > n)[0])
+            problem = (
+                f"query {queries[at]!r}: the lists and ranks need {int(min_candidates[at])} "
+                "candidates, "
                 f"but there are {int(n[at])}"
             )
-            raise BadInput(f"{what}; count every item that may be listed.")
+            raise BadInput(f"{problem}; count every item that may be listed.")
         return view
 
     def take(self, queries: Ints) -> Self:
@@ -302,10 +310,10 @@ class RankingPairs:
         The number of shared items follows the hypergeometric distribution; numbers whose worth is
         NaN are left out of the mean. NaN where there is none other.
         """
-        known = np.column_stack(
+        sizes = np.column_stack(
             [self.reference.n_shown(k), self.candidate.n_shown(k), self.n_candidates]
         )
-        kinds, kind_of_query = np.unique(known, axis=0, return_inverse=True)
+        kinds, kind_of_query = np.unique(sizes, axis=0, return_inverse=True)
         means = np.full(len(kinds), np.nan)
         for kind, (first, second, n) in enumerate(kinds.tolist()):
             shared = np.arange(max(0, first + second - n), min(first, second) + 1)
@@ -339,14 +347,14 @@ class RankingPairs:
             )
             return running_sum(counts, offsets)
 
-        shown = [side.within(k) for side in (first, second)]
+        is_within = [side.within(k) for side in (first, second)]
         return Prefixes(
             offsets=offsets,
             query=np.repeat(np.arange(len(longer), dtype=np.int64), longer),
             depth=position_in_segment(offsets) + 1,
             shared=_at_depth(owner, depth),
-            reference=_at_depth(first.query_of_row[shown[0]], ranks[0][shown[0]]),
-            candidate=_at_depth(second.query_of_row[shown[1]], ranks[1][shown[1]]),
+            reference=_at_depth(first.query_of_row[is_within[0]], ranks[0][is_within[0]]),
+            candidate=_at_depth(second.query_of_row[is_within[1]], ranks[1][is_within[1]]),
         )
 
     def judged(self, gold_depth: int | None = None, gains: Gains = "binary") -> JudgedRankings:

@@ -74,13 +74,13 @@ class SessionRankings:
         """The view by sessions of rankings whose ties are resolved; queries of no session are left
         out.
         """
-        known = [row for row, query in enumerate(sessions.items) if query in view.index]
-        rows = np.array(known, dtype=np.int64)
+        view_rows = [row for row, query in enumerate(sessions.items) if query in view.index]
+        rows = np.array(view_rows, dtype=np.int64)
         taken = view.take(
-            np.array([view.index[sessions.items[row]] for row in known], dtype=np.int64)
+            np.array([view.index[sessions.items[row]] for row in view_rows], dtype=np.int64)
         )
         owner, n = sessions.query_of_row[rows], len(sessions.queries)
-        place = position_in_segment(sessions.offsets)[rows] + 1
+        query_places = position_in_segment(sessions.offsets)[rows] + 1
         judged = owner[taken.query_of_judged]
         order = np.lexsort((-taken.judged_grades, judged))
         flat = replace(
@@ -92,7 +92,7 @@ class SessionRankings:
             judged_offsets=offsets_by(judged, n),
             judged_grades=taken.judged_grades[order],
         )
-        return cls(flat, place[taken.query_of_row])
+        return cls(flat, query_places[taken.query_of_row])
 
     @property
     def queries(self) -> tuple[str, ...]:
