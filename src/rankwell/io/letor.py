@@ -50,7 +50,7 @@ def _rows(source: Source) -> Iterator[LetorRow]:
     """The rows; an item without a docid is called by its place in the query, from 0. Raises
     BadLine.
     """
-    places, named = dict[str, int](), None
+    query_sizes, has_docids = dict[str, int](), None
     for number, line in source.lines():
         body, _, comment = line.partition(b"#")
         head = body.split(None, 2)
@@ -72,21 +72,23 @@ def _rows(source: Source) -> Iterator[LetorRow]:
             raise BadLine(
                 f"{where}: the grade {shorten(head[0])} is not a finite number; correct it."
             )
-        found, query = _ITEM.search(comment), decode_id(head[1][4:])
-        if not found and b"docid" in comment:
+        docid, query = _ITEM.search(comment), decode_id(head[1][4:])
+        if not docid and b"docid" in comment:
             raise BadLine(
                 f"{where}: the comment names no item; write `docid = item` behind a blank."
             )
-        if named is not None and named != bool(found):
+        if has_docids is not None and has_docids != bool(docid):
             has = (
                 "has a docid, and earlier lines have none"
-                if found
+                if docid
                 else "has no docid, and earlier lines have one"
             )
             raise BadLine(f"{where} {has}; give all lines one, or none.")
-        named, place = bool(found), places.get(query, 0)
-        places[query] = place + 1
-        yield LetorRow(number, query, decode_id(found[1]) if found else str(place), grade, features)
+        has_docids, position = bool(docid), query_sizes.get(query, 0)
+        query_sizes[query] = position + 1
+        yield LetorRow(
+            number, query, decode_id(docid[1]) if docid else str(position), grade, features
+        )
 
 
 def _columns(source: Source) -> list[LetorRow]:
@@ -105,16 +107,12 @@ def read_judgments(source: Source, request: Request) -> Judgments:
     Introducing LETOR 4.0 datasets.
     """
     rows = _columns(source)
-    columns = (
-        [each.query for each in rows],
-        [each.item for each in rows],
-        [each.grade for each in rows],
-    )
+    columns = ([row.query for row in rows], [row.item for row in rows], [row.grade for row in rows])
     try:
         return Judgments.from_rows(*unique_rows(*columns, request.duplicates))
     except DuplicateItem as error:
         raise (
-            repeated(source.name, "judges", (((each.query, each.item), each.line) for each in rows))
+            repeated(source.name, "judges", (((row.query, row.item), row.line) for row in rows))
             or error
         ) from error
 
@@ -129,11 +127,13 @@ def read_run(source: Source, request: Request) -> Ranking:
     """
     rows = _columns(source)
     wanted = request.part.encode() or _only_feature(source, rows)
-    scores, found = list[float](), False
+    scores, has_feature = list[float](), False
     for row in rows:
         values = [
             value
-            for name, _, value in (each.partition(b":") for each in row.features.split())
+            for name, _, value in (
+                feature_text.partition(b":") for feature_text in row.features.split()
+            )
             if name == wanted
         ]
         if len(values) > 1:
@@ -143,18 +143,18 @@ def read_run(source: Source, request: Request) -> Ranking:
             )
         text = values[0] if values else b"0"
         scores.append(float(text) if _NUMBER.fullmatch(text) else math.nan)
-        found = found or bool(values)
+        has_feature = has_feature or bool(values)
         if not math.isfinite(scores[-1]):
             raise BadScore(
                 f"{source.name}:{row.line}: the feature {wanted.decode()} is {shorten(text)}, "
                 "not a finite number."
             )
-    if not found:
+    if not has_feature:
         raise BadInput(
             f"{source.name}: no line has the feature {request.part}; name one that is there."
         )
-    names = [each.query for each in rows], [each.item for each in rows]
-    lines = np.array([each.line for each in rows], dtype=np.int64)
+    names = [row.query for row in rows], [row.item for row in rows]
+    lines = np.array([row.line for row in rows], dtype=np.int64)
     return request.ranking_of(
         RunRows(*names, np.array(scores), np.full(len(rows), np.nan), lines), source
     )
@@ -162,7 +162,9 @@ def read_run(source: Source, request: Request) -> Ranking:
 
 def _only_feature(source: Source, rows: list[LetorRow]) -> bytes:
     """The feature of a file that has one. Raises BadInput."""
-    names = dict.fromkeys(each.partition(b":")[0] for row in rows for each in row.features.split())
+    names = dict.fromkeys(
+        feature_text.partition(b":")[0] for row in rows for feature_text in row.features.split()
+    )
     if len(names) != 1:
         example = (
             f"; name one in the format, as in letor:{next(iter(names)).decode()}" if names else ""

@@ -236,10 +236,10 @@ class Content:
             if name is not None:
                 readers[declared.name] = name, _READERS[hints[declared.name]]
             elif declared.default is NO_DEFAULT and records:
-                listed = ", ".join(map(repr, self.names)) or "none"
+                column_list = ", ".join(map(repr, self.names)) or "none"
                 raise BadInput(
                     f"{self.name}: no column {declared.name} ({', '.join(words)}); found are "
-                    f"{listed}."
+                    f"{column_list}."
                 )
         for record in records:
             cells = {field: read(record, name) for field, (name, read) in readers.items()}
@@ -427,14 +427,16 @@ class NamedColumns(NamedTuple):
         if holds in chosen:
             return self.known(chosen[holds])
         for word in self.words[holds]:
-            named = [name for name in self.names if re.sub(r"[\s_-]", "", name.lower()) == word]
-            if len(named) > 1:
+            same_names = [
+                name for name in self.names if re.sub(r"[\s_-]", "", name.lower()) == word
+            ]
+            if len(same_names) > 1:
                 raise BadInput(
-                    f"{self.name}: columns {named[0]!r} and {named[1]!r} mean the same; "
+                    f"{self.name}: columns {same_names[0]!r} and {same_names[1]!r} mean the same; "
                     "rename or drop one of them."
                 )
-            if named:
-                return named[0]
+            if same_names:
+                return same_names[0]
         return None
 
     def need(self, holds: str, chosen: Mapping[str, str], advice: str) -> str:
@@ -538,9 +540,9 @@ def _columns_of_mapping(columns: Mapping[Any, Any], name: str) -> dict[str, list
     cells = {column: list(values) for column, values in columns.items()}
     sizes = {column: len(values) for column, values in cells.items()}
     if len(set(sizes.values())) > 1:
-        listed = ", ".join(f"{column!r} {size}" for column, size in sizes.items())
+        size_list = ", ".join(f"{column!r} {size}" for column, size in sizes.items())
         raise BadInput(
-            f"{name}: the columns have different lengths ({listed}); expected a value per row "
+            f"{name}: the columns have different lengths ({size_list}); expected a value per row "
             "in each."
         )
     return cells
@@ -736,11 +738,14 @@ def _refuse_repeated_id(text: str, name: str) -> None:
         pairs: list[tuple[str, Any]] = parse_json(text, name, pairs=list)
     except BadInput:
         return  # several documents, one a line
-    seen: dict[str, int] = {}
+    first_entries: dict[str, int] = {}
     for position, (key, _) in enumerate(pairs if text.lstrip().startswith("{") else (), 1):
-        if seen.setdefault(key, position) != position:
-            what = f"{name}: the id {key!r} appears twice, as entries {seen[key]} and {position}"
-            raise DuplicateItem(f"{what}; keep one of them.")
+        if first_entries.setdefault(key, position) != position:
+            problem = (
+                f"{name}: the id {key!r} appears twice, as entries {first_entries[key]} and "
+                f"{position}"
+            )
+            raise DuplicateItem(f"{problem}; keep one of them.")
 
 
 def _path_at(text: str, stop: int) -> Where:

@@ -50,7 +50,7 @@ def _numbered(source: Source, dialect: Dialect, request: Request) -> list[str] |
     first = dialect.split(Head.of(source))[0]
     if has_header([field.encode("utf-8", "surrogateescape") for field in first], request.columns):
         return None
-    return [str(place) for place in range(1, len(first) + 1)]
+    return [str(number) for number in range(1, len(first) + 1)]
 
 
 def _refuse_doubtful(dialect: Dialect, head: Head, holds: Holds, column: str) -> None:
@@ -65,15 +65,16 @@ def _refuse_doubtful(dialect: Dialect, head: Head, holds: Holds, column: str) ->
     ):
         return
     if holds == "run":
-        what, option = (
+        contents, option = (
             "integers below the names of BEIR's judgments",
             flag("--columns", f"score={column}"),
         )
     else:
-        what, option = (
+        contents, option = (
             "other values than integers, as runs do",
             flag("--qrels-columns", f"grade={column}"),
         )
     raise BadInput(
-        f"{head.name}: the column {column!r} holds {what}; if it is right, say so with {option}."
+        f"{head.name}: the column {column!r} holds {contents}; if it is right, say so with "
+        f"{option}."
     )
