@@ -90,7 +90,7 @@ def bind(function: Callable[..., Any], words: Sequence[str]) -> tuple[list[Any],
                 if argument.name in values and argument.owner == owner
             }
             named_values[owner] = kind(**fields)  # pyright: ignore[reportCallIssue]
-    return _placed(bare, positionals), named_values
+    return _read_positionals(bare, positionals), named_values
 
 
 def _declare(parser: ArgumentParser, argument: Argument) -> None:
@@ -98,7 +98,7 @@ def _declare(parser: ArgumentParser, argument: Argument) -> None:
         parser.add_argument(*argument.flags, dest=argument.name, action=_Once, nargs=0, const=True)
         if argument.form == "pair":
             parser.add_argument(
-                argument.denial, dest=argument.name, action=_Once, nargs=0, const=False
+                argument.negative_flag, dest=argument.name, action=_Once, nargs=0, const=False
             )
         return
     several: dict[str, Any] = {
@@ -109,10 +109,10 @@ def _declare(parser: ArgumentParser, argument: Argument) -> None:
     parser.add_argument(*argument.flags, dest=argument.name, type=_reader(argument), **how)
 
 
-def _placed(words: Sequence[str], known: Sequence[Argument]) -> list[Any]:
+def _read_positionals(words: Sequence[str], arguments: Sequence[Argument]) -> list[Any]:
     """The words that stand by themselves, each read as what stands at its place."""
-    last = known[-1] if known and known[-1].form == "rest" else None
-    owners = [argument for argument in known if argument is not last] + (
+    last = arguments[-1] if arguments and arguments[-1].form == "rest" else None
+    owners = [argument for argument in arguments if argument is not last] + (
         [last] * len(words) if last else []
     )
     if len(words) > len(owners):

@@ -183,16 +183,16 @@ class Catalogue(Generic[Entry]):
         return self._homes.get(name, "")
 
     @property
-    def foreign(self) -> frozenset[str]:
+    def plugin_names(self) -> frozenset[str]:
         """The names that entry points of other packages add."""
         return (
             frozenset()
             if self._group is None
-            else frozenset(entry_points_of(self._group)) - self.own
+            else frozenset(entry_points_of(self._group)) - self.builtin_names
         )
 
     @property
-    def own(self) -> frozenset[str]:
+    def builtin_names(self) -> frozenset[str]:
         """The names that rankwell has itself, or that have been registered; no entry point is
         looked at.
         """
@@ -208,7 +208,7 @@ class Catalogue(Generic[Entry]):
             return True
         if name in self._homes:
             self._load(self._homes[name])
-        elif self._group is not None and name in self.foreign:
+        elif self._group is not None and name in self.plugin_names:
             load_entry_point(self._group, name)
             if name not in self._entries:
                 where = entry_points_of(self._group)[name].value
@@ -219,10 +219,12 @@ class Catalogue(Generic[Entry]):
         return name in self._entries
 
     def __iter__(self) -> Iterator[str]:
-        return iter(sorted(self.own | self.foreign, key=lambda name: (name.lower(), name)))
+        return iter(
+            sorted(self.builtin_names | self.plugin_names, key=lambda name: (name.lower(), name))
+        )
 
 
-def _alike(name: str, names: Sequence[str]) -> list[str]:
+def _near_names(name: str, names: Sequence[str]) -> list[str]:
     """The names nearest to a word, at most three: as it is written, else in any capitals."""
     import difflib
 
@@ -235,11 +237,11 @@ def _alike(name: str, names: Sequence[str]) -> list[str]:
     ]
 
 
-def suggest(name: str, known: Iterable[str]) -> str:
+def suggest(name: str, candidates: Iterable[str]) -> str:
     """The end of an error message: the known names that begin with the word, else the nearest, or
     all where nothing is near.
     """
-    names = sorted(known)
+    names = sorted(candidates)
     folded = [spelling for spelling in names if spelling.lower() == name.lower()]
     begun = sorted(
         (
@@ -249,7 +251,7 @@ def suggest(name: str, known: Iterable[str]) -> str:
         ),
         key=len,
     )
-    near = folded + begun[:3] or _alike(name, names)
+    near = folded + begun[:3] or _near_names(name, names)
     suggestions = list(dict.fromkeys(near))
     return (
         f"did you mean {' or '.join(map(repr, suggestions))}?"

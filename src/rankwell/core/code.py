@@ -72,11 +72,11 @@ def code_files(text: str) -> list[Path]:
     return [path for path in map(Path, _FILES.findall(text)) if path.is_file()]
 
 
-def origin_of(thing: Any) -> str:
+def origin_of(code_object: Any) -> str:
     """The name and the digest of the file that a user named for an object; "" for an object of
     anything else.
     """
-    return getattr(sys.modules.get(getattr(thing, "__module__", None) or ""), _ORIGIN, "")
+    return getattr(sys.modules.get(getattr(code_object, "__module__", None) or ""), _ORIGIN, "")
 
 
 @contextmanager

@@ -82,7 +82,7 @@ def find_figures(text: str) -> list[CollectionFigure]:
 
     A name in other capitals is found where no name is written so. Empty where the text names none.
     """
-    figures = [FIGURES[name] for name in sorted(FIGURES.own)]
+    figures = [FIGURES[name] for name in sorted(FIGURES.builtin_names)]
     wanted = text.strip()
     bare = wanted.partition("(")[0].partition("@")[0]
     for name in (wanted, bare, *(bare.rsplit(" ", n)[0] for n in range(1, bare.count(" ") + 1))):

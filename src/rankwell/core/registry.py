@@ -49,8 +49,8 @@ class MeasureEntry(NamedTuple):
     """A measure as its file declares it: the function and the facts that documentation and tests
     read.
 
-    view: the type of view it reads. at: the parameter that `@` sets, or None. bounds, better, unit,
-    empty: its scale.
+    view: the type of view it reads. cutoff_parameter: the one that `@` sets, or None. bounds,
+    better, unit, empty: its scale.
     expected: the closed form under random order of tied items, where there is one.
     chance: the mean over all orders that a candidate's list may have, where measures of two lists
     have a closed form for it. aliases: other tools' words for it with the parameters that they
@@ -61,7 +61,7 @@ class MeasureEntry(NamedTuple):
     function: Callable[..., Any]
     view: type
     parameters: Mapping[str, inspect.Parameter]
-    at: str | None
+    cutoff_parameter: str | None
     bounds: tuple[float, float]
     better: Better
     empty: float
@@ -152,7 +152,7 @@ def measure(
         parameters = {parameter.name: parameter for parameter in signature}
         forms = {
             "same": function,
-            "linear": lambda view, **given: function(view.with_random_order, **given),
+            "linear": lambda view, **arguments: function(view.with_random_order, **arguments),
         }
         words = [word.partition("(") for word in split_names(aliases)]
         return MeasureEntry(
@@ -160,7 +160,7 @@ def measure(
             function=function,
             view=view.annotation,
             parameters=parameters,
-            at=at if at in parameters else None,
+            cutoff_parameter=at if at in parameters else None,
             source=source,
             summary=summary,
             **scale._asdict(),
@@ -177,11 +177,11 @@ class Measure(NamedTuple):
     """A measure with its parameters, as a value: `parse_measure(str(m)) == m`, and equal measures
     have equal text.
 
-    given: the parameters that differ from their defaults, in the order of the function's signature.
+    arguments: the parameters that differ from their defaults, in the order of the signature.
     """
 
     name: str
-    given: tuple[tuple[str, Any], ...] = ()
+    arguments: tuple[tuple[str, Any], ...] = ()
 
     @property
     def entry(self) -> MeasureEntry:
@@ -193,7 +193,7 @@ class Measure(NamedTuple):
         """Every parameter with its value, defaults included."""
         return {
             parameter.name: parameter.default for parameter in self.entry.parameters.values()
-        } | dict(self.given)
+        } | dict(self.arguments)
 
     @property
     def cutoff(self) -> int | None:
@@ -211,12 +211,14 @@ class Measure(NamedTuple):
             expected_view, view_name = self.entry.view.__name__, type(view).__name__
             hint = "; `.judged(gold_depth)` of it makes one" if hasattr(view, "judged") else ""
             raise BadUsage(f"{self} reads {expected_view}, this is {view_name}{hint}.")
-        return self.entry.function(view, **dict(self.given))
+        return self.entry.function(view, **dict(self.arguments))
 
     def __str__(self) -> str:
-        at = self.entry.at
-        inner = ",".join(f"{name}={write_value(value)}" for name, value in self.given if name != at)
-        ends = {name: value for name, value in self.given if name == at}
+        at = self.entry.cutoff_parameter
+        inner = ",".join(
+            f"{name}={write_value(value)}" for name, value in self.arguments if name != at
+        )
+        ends = {name: value for name, value in self.arguments if name == at}
         return (
             self.name
             + (f"({inner})" if inner else "")
@@ -276,9 +278,9 @@ def _parse(text: str, words: Mapping[str, str] | None) -> Measure:
             return _assemble(
                 meant["name"], meant["inner"] or "", match["inner"], at or meant["at"], text
             )
-    if match["name"] in MEASURES.own:
+    if match["name"] in MEASURES.builtin_names:
         return _assemble(*literal_reading)
-    entries = [MEASURES[name] for name in sorted(MEASURES.own)]
+    entries = [MEASURES[name] for name in sorted(MEASURES.builtin_names)]
     aliases = {
         alias: (entry.name, implied)
         for entry in entries
@@ -290,7 +292,7 @@ def _parse(text: str, words: Mapping[str, str] | None) -> Measure:
         for key in (name, name.lower()):
             if key in aliases:
                 return _assemble(*aliases[key], match["inner"], at, text)
-    if match["name"] in MEASURES.foreign:
+    if match["name"] in MEASURES.plugin_names:
         return _assemble(*literal_reading)
     if figures := find_figures(match["name"]):
         problem = (
@@ -319,27 +321,27 @@ def is_word(text: str, words: Mapping[str, str]) -> bool:
     )
 
 
-def _spellings(name: str, at: str | None) -> Iterator[tuple[str, str | None]]:
+def _spellings(name: str, cutoff: str | None) -> Iterator[tuple[str, str | None]]:
     """The ways to read a foreign name: as it stands, without a similarity's prefix, with the
     cut-off written into the name.
     """
     bare = re.fullmatch(_PREFIX, name)
     for spelling in (name, bare["text"]) if bare else (name,):
-        yield spelling, at
+        yield spelling, cutoff
         cut = re.fullmatch(_CUT_IN_NAME, spelling)
-        if cut is not None and at is None:
+        if cut is not None and cutoff is None:
             yield cut["name"], cut["at"]
 
 
-def _assemble(name: str, implied: str, inner: str | None, at: str | None, text: str) -> Measure:
+def _assemble(name: str, implied: str, inner: str | None, cutoff: str | None, text: str) -> Measure:
     entry, values = (
         MEASURES[name],
         given_parameters(implied, text) | given_parameters(inner or "", text),
     )
-    if at is not None:
-        if entry.at is None:
+    if cutoff is not None:
+        if entry.cutoff_parameter is None:
             raise BadUsage(f"{entry.name} takes no cut-off (in {text!r}).")
-        values[entry.at] = read_value(at)
+        values[entry.cutoff_parameter] = read_value(cutoff)
     return _measure(entry, values, text)
 
 
@@ -371,24 +373,30 @@ def _measure(entry: MeasureEntry, values: Mapping[str, Any], text: str) -> Measu
 
 
 class IncompleteMeasure(BadUsage):
-    """A parameter without a default has no value. measure: with what is given. others: measures
-    that the text may mean.
+    """A parameter without a default has no value. measure: with what is given.
+    alternatives: measures that the text may mean.
     """
 
     def __init__(
-        self, message: str, measure: Measure | None = None, others: Sequence[str] = ()
+        self, message: str, measure: Measure | None = None, alternatives: Sequence[str] = ()
     ) -> None:
         super().__init__(message)
-        self.measure, self.others = measure, others
+        self.measure, self.alternatives = measure, alternatives
 
     @classmethod
     def of(cls, entry: MeasureEntry, values: Mapping[str, Any], text: str, parameter: str) -> Self:
         """The error for a parameter of a measure."""
-        how = f"{entry.name}@5" if parameter == entry.at else f"{entry.name}({parameter}=…)"
+        how = (
+            f"{entry.name}@5"
+            if parameter == entry.cutoff_parameter
+            else f"{entry.name}({parameter}=…)"
+        )
         alternatives = _same_letters(entry, text)
         hint = f" Or did you mean {' or '.join(alternatives)}?" if alternatives else ""
         arguments = tuple(
-            (name, values[name]) for name in entry.parameters if name in values and name != entry.at
+            (name, values[name])
+            for name in entry.parameters
+            if name in values and name != entry.cutoff_parameter
         )
         return cls(
             f"{entry.name} needs {parameter} (in {text!r}): write it as {how}.{hint}",
@@ -404,7 +412,7 @@ def _same_letters(entry: MeasureEntry, text: str) -> list[str]:
     name = text.strip().partition("(")[0].partition("@")[0]
     other_entries = [
         MEASURES[measure_name]
-        for measure_name in sorted(MEASURES.own)
+        for measure_name in sorted(MEASURES.builtin_names)
         if measure_name != entry.name and name != entry.name
     ]
     return [entry.name for entry in other_entries if name.lower() in map(str.lower, entry.aliases)]

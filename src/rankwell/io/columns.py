@@ -39,7 +39,7 @@ def read_numbers(place: Place, *, column: str = "") -> Floats:
     ]
     if not likely:
         expected = "a table with that column" if column else "one number a line, or a table,"
-        raise BadInput(f"{head.name}:1: {head.seen}; expected {expected}.")
+        raise BadInput(f"{head.name}:1: {head.excerpt}; expected {expected}.")
     with naming(source.name):
         numbers = likely[0].read(source, Request(part=column))
         wrong = np.flatnonzero(~np.isfinite(numbers))

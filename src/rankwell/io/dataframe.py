@@ -50,7 +50,7 @@ def read_run(frame: Any, request: Request) -> Ranking:
     if columns.by_rank and not (fit := are_ranks(numbers)).all():
         row = int(fit.argmin())
         problem = f"row {row + 1}, column {columns.value!r}: {numbers[row]:g}"
-        raise BadScore(f"{problem}; expected {columns.wanted}. Correct or drop the row.")
+        raise BadScore(f"{problem}; expected {columns.expected_number}. Correct or drop the row.")
     scores = (0.0 - numbers if columns.is_falling else numbers).tolist()
     _refuse_contradicting(table, columns, queries, scores)
     return request.ranking(queries, items, scores)

@@ -277,25 +277,29 @@ def read_ids(place: Any, *, format: str | None = None) -> set[str]:
     return set(_texts(place, format, Request(ids_only=True)).texts)
 
 
-def refuse_foreign_texts(texts: Texts, ids: Collection[str], place: Any, what: str) -> None:
-    """Raises BadInput where no text has one of the ids. what: those that the ids are of, in the
-    plural.
+def refuse_foreign_texts(texts: Texts, ids: Collection[str], place: Any, id_owners: str) -> None:
+    """Raises BadInput where no text has one of the ids.
+
+    id_owners: the things that have the ids, in the plural, such as queries.
     """
     if ids and texts.texts.keys().isdisjoint(ids):
         name = place if isinstance(place, (str, Path)) else "the texts"
         mismatch = (
             f"none of its {len(texts.texts)} ids, such as {next(iter(texts.texts))!r}, is one of "
-            f"the {len(ids)} {what}"
+            f"the {len(ids)} {id_owners}"
         )
-        raise BadInput(f"{name}: {mismatch}, such as {min(ids)!r}; give the texts of the {what}.")
+        raise BadInput(
+            f"{name}: {mismatch}, such as {min(ids)!r}; give the texts of the {id_owners}."
+        )
 
 
-def note_lacking_texts(texts: Texts, ids: Collection[str], place: Any, what: str) -> list[str]:
+def note_lacking_texts(texts: Texts, ids: Collection[str], place: Any, id_owners: str) -> list[str]:
     """A note that some of the ids have no text; none where all have one."""
     lacking = [name for name in ids if name not in texts.texts]
     name = place if isinstance(place, (str, Path)) else "the texts"
     counted = (
-        f"{len(lacking)} of the {len(ids)} {what} {'has' if len(lacking) == 1 else 'have'} no text"
+        f"{len(lacking)} of the {len(ids)} {id_owners} {'has' if len(lacking) == 1 else 'have'} "
+        "no text"
     )
     return [f"{name}: {counted}, such as {min(lacking)!r}"] if lacking else []
 

@@ -91,22 +91,22 @@ def _vecs_layout(raw: bytes, size: int, kind: np.dtype[Any]) -> ArrayLayout:
     )
 
 
-def _vectors(found: NDArray[Any], first: int = 0) -> Vectors:
+def _vectors(layout_rows: NDArray[Any], first: int = 0) -> Vectors:
     """The vectors in rows of a layout. first: the number of the first row. Raises BadInput for a
     record of another dimension.
     """
-    if found.dtype.names is None:
-        return as_real(found)
-    dimension = found["vector"].shape[1]
-    wrong = np.flatnonzero(found["dimension"] != dimension)
+    if layout_rows.dtype.names is None:
+        return as_real(layout_rows)
+    dimension = layout_rows["vector"].shape[1]
+    wrong = np.flatnonzero(layout_rows["dimension"] != dimension)
     if len(wrong):
         row = int(wrong[0])
         problem = (
-            f"row {first + row} has the dimension {int(found['dimension'][row])}, row 0 has "
+            f"row {first + row} has the dimension {int(layout_rows['dimension'][row])}, row 0 has "
             f"{dimension}"
         )
         raise BadInput(f"{problem}; vectors have one length.")
-    return as_real(found["vector"])
+    return as_real(layout_rows["vector"])
 
 
 _LAYOUTS = {
@@ -155,7 +155,7 @@ class RemoteVectors:
     """
 
     def __init__(self, url: str) -> None:
-        self._seen = remote_object = existing(url)
+        self._remote_object = remote_object = existing(url)
         with naming(url):
             layout = _layout(
                 url, io.BufferedReader(RangeStream(remote_object), _HEADER), remote_object.size
@@ -182,8 +182,10 @@ class RemoteVectors:
         width = kind.itemsize * int(np.prod(shape[1:], dtype=np.int64))
         filled = rows.reshape(-1).view(np.uint8) if rows.size else rows
         at = 0
-        for piece in read_pieces(self._seen, offset + start * width, offset + stop * width):
+        for piece in read_pieces(
+            self._remote_object, offset + start * width, offset + stop * width
+        ):
             filled[at : at + len(piece)] = np.frombuffer(piece, dtype=np.uint8)
             at += len(piece)
-        with naming(self._seen.url):
+        with naming(self._remote_object.url):
             return np.ascontiguousarray(_vectors(rows, start))

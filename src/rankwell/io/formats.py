@@ -81,7 +81,7 @@ class Request:
         return ReadOptions(self.ties, self.single_precision, self.keep, self.comments)
 
     def ranking(
-        self, queries: Sequence[str], items: Sequence[str], scores: Sequence[float], **others: Any
+        self, queries: Sequence[str], items: Sequence[str], scores: Sequence[float], **options: Any
     ) -> Ranking:
         """The ranking of rows, of repeated items those that the options keep. Raises DuplicateItem
         as `Ranking.from_rows`.
@@ -89,7 +89,7 @@ class Request:
         unique = unique_rows(
             queries, items, scores, self.duplicates, self.warnings and self.warnings.duplicated
         )
-        return Ranking.from_rows(*unique, repeated=self.duplicates == "keep", **others)
+        return Ranking.from_rows(*unique, repeated=self.duplicates == "keep", **options)
 
     def ranking_of(self, rows: RunRows, source: Source) -> Ranking:
         """The ranking of rows that have lines, which are named where an item is repeated. Raises
@@ -123,12 +123,12 @@ class Cuts(NamedTuple):
     end: int
 
 
-def line_cuts(source: Source, places: Sequence[int]) -> Cuts:
+def line_cuts(source: Source, offsets: Sequence[int]) -> Cuts:
     """Ranges of whole lines of a plain text."""
     path = source.path
     if path is None:
         raise ValueError(f"{source.name} is not a plain file")
-    return Cuts(line_starts(path, places), path.stat().st_size)
+    return Cuts(line_starts(path, offsets), path.stat().st_size)
 
 
 class Format(NamedTuple):
@@ -237,11 +237,11 @@ def scored(head: Head, holds: Holds | None = None) -> list[tuple[float, Format]]
         ]
         return [(entry.confidence(head), entry) for entry in certain or entries]
 
-    candidates = _scored(FORMATS.own)
+    candidates = _scored(FORMATS.builtin_names)
     if not any(sure >= LIKELY for sure, _ in candidates) and head.with_record is not head:
         return scored(head.with_record, holds)
     if not any(sure >= 0.5 for sure, _ in candidates):
-        candidates += _scored(FORMATS.foreign)
+        candidates += _scored(FORMATS.plugin_names)
     return sorted(
         (candidate for candidate in candidates if candidate[0] > 0),
         key=lambda candidate: (-candidate[0], candidate[1].name),
@@ -279,7 +279,8 @@ def choose_format(head: Head, holds: Holds, name: str | None, part: str) -> Form
             head.refuse_foreign(binary=holds in ("embeddings", "scores"))
             format_names = ", ".join(_names(holds))
             raise BadInput(
-                f"{head.seen}: no known form of {_MEANT[holds]}; known are {format_names}; convert "
+                f"{head.excerpt}: no known form of {_MEANT[holds]}; known are {format_names}; "
+                "convert "
                 "it, or name the format."
             )
         entry = likely[0][1]
@@ -359,17 +360,17 @@ def identify(
     return source, entry, replace(request, part=part, recognised=recognised)
 
 
-def refuse_choice(columns: Mapping[str, str], holds: Holds, what: str) -> None:
-    """Raises BadUsage where columns are chosen of data in memory that have none. what: the kind of
-    data.
+def refuse_choice(columns: Mapping[str, str], holds: Holds, data_kind: str) -> None:
+    """Raises BadUsage where columns are chosen of data in memory that have none. data_kind: in
+    words.
     """
     if columns:
-        raise BadUsage(_no_columns(columns, holds, f"the data are {what}"))
+        raise BadUsage(_no_columns(columns, holds, f"the data are {data_kind}"))
 
 
-def _no_columns(columns: Mapping[str, str], holds: Holds, found: str) -> str:
+def _no_columns(columns: Mapping[str, str], holds: Holds, subject: str) -> str:
     return (
-        f"{option_of(holds, columns)}: {found}, which has no columns to choose; leave it out, or "
+        f"{option_of(holds, columns)}: {subject}, which has no columns to choose; leave it out, or "
         "name a table."
     )
 

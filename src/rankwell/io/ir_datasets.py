@@ -87,7 +87,7 @@ def _data_set(place: Any, part: str) -> Any:
         data_set = ir_datasets.load(name)
     except KeyError as error:
         raise UnknownName(
-            f"ir_datasets has no data set {name!r}; {_near(name, list(ir_datasets.registry))}"
+            f"ir_datasets has no data set {name!r}; {_near_ids(name, list(ir_datasets.registry))}"
         ) from error
     if not data_set.has(part):
         complete_subsets = [
@@ -104,8 +104,8 @@ def _data_set(place: Any, part: str) -> Any:
     return data_set
 
 
-def _near(name: str, known: list[str]) -> str:
-    near = suggest(name, known)
+def _near_ids(name: str, data_set_ids: list[str]) -> str:
+    near = suggest(name, data_set_ids)
     return near if near.startswith("did") else "https://ir-datasets.com lists them."
 
 

@@ -94,10 +94,10 @@ def read_texts(source: Source, request: Request) -> Texts:
     )
     expected = "expected {id: text}"
     if not isinstance(texts, dict):
-        raise BadInput(f"{source.name}: $ is {_seen(texts)}; {expected}.")
+        raise BadInput(f"{source.name}: $ is {_describe(texts)}; {expected}.")
     for name, text in texts.items():
         if not isinstance(text, str):
-            raise BadInput(f"{source.name}: $[{name!r}] is {_seen(text)}; {expected}.")
+            raise BadInput(f"{source.name}: $[{name!r}] is {_describe(text)}; {expected}.")
     return FORMATS["python mapping texts"].read(texts, request)
 
 
@@ -106,7 +106,7 @@ def load_mapping(source: Source, request: Request) -> Mapped:
     mapping = _parse(source, request.duplicates)
     wanted = "expected {query: {item: number}} or {query: [id, ...]}"
     if not isinstance(mapping, dict):
-        raise BadInput(f"{source.name}: $ is {_seen(mapping)}; {wanted}.")
+        raise BadInput(f"{source.name}: $ is {_describe(mapping)}; {wanted}.")
     if not mapping:
         raise BadInput(f"{source.name}: the JSON object is empty; {wanted}.")
     _refuse_repeated(source.name, "$", mapping)
@@ -115,11 +115,11 @@ def load_mapping(source: Source, request: Request) -> Mapped:
             _refuse_bad_results(source.name, f"$[{query!r}]", scored)
             continue
         if not isinstance(scored, dict):
-            raise BadInput(f"{source.name}: $[{query!r}] is {_seen(scored)}; {wanted}.")
+            raise BadInput(f"{source.name}: $[{query!r}] is {_describe(scored)}; {wanted}.")
         _refuse_repeated(source.name, f"$[{query!r}]", scored)
         if not set(map(type, scored.values())) <= {int, float}:
             item = next(item for item, number in scored.items() if type(number) not in (int, float))
-            problem = f"{source.name}: $[{query!r}][{item!r}] is {_seen(scored[item])}"
+            problem = f"{source.name}: $[{query!r}][{item!r}] is {_describe(scored[item])}"
             raise (
                 BadInput(f"{problem}; {wanted}.")
                 if isinstance(scored[item], (dict, list))
@@ -128,15 +128,16 @@ def load_mapping(source: Source, request: Request) -> Mapped:
     return mapping
 
 
-def _refuse_bad_results(name: str, path: str, listed: list[Any]) -> None:
+def _refuse_bad_results(name: str, path: str, results: list[Any]) -> None:
     """Raises DuplicateItem for a key that a result has twice, which a mapping cannot show, and
     BadScore for true and false.
     """
-    for index, result in enumerate(listed):
+    for index, result in enumerate(results):
         _refuse_repeated(name, f"{path}[{index}]", result)
         if isinstance(result, list) and any(isinstance(number, bool) for number in result):
             raise BadScore(
-                f"{name}: {path}[{index}] is {_seen(result)}; expected a number, not true or false."
+                f"{name}: {path}[{index}] is {_describe(result)}; expected a number, not true or "
+                "false."
             )
 
 
@@ -144,7 +145,7 @@ class _Repeated(dict[str, Any]):
     """An object that has a key twice: which, and the places of both, from 1."""
 
     key: str
-    places: tuple[int, int]
+    positions: tuple[int, int]
 
 
 def _parse(source: Source, duplicates: Repeats) -> Any:
@@ -159,7 +160,7 @@ def _parse(source: Source, duplicates: Repeats) -> Any:
                 duplicates in ("error", "keep") or not isinstance(value, (int, float))
             ):
                 repeated = _Repeated(mapping)
-                repeated.key, repeated.places = key, (first + 1, position + 1)
+                repeated.key, repeated.positions = key, (first + 1, position + 1)
                 return repeated
             if duplicates == "best" and value > pairs[first][1]:
                 kept_positions[key] = position
@@ -172,14 +173,14 @@ def _parse(source: Source, duplicates: Repeats) -> Any:
 
 def _refuse_repeated(name: str, path: str, thing: dict[str, Any]) -> None:
     if isinstance(thing, _Repeated):
-        first, second = thing.places
+        first, second = thing.positions
         problem = f"{name}: {path} has the key {thing.key!r} twice, as entries {first} and {second}"
         raise DuplicateItem(
             f"{problem}; keep one of them, or, of a run, say which to keep (first, best)."
         )
 
 
-def _seen(thing: Any) -> str:
+def _describe(thing: Any) -> str:
     is_unprintable = isinstance(thing, str) and not thing.isprintable()
     return f"{shown(encode_id(thing) if is_unprintable else thing)} ({kind_of(thing)})"
 
@@ -192,7 +193,7 @@ _MTEB = re.compile(rf'\{{\s*"{_META}"\s*:')
     "mteb",
     "run",
     sniff=lambda head: 0.95 * bool(_MTEB.search(head.text)),
-    find_hits=lambda *given: _find_hits(*given, load=_load_mteb),
+    find_hits=lambda *arguments: _find_hits(*arguments, load=_load_mteb),
     parts=True,
 )
 def read_mteb(source: Source, request: Request) -> Ranking:
@@ -208,7 +209,7 @@ def _load_mteb(source: Source, request: Request) -> Any:
     predictions = read_json(source, pairs=unique_keys)
     if not isinstance(predictions, dict):
         raise BadInput(
-            f"{source.name}: $ is {_seen(predictions)}; expected {{subset: {{split: {{query: "
+            f"{source.name}: $ is {_describe(predictions)}; expected {{subset: {{split: {{query: "
             "…}}}}}}."
         )
     parts: dict[str, Any] = {}
@@ -245,13 +246,13 @@ def _load_mteb(source: Source, request: Request) -> Any:
     for query, scored in parts[part_name].items():
         if not isinstance(scored, dict):
             raise BadInput(
-                f"{source.name}: $[{part_name!r}][{query!r}] is {_seen(scored)}; expected "
+                f"{source.name}: $[{part_name!r}][{query!r}] is {_describe(scored)}; expected "
                 f"{{item: score}}."
             )
         for item, score in scored.items():
             if isinstance(score, bool):
                 where = f"{source.name}: $[{part_name!r}][{query!r}][{item!r}]"
-                raise BadScore(f"{where} is {_seen(score)}; scores are finite numbers.")
+                raise BadScore(f"{where} is {_describe(score)}; scores are finite numbers.")
     return parts[part_name]
 
 

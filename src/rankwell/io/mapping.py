@@ -143,8 +143,8 @@ def ranking_pairs(
         for first, second in zip(*lists_by_side, strict=True)
     ]
     first, second = (
-        _listed(own_lists, theirs, numbers, depth)
-        for own_lists, theirs in (lists_by_side, lists_by_side[::-1])
+        _padded_lists(own_lists, other_lists, numbers, depth)
+        for own_lists, other_lists in (lists_by_side, lists_by_side[::-1])
     )
     return RankingPairs.from_top_k(
         queries, first, second, n_candidates=np.array(counts, dtype=np.int64)
@@ -162,32 +162,33 @@ def _listings(side: Any) -> dict[str, dict[str, float]]:
     }
 
 
-def _listing(query: str, given: Any) -> dict[str, float]:
-    if isinstance(given, str) or not isinstance(given, Iterable):
+def _listing(query: str, query_items: Any) -> dict[str, float]:
+    if isinstance(query_items, str) or not isinstance(query_items, Iterable):
         raise BadInput(
-            f"query {query!r} has {shown(given)}; expected a list of ids or a mapping item -> "
+            f"query {query!r} has {shown(query_items)}; expected a list of ids or a mapping item "
+            "-> "
             "similarity."
         )
-    items = [_text_id(item) for item in given]
+    items = [_text_id(item) for item in query_items]
     if len(set(items)) < len(items):
         twice = next(item for item in items if items.count(item) > 1)
         raise DuplicateItem(f"query {query!r} lists item {twice!r} twice; keep one of them.")
-    if not isinstance(given, Mapping):
+    if not isinstance(query_items, Mapping):
         return dict.fromkeys(items, float("nan"))
-    _place([_SharedQuery(query, given, [])])
-    scores = np.array(list(given.values()), dtype=np.float64)
+    _count_ranks([_SharedQuery(query, query_items, [])])
+    scores = np.array(list(query_items.values()), dtype=np.float64)
     rows = arrange(scores, lambda row: encode_id(items[row]), "id-desc")
     return {items[row]: float(scores[row]) for row in rows.tolist()}
 
 
-def _listed(
-    mine: Sequence[Mapping[str, float]],
-    theirs: Sequence[Mapping[str, float]],
+def _padded_lists(
+    own_lists: Sequence[Mapping[str, float]],
+    other_lists: Sequence[Mapping[str, float]],
     numbers: Mapping[str, int],
     depth: int | None,
 ) -> Listed:
     """The table of one side's lists, with what the other side says of every item that it names."""
-    lists = [list(listing)[:depth] for listing in mine]
+    lists = [list(listing)[:depth] for listing in own_lists]
     shape = (len(lists), max(map(len, lists), default=0))
     columns = (
         np.full(shape, -1),
@@ -195,7 +196,9 @@ def _listed(
         np.zeros(shape, dtype=np.int64),
         np.full(shape, np.nan),
     )
-    for row, (items, own_scores, other_scores) in enumerate(zip(lists, mine, theirs, strict=True)):
+    for row, (items, own_scores, other_scores) in enumerate(
+        zip(lists, own_lists, other_lists, strict=True)
+    ):
         ranks = {item: rank for rank, item in enumerate(other_scores, 1)}
         for index, item in enumerate(items):
             cells = (
@@ -238,7 +241,7 @@ def find_hits(
             rows += judged_rows
             positions += [position] * len(judged_rows)
             shared.append(_SharedQuery(query, scored, [items[row] for row in judged_rows]))
-    counts = _place(shared, single=single_precision)
+    counts = _count_ranks(shared, single=single_precision)
     before, first = np.zeros(len(counts.tied), dtype=np.int64), 0
     for _, scored, judged_items in shared if (counts.tied > 1).any() else ():
         last = first + len(judged_items)
@@ -264,7 +267,7 @@ class _SharedQuery(NamedTuple):
     items: list[str]
 
 
-def _place(shared: Sequence[_SharedQuery], *, single: bool = False) -> RankCounts:
+def _count_ranks(shared: Sequence[_SharedQuery], *, single: bool = False) -> RankCounts:
     """Rank counts of the judged items by their scores. Raises BadScore for any that is not a finite
     number, _MixedIds.
     """
@@ -302,7 +305,7 @@ def _has_lists(mapping: Mapping[Any, Any]) -> bool:
 
 
 def _pairs(
-    query: Any, given: Any, *, ordered: bool = False, duplicates: Repeats = "error"
+    query: Any, query_items: Any, *, ordered: bool = False, duplicates: Repeats = "error"
 ) -> list[tuple[str, Any]]:
     """The items of a query with their numbers: a mapping, pairs of both, or ids alone, which have
     grade 1.
@@ -312,14 +315,14 @@ def _pairs(
     score.
     Raises BadInput and DuplicateItem naming the query.
     """
-    values: Any = given.tolist() if hasattr(given, "tolist") else given
+    values: Any = query_items.tolist() if hasattr(query_items, "tolist") else query_items
     if ordered and isinstance(values, (set, frozenset)):
         problem = f"query {query!r} has a set, which has no order; expected a ranking"
         raise BadInput(
             f"{problem}. Give a list of ids from the first rank on, or a mapping item -> score."
         )
     if not isinstance(values, (Mapping, list, tuple, set, frozenset)):
-        problem = f"query {query!r} has {shown(given)}, {kind_of(given)}"
+        problem = f"query {query!r} has {shown(query_items)}, {kind_of(query_items)}"
         raise BadInput(
             f"{problem}; expected a mapping query -> item -> number, or query -> list of ids."
         )
@@ -413,7 +416,7 @@ def read_ranking(run: Any, request: Request) -> Ranking:
         request.notes.extend(distance_notes(run.values()))
         return request.ranking(*rows, all_queries=map(_text_id, run))
     clean = with_text_ids(run, each=True)
-    _place([_SharedQuery(query, scored, []) for query, scored in clean.items()])
+    _count_ranks([_SharedQuery(query, scored, []) for query, scored in clean.items()])
     return Ranking.from_dict(clean)
 
 

@@ -97,7 +97,7 @@ def read_vectors(text: str, part: str, name: str | None = None) -> Embeddings:
 def _read_shard(ids: Any, name: str | None) -> Callable[[str], Embeddings]:
     """The reader of a shard, with the ids beside it unless others are given."""
 
-    def _one(file: str) -> Embeddings:
+    def _read_one(file: str) -> Embeddings:
         with naming(file):
             table = read_vectors(file, "", name)
             return (
@@ -106,7 +106,7 @@ def _read_shard(ids: Any, name: str | None) -> Callable[[str], Embeddings]:
                 else table
             )
 
-    return _one
+    return _read_one
 
 
 def ids_beside(file: str) -> str | None:
@@ -147,8 +147,8 @@ def read_scores(
             if name
             else _of_array(place)
         )
-        rows = table.query_ids if query_ids is None else as_ids(_listed(query_ids))
-        columns = table.item_ids if item_ids is None else as_ids(_listed(item_ids))
+        rows = table.query_ids if query_ids is None else as_ids(_as_list(query_ids))
+        columns = table.item_ids if item_ids is None else as_ids(_as_list(item_ids))
         return Scores(table.matrix, rows, columns)
 
 
@@ -176,7 +176,7 @@ def note_on_ranks(name: str, table: Scores) -> list[str]:
     return []
 
 
-def _listed(values: Any) -> Iterable[Any]:
+def _as_list(values: Any) -> Iterable[Any]:
     return values.tolist() if hasattr(values, "tolist") else values
 
 
@@ -193,7 +193,7 @@ def _read(path: str | Path, part: str, holds: Holds, name: str | None) -> Any:
     head = Head(
         source.name,
         raw,
-        whole=is_whole,
+        is_whole=is_whole,
         path=lambda: source.path if holds == "scores" else source.file,
     )
     return choose_format(head, holds, name, part).read(source, Request(part=part))
@@ -222,7 +222,7 @@ def write_ids(path: Path, ids: Sequence[str] | None) -> None:
 
 def _ids(ids: Any) -> list[str]:
     if not isinstance(ids, (str, Path)):
-        return as_ids(_listed(ids))
+        return as_ids(_as_list(ids))
     with naming(split_part(ids)[0]):
         return as_ids(read_column(ids))
 

@@ -364,19 +364,23 @@ class _SideNames:
     """The names of rows or columns."""
 
     def __init__(self, names: Sequence[str], what: str, role: str) -> None:
-        self._names, self._what, self._role = names, what, role
-        self._known = (
+        self._names, self._axis, self._role = names, what, role
+        self._position_of_name = (
             None
             if isinstance(names, Positions)
             else {name: position for position, name in enumerate(names)}
         )
         # Where ids are numbers themselves, a number that is none of them is a mistake and no
         # position.
-        self._by_position = self._known is None or not any(map(str.isdecimal, self._known))
+        self._by_position = self._position_of_name is None or not any(
+            map(str.isdecimal, self._position_of_name)
+        )
 
     def knows(self, value: str) -> bool:
         """Whether a text names a row or column, by id or by position."""
-        return value.isdecimal() or (self._known is not None and value in self._known)
+        return value.isdecimal() or (
+            self._position_of_name is not None and value in self._position_of_name
+        )
 
     def find(self, value: Any, where: str, *, judged: bool = False) -> int:
         """The position of what is named by id, or by number where no id is a number. Raises
@@ -390,12 +394,12 @@ class _SideNames:
                 f"{where}: {shown(value)} names no {self._role}; give an id or a position."
             )
         text = value if isinstance(value, str) else "" if abs(value) >> 63 else str(value)
-        if self._known is not None:
-            if text in self._known:
-                return self._known[text]
+        if self._position_of_name is not None:
+            if text in self._position_of_name:
+                return self._position_of_name[text]
             if not self._by_position or not text.isdecimal():
                 problem = (
-                    f"{where}: the {self._role} {shown(value)} is none of the {n} {self._what}s "
+                    f"{where}: the {self._role} {shown(value)} is none of the {n} {self._axis}s "
                     "of the scores"
                 )
                 raise BadInput(f"{problem} ({self._names[0]!r}, …).")
@@ -410,7 +414,7 @@ class _SideNames:
                 else ""
             )
             problem = (
-                f"{where}: the {self._role} {shown(value)} is not a {self._what} of the scores"
+                f"{where}: the {self._role} {shown(value)} is not a {self._axis} of the scores"
             )
             raise BadInput(f"{problem}, which has {n} of them, 0 to {n - 1}{hint}.")
         return int(text.lstrip("0") or 0)

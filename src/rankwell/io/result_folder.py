@@ -64,18 +64,18 @@ class ResultFolder:
         """The file of its values."""
         return Source(self.place / PER_QUERY)
 
-    def details(self, where: str = "true") -> dict[str, list[Any]]:
+    def details(self, condition: str = "true") -> dict[str, list[Any]]:
         """The columns of details.parquet, of the rows that a condition in SQL selects; none where
         there is no such file.
         """
-        return self._table(DETAILS, where)
+        return self._table(DETAILS, condition)
 
-    def details_by_run(self, where: str) -> Iterator[dict[str, list[Any]]]:
+    def details_by_run(self, condition: str) -> Iterator[dict[str, list[Any]]]:
         """As `details`, those of one run after the other."""
         if not self.has(DETAILS):
             return
         for run in self.runs:
-            yield read_table(self.place / DETAILS, f"{where} AND run = {sql_text(run)}")
+            yield read_table(self.place / DETAILS, f"{condition} AND run = {sql_text(run)}")
         check_files(self.place, {} if self.files is None else {DETAILS: self.files[DETAILS]})
 
     def query_table(self) -> dict[str, list[Any]]:
@@ -90,10 +90,10 @@ class ResultFolder:
         """Whether a file is its own and there."""
         return (self.files is None or name in self.files) and (self.place / name).is_file()
 
-    def _table(self, name: str, where: str = "true") -> dict[str, list[Any]]:
+    def _table(self, name: str, condition: str = "true") -> dict[str, list[Any]]:
         if not self.has(name):
             return {}
-        table = read_table(self.place / name, where)
+        table = read_table(self.place / name, condition)
         check_files(self.place, {} if self.files is None else {name: self.files[name]})
         return table
 
@@ -343,16 +343,16 @@ def _rules(
     return rules, digests, _checked(manifest.get("protocol", "runs"), str, path, "protocol")
 
 
-def _check_weights(own: Any, path: Path, where: str) -> None:
+def _check_weights(weights: Any, path: Path, where: str) -> None:
     """Raises BadInput for anything but grades, a measure with its unit, and two means of each
     run.
     """
-    _checked(own, dict, path, where)
+    _checked(weights, dict, path, where)
     for name in ("by", "unit"):
-        _checked(own.get(name), str, path, f"{where}.{name}")
+        _checked(weights.get(name), str, path, f"{where}.{name}")
     pairs = {
-        "grades": own.get("grades"),
-        **_checked(own.get("means"), dict, path, f"{where}.means"),
+        "grades": weights.get("grades"),
+        **_checked(weights.get("means"), dict, path, f"{where}.means"),
     }
     for name, pair in pairs.items():
         if len(_checked(pair, list, path, f"{where}.{name}")) != 2:
@@ -487,12 +487,14 @@ def _attributes(path: Path) -> dict[str, dict[str, str]]:
     return {name: cells for name, cells in query_attributes.items() if cells}
 
 
-def read_table(path: Path, where: str = "true") -> dict[str, list[Any]]:
+def read_table(path: Path, condition: str = "true") -> dict[str, list[Any]]:
     """The columns of a table as they are, in the order of its rows. Raises BadInput for a damaged
     file, naming it.
     """
     names = column_types(path)
-    selection = f"{', '.join(map(quoted, names))} FROM {parquet(path, numbered=True)} WHERE {where}"
+    selection = (
+        f"{', '.join(map(quoted, names))} FROM {parquet(path, numbered=True)} WHERE {condition}"
+    )
     rows = _select(path, f"SELECT {selection} ORDER BY file_row_number")
     return {name: [row[index] for row in rows] for index, name in enumerate(names)}
 

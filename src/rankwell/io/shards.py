@@ -92,7 +92,7 @@ def shard_hits(source: Source, entry: Format, judgments: Judgments, request: Req
             return request.hits(entry.read(source, request), judgments)
     except BadInput:
         if isinstance(source, SourceRange):
-            shard_hits(source.whole, entry, judgments, request)
+            shard_hits(source.full_source, entry, judgments, request)
         raise
 
 
@@ -177,7 +177,7 @@ def _refuse_repeated(
                 continue
             if isinstance(source, SourceRange) and first.name == source.name:
                 # One reader of the whole file names both lines.
-                shard_hits(source.whole, entry, judgments, request)
+                shard_hits(source.full_source, entry, judgments, request)
             problem = (
                 f"query {name!r} lists item {item!r} twice, in {first.name} and in {source.name}"
             )

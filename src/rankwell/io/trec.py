@@ -64,11 +64,11 @@ _sniff_run, _sniff_judgments = (
 )
 
 
-def _refuse_unwritable(names: Iterable[str], what: str) -> None:
+def _refuse_unwritable(names: Iterable[str], file_kind: str) -> None:
     for name in names:
         if not name or _WHITE.search(name):
             raise BadInput(
-                f"{name!r} has white space in it or is empty, and a {what} cannot hold it; "
+                f"{name!r} has white space in it or is empty, and a {file_kind} cannot hold it; "
                 "write CSV or Parquet."
             )
 

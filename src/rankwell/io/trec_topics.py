@@ -44,7 +44,7 @@ _ENTITY = re.compile(r"&(?:#\d+|#x[0-9a-f]+|\w+);", re.IGNORECASE)
 
 class _Topic(NamedTuple):
     line: int
-    own: str
+    attributes: str
     body: str
 
 
@@ -64,7 +64,7 @@ def read_texts(source: Source, request: Request) -> Texts:
     fields_by_topic = dict[str, dict[str, str]]()
     for topic in _topics(source):
         fields = _fields(topic.body)
-        number = _NUMBER.search(topic.own)
+        number = _NUMBER.search(topic.attributes)
         topic_numbers = (
             [number_text for number_text in number.groups() if number_text]
             if number
@@ -139,7 +139,7 @@ def _fields(body: str) -> dict[str, str]:
     """The fields of a topic by their tags, and under the empty name the text before them."""
     body = re.sub(
         r"<!\[CDATA\[(.*?)\]\]>",
-        lambda found: html.escape(found[1], quote=False),
+        lambda match: html.escape(match[1], quote=False),
         body,
         flags=re.DOTALL,
     )
@@ -164,5 +164,5 @@ def _plain(tag: str, text: str) -> str:
     beginning.
     """
     text = re.sub(r"</?[A-Za-z][^<>]*>", " ", text)
-    text = " ".join(_ENTITY.sub(lambda found: html.unescape(found[0]), text).split())
+    text = " ".join(_ENTITY.sub(lambda match: html.unescape(match[0]), text).split())
     return text.removeprefix(f"{_LABELS[tag]}:").strip() if tag in _LABELS else text

@@ -48,7 +48,7 @@ def _tables(
     return _register
 
 
-def _named(
+def _choose_embeddings(
     shapes: Mapping[str, tuple[int, ...]],
     load: Callable[[str], NDArray[Any]],
     source: Source,
@@ -108,7 +108,7 @@ def read_npz(source: Source, request: Request) -> Embeddings:
             raise BadInput(f"{content}; save the vectors with numpy.save or as safetensors.")
         shapes = {name: _in_archive(archive, member, None) for name, member in members.items()}
         id_names = ("ids", "id", "keys", "names")
-        return _named(
+        return _choose_embeddings(
             shapes,
             lambda name: _in_archive(archive, members[name], read_npy),
             source,
@@ -118,7 +118,7 @@ def read_npz(source: Source, request: Request) -> Embeddings:
 
 
 @contextmanager
-def _parsing(what: str) -> Generator[None]:
+def _parsing(file_kind: str) -> Generator[None]:
     """Raises BadInput for whatever a library raises that reads a damaged file."""
     try:
         yield
@@ -127,7 +127,7 @@ def _parsing(what: str) -> Generator[None]:
     except Exception as error:
         reason = str(error).partition("\n")[0][:120] or type(error).__name__
         raise BadInput(
-            f"{what} is damaged, ends early or cannot be unpacked ({reason}); write it again."
+            f"{file_kind} is damaged, ends early or cannot be unpacked ({reason}); write it again."
         ) from error
 
 
@@ -190,7 +190,9 @@ def read_hdf5(source: Source, request: Request) -> Embeddings:
             for name, entry in data_sets.items()
             if name.rpartition("/")[2] not in ("neighbors", "distances") or name == request.part
         }
-        return _named(shapes, lambda name: _hdf5_array(path, data_sets[name]), source, request)
+        return _choose_embeddings(
+            shapes, lambda name: _hdf5_array(path, data_sets[name]), source, request
+        )
 
 
 def _neighbours(source: Source, request: Request) -> tuple[list[str], list[str], Ints]:
@@ -348,7 +350,9 @@ def read_safetensors(source: Source, request: Request) -> Embeddings:
                 "the tensors do not cover the safetensors file one after the other; write the "
                 "file again."
             )
-        table = _named(shapes, lambda name: _tensor(path, header[name], begin), source, request)
+        table = _choose_embeddings(
+            shapes, lambda name: _tensor(path, header[name], begin), source, request
+        )
         if table.ids is None and isinstance(metadata, dict) and "ids" in metadata:
             return Embeddings(
                 item_ids(parse_json(metadata["ids"], "the metadata 'ids'", "a list of ids")),

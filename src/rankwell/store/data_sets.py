@@ -23,7 +23,9 @@ _QRELS = {
     "data": ("parquet", "arrow"),
     "": ("arrow",),
 }
-_MEANT = "name a file of judgments, or a BEIR folder (corpus.jsonl, queries.jsonl, qrels/test.tsv)"
+_EXPECTED_FILES = (
+    "name a file of judgments, or a BEIR folder (corpus.jsonl, queries.jsonl, qrels/test.tsv)"
+)
 
 
 def is_data_set_id(place: Any) -> bool:
@@ -50,7 +52,7 @@ def qrels_file(folder: str, split: str | None) -> Path:
     """
     splits = qrels_splits(Path(folder))
     if not splits:
-        raise BadInput(f"{folder} is a folder without qrels/*.tsv; {_MEANT}.")
+        raise BadInput(f"{folder} is a folder without qrels/*.tsv; {_EXPECTED_FILES}.")
     split_name = split or ("" if list(splits) == [""] else "test")
     if split_name not in splits:
         example = f"{folder}:{next(iter(splits))}" if next(iter(splits)) else f"{folder} alone"

@@ -324,7 +324,7 @@ class Cache:
         identity = json.dumps(maker, sort_keys=True)
         refuse_blocked(folder, folder=True)
         self._sha256 = hashlib.sha256
-        self._known = json.dumps(
+        self._identity = json.dumps(
             [identity, {**versions, "rankwell": __version__}], sort_keys=True
         ).encode()
         self._folder = folder / self._sha256(identity.encode()).hexdigest()[:32]
@@ -339,14 +339,14 @@ class Cache:
         names = [entry.name if entry.is_dir() else "" for entry in folder.iterdir()]
         return all(len(name) == 32 and not set(name) - set("0123456789abcdef") for name in names)
 
-    def _place(self, digest: str) -> Path:
+    def _path_of(self, digest: str) -> Path:
         bare = digest.removeprefix("sha256:")
         return self._folder / bare[:2] / bare[2:]
 
     def get(self, digest: str) -> bytes | None:
         """The result, or None where there is none, or a damaged one."""
         try:
-            checked_content = self._place(digest).read_bytes()
+            checked_content = self._path_of(digest).read_bytes()
         except FileNotFoundError:
             return None
         return (
@@ -357,7 +357,9 @@ class Cache:
 
     def put(self, digest: str, content: bytes) -> None:
         """Keeps a result."""
-        write_bytes(self._place(digest), self._checksum(digest, content) + content)
+        write_bytes(self._path_of(digest), self._checksum(digest, content) + content)
 
     def _checksum(self, digest: str, content: bytes) -> bytes:
-        return self._sha256(self._sha256(self._known + digest.encode()).digest() + content).digest()
+        return self._sha256(
+            self._sha256(self._identity + digest.encode()).digest() + content
+        ).digest()

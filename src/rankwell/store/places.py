@@ -32,7 +32,7 @@ _SMALL = 1 << 20
 HEAD = 1 << 16
 """Bytes at the beginning that usually determine a format."""
 _VECTORS = (".npy", ".fbin", ".hbin", ".u8bin", ".i8bin", ".fvecs", ".bvecs", ".parquet")
-_BESIDE = (".ids.txt", ".ids.json")
+_ID_SUFFIXES = (".ids.txt", ".ids.json")
 _REMOTE = re.compile(r"(s3|gs|az|hf):/{1,2}([^/].*)", re.DOTALL)
 _NAMELESS = re.compile(r"(s3|gs|az|hf):(/{0,2}|/{3,}.*)", re.DOTALL)
 DESCRIPTORS = ("/dev/fd/", "/proc/self/fd/")
@@ -205,7 +205,7 @@ class Source:
         fetched.
         """
         if begin and self.address:
-            return io.BufferedReader(_remote().begun(self._url, HEAD + 1), HEAD)
+            return io.BufferedReader(_remote().stream_object(self._url, HEAD + 1), HEAD)
         if self.file is None:
             return io.BytesIO(self._piped)
         try:
@@ -474,12 +474,14 @@ def shard_files(place: str | Path) -> list[str]:
     odd = [
         name
         for name in names
-        if name not in shards and not name.startswith((".", "_")) and not name.endswith(_BESIDE)
+        if name not in shards
+        and not name.startswith((".", "_"))
+        and not name.endswith(_ID_SUFFIXES)
     ]
     if odd:
         problem = (
             f"{folder}/{odd[0]} is neither a shard of vectors ({', '.join(_VECTORS)}) nor ids of "
-            f"one ({', '.join(_BESIDE)})"
+            f"one ({', '.join(_ID_SUFFIXES)})"
         )
         raise BadInput(f"{problem}; move it elsewhere.")
     return [f"{folder}/{name}" for name in shards]

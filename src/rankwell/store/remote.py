@@ -70,19 +70,19 @@ def forget() -> None:
     forget_services()
 
 
-def read_range(seen: Object, start: int, stop: int) -> bytes:
+def read_range(remote_object: Object, start: int, stop: int) -> bytes:
     """The bytes of an object from start to stop. Raises BadInput where it cannot be read, or has
     changed since it was seen.
     """
-    service, key = service_of(seen.url)
+    service, key = service_of(remote_object.url)
 
     def _read() -> bytes:
-        content = service.read(key, start, stop, seen)
+        content = service.read(key, start, stop, remote_object)
         if len(content) != stop - start:
             raise Failed(f"{len(content)} of {stop - start} bytes came")
         return content
 
-    return _attempted(seen.url, _read) if stop > start else b""
+    return _attempted(remote_object.url, _read) if stop > start else b""
 
 
 def read_whole(url: str) -> bytes | None:
@@ -90,7 +90,7 @@ def read_whole(url: str) -> bytes | None:
     is none. Raises BadInput.
     """
     service, key = service_of(url)
-    return _attempted(url, lambda: service.whole(key))
+    return _attempted(url, lambda: service.read_whole(key))
 
 
 def read_pieces(remote_object: Object, start: int, stop: int) -> Iterator[bytes]:
@@ -104,7 +104,8 @@ def read_pieces(remote_object: Object, start: int, stop: int) -> Iterator[bytes]
         for first in range(0, len(ranges), _AT_ONCE):
             # No more is read ahead than is used next, so that memory stays small.
             yield from pool.map(
-                lambda each: read_range(remote_object, *each), ranges[first : first + _AT_ONCE]
+                lambda byte_range: read_range(remote_object, *byte_range),
+                ranges[first : first + _AT_ONCE],
             )
 
 
@@ -112,11 +113,11 @@ class RangeStream(io.RawIOBase):
     """An object as a file: what is read of it is one range, and nothing else comes. Raises as
     `read_range`.
 
-    begun: the first bytes, where they are known.
+    first_content: the first bytes, where they are known.
     """
 
-    def __init__(self, seen: Object, begun: bytes = b"") -> None:
-        self._seen, self._at, self._begun = seen, 0, begun
+    def __init__(self, remote_object: Object, first_content: bytes = b"") -> None:
+        self._object, self._position, self._first_content = remote_object, 0, first_content
 
     def readable(self) -> bool:
         """Always."""
@@ -128,19 +129,21 @@ class RangeStream(io.RawIOBase):
 
     def seek(self, offset: int, whence: int = 0, /) -> int:
         """The new position."""
-        self._at = max(0, (0, self._at, self._seen.size)[whence] + offset)
-        return self._at
+        self._position = max(0, (0, self._position, self._object.size)[whence] + offset)
+        return self._position
 
     def readinto(self, buffer: Any, /) -> int:
         """Fills the buffer, as far as the object goes."""
-        stop = min(self._at + len(buffer), self._seen.size)
-        content = self._begun[self._at : stop] or read_range(self._seen, self._at, stop)
+        stop = min(self._position + len(buffer), self._object.size)
+        content = self._first_content[self._position : stop] or read_range(
+            self._object, self._position, stop
+        )
         buffer[: len(content)] = content
-        self._at += len(content)
+        self._position += len(content)
         return len(content)
 
 
-def begun(url: str, size: int) -> RangeStream:
+def stream_object(url: str, size: int) -> RangeStream:
     """An object to read from its beginning, so many bytes of which come at once, and are kept.
     Raises as `existing`.
     """
@@ -209,7 +212,7 @@ def objects_in(url: str, begin: str = "", inside: set[str] | None = None) -> dic
             if remote_object.tag and remote_object.url not in _SEEN
         }
     )
-    return dict(sorted(objects.items(), key=lambda each: each[0].encode()))
+    return dict(sorted(objects.items(), key=lambda named_object: named_object[0].encode()))
 
 
 def put(url: str, content: bytes | Path, *, is_new: bool = False) -> bool:

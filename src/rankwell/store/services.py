@@ -58,11 +58,11 @@ class Service(Protocol):
         """Size and tag of an object; None where there is none."""
         ...
 
-    def read(self, key: str, start: int, stop: int, seen: Object) -> bytes:
+    def read(self, key: str, start: int, stop: int, remote_object: Object) -> bytes:
         """The bytes of a range. Raises Changed where the tag is another."""
         ...
 
-    def whole(self, key: str) -> bytes | None:
+    def read_whole(self, key: str) -> bytes | None:
         """The bytes of a small object as it is now; None where there is none."""
         ...
 
@@ -164,14 +164,14 @@ class _Bucket:
             return None
         return metadata["size"], _tag(metadata)
 
-    def read(self, key: str, start: int, stop: int, seen: Object) -> bytes:
+    def read(self, key: str, start: int, stop: int, remote_object: Object) -> bytes:
         """The bytes of a range. Raises Changed where size or tag is another, Failed for another
         range than requested.
         """
 
         def _get() -> bytes:
             answer = self._library.get(self._store, key, options={"range": (start, stop)})
-            if (answer.meta["size"], _tag(answer.meta)) != (seen.size, seen.tag):
+            if (answer.meta["size"], _tag(answer.meta)) != (remote_object.size, remote_object.tag):
                 raise Changed
             if tuple(answer.range) != (start, stop):
                 raise Failed("the server answers a request for a range with another")
@@ -182,7 +182,7 @@ class _Bucket:
         except FileNotFoundError as error:
             raise Changed from error
 
-    def whole(self, key: str) -> bytes | None:
+    def read_whole(self, key: str) -> bytes | None:
         """The bytes of an object in one request; None where there is none."""
         try:
             return self._requested(lambda: bytes(self._library.get(self._store, key).bytes()))
@@ -268,10 +268,11 @@ class _Bucket:
                 ) from None
             raise
 
-    def _denied(self, what: str = "access is refused", besides: str = "") -> str:
+    def _denied(self, problem: str = "access is refused", besides: str = "") -> str:
         variables = _VARIABLES[self._scheme]
         return (
-            f"{what}; check {besides}the credentials in the environment ({variables}), which may "
+            f"{problem}; check {besides}the credentials in the environment ({variables}), which "
+            "may "
             "have "
             "expired."
         )
@@ -309,7 +310,7 @@ class _Hub:
     def __init__(self, files: Any, api: Any) -> None:
         self._files, self._api = files, api
 
-    def _place(self, key: str) -> tuple[str, dict[str, Any]]:
+    def _locate(self, key: str) -> tuple[str, dict[str, Any]]:
         """The path in its repository, and the repository's names."""
         try:
             resolved_path = self._requested(lambda: self._files.resolve_path(key))
@@ -335,18 +336,18 @@ class _Hub:
 
     def head(self, key: str) -> tuple[int, str] | None:
         """Size and hash of a file of a repository; None where there is none."""
-        path, repository = self._place(key)
+        path, repository = self._locate(key)
         files = self._requested(lambda: self._api.get_paths_info(paths=[path], **repository))
         return next(((file.size, file.blob_id) for file in files if hasattr(file, "blob_id")), None)
 
-    def read(self, key: str, start: int, stop: int, seen: Object) -> bytes:
+    def read(self, key: str, start: int, stop: int, remote_object: Object) -> bytes:
         """The bytes of a range. Raises Changed where the file is gone, or has another size or hash
         after the request.
         """
 
         def _range() -> bytes:
             # With a size it asks for none, and without a cache it reads no more than the range.
-            with self._files.open(key, "rb", size=seen.size, cache_type="none") as file:
+            with self._files.open(key, "rb", size=remote_object.size, cache_type="none") as file:
                 file.seek(start)
                 return bytes(file.read(stop - start))
 
@@ -354,11 +355,11 @@ class _Hub:
             content = self._requested(_range)
         except FileNotFoundError:
             raise Changed from None
-        if self.head(key) != (seen.size, seen.tag):
+        if self.head(key) != (remote_object.size, remote_object.tag):
             raise Changed
         return content
 
-    def whole(self, key: str) -> bytes | None:
+    def read_whole(self, key: str) -> bytes | None:
         """The bytes of a file in one request; None where there is none."""
         try:
             return bytes(self._requested(lambda: self._files.cat_file(key)))
@@ -367,7 +368,7 @@ class _Hub:
 
     def objects(self, folder: str, begin: str) -> Iterator[tuple[str, int, str]]:  # noqa: ARG002 - all of the folder
         """Key, size and hash of all files of a folder."""
-        path, repository = self._place(folder.rstrip("/"))
+        path, repository = self._locate(folder.rstrip("/"))
         try:
             files = self._requested(
                 lambda: list(self._api.list_repo_tree(path_in_repo=path or None, **repository))

@@ -65,7 +65,7 @@ class SourceRange(Source):
 
     def __init__(self, place: str | Path, start: int, stop: int, *, of_rows: bool = False) -> None:
         super().__init__(place)
-        self._place, self._span = place, (start, stop)
+        self._path_or_url, self._span = place, (start, stop)
         self.rows = (start, stop) if of_rows else None
 
     @cached_property
@@ -76,12 +76,12 @@ class SourceRange(Source):
     @cached_property
     def marked(self) -> bool:
         """Whether the range begins with the byte order mark of the file."""
-        return self.rows is None and self._span[0] == 0 and self.whole.marked
+        return self.rows is None and self._span[0] == 0 and self.full_source.marked
 
     @property
-    def whole(self) -> Source:
+    def full_source(self) -> Source:
         """The whole file, of the same name in messages."""
-        source = Source(self._place)
+        source = Source(self._path_or_url)
         source.name = self.name
         return source
 
@@ -114,8 +114,8 @@ class SourceRange(Source):
 class _Limited(io.RawIOBase):
     """So many bytes of a stream."""
 
-    def __init__(self, stream: BinaryIO, left: int) -> None:
-        self._stream, self._left = stream, left
+    def __init__(self, stream: BinaryIO, n_left: int) -> None:
+        self._stream, self._n_left = stream, n_left
 
     def readable(self) -> bool:
         """Always."""
@@ -123,14 +123,14 @@ class _Limited(io.RawIOBase):
 
     def readinto(self, buffer: Any, /) -> int:
         """Fills the buffer as far as the bytes go; 0 at the end."""
-        size = min(len(buffer), self._left)
+        size = min(len(buffer), self._n_left)
         piece = self._stream.read(size)
         buffer[: len(piece)] = piece
-        self._left -= len(piece)
+        self._n_left -= len(piece)
         return len(piece)
 
 
-def line_starts(path: Path, places: Sequence[int]) -> list[int]:
+def line_starts(path: Path, offsets: Sequence[int]) -> list[int]:
     """For each place of a file the beginning of a line at it or behind it; the size of the file
     where there is none.
 
@@ -139,7 +139,7 @@ def line_starts(path: Path, places: Sequence[int]) -> list[int]:
     """
     starts = list[int]()
     with path.open("rb") as stream:
-        for offset in places:
+        for offset in offsets:
             stream.seek(max(offset - 1, 0))
             stream.readline()
             first, at, before = stream.tell(), stream.tell(), list[bytes]()

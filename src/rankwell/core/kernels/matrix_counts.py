@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from rankwell.core.kernels import native
 from rankwell.core.kernels.products import greater_counts
 from rankwell.core.kernels.workers import in_threads, processors
-from rankwell.core.tables import Floats, Ints, offsets_of
+from rankwell.core.tables import Floats, Ints, segment_offsets
 from rankwell.core.tables.matrices import Positions, Positives, Scores
 from rankwell.errors import BadScore
 
@@ -159,7 +159,7 @@ class ComparedScores:
         if most > _COMPARED:
             above, tied = _by_sorting(
                 side,
-                offsets_of(np.bincount(owner, minlength=positives.n_queries)),
+                segment_offsets(np.bincount(owner, minlength=positives.n_queries)),
                 scores,
                 progress,
             )
@@ -259,10 +259,10 @@ class ComparedScores:
             return None
         return equal_rows(matrix.T) if transposed else equal_rows(matrix, self.rows)
 
-    def same(self, one: int, other: int) -> bool:
+    def same(self, row: int, other_row: int) -> bool:
         """Whether two rows are the same to the last byte."""
         side = Side(self.scores, self.rows, transposed=False)
-        return np.array_equal(side.all_of(one), side.all_of(other))
+        return np.array_equal(side.all_of(row), side.all_of(other_row))
 
 
 def names_of(names: Sequence[str], rows: Ints | None) -> Sequence[str]:
@@ -285,10 +285,13 @@ def _pieces(n: int, size: int, progress: Progress | None) -> Iterator[list[range
             progress(stop, n)
 
 
-def _in_rows(side: Side, wanted: Reals, progress: Progress | None) -> tuple[Ints, Ints]:
+def _in_rows(side: Side, target_scores: Reals, progress: Progress | None) -> tuple[Ints, Ints]:
     """(queries, m) numbers of scores of a row above the wanted ones, and at least as high."""
     n, width = side.n_rows, side.scores.matrix.shape[1]
-    higher, as_high = np.zeros(wanted.shape, dtype=np.int64), np.zeros(wanted.shape, dtype=np.int64)
+    higher, as_high = (
+        np.zeros(target_scores.shape, dtype=np.int64),
+        np.zeros(target_scores.shape, dtype=np.int64),
+    )
     step = max(1, min(64, _CELLS // width))
     natively = native.library is not None
 
@@ -298,11 +301,13 @@ def _in_rows(side: Side, wanted: Reals, progress: Progress | None) -> tuple[Ints
             rows = slice(start, min(start + step, part.stop))
             block = side.block(rows.start, rows.stop)
             if natively and block.dtype == np.float32 and block.flags.c_contiguous:
-                higher[rows], as_high[rows] = greater_counts(block, wanted[rows])
+                higher[rows], as_high[rows] = greater_counts(block, target_scores[rows])
                 continue
-            for level in range(wanted.shape[1]):
+            for level in range(target_scores.shape[1]):
                 for counts, compare in ((higher, np.greater), (as_high, np.greater_equal)):
-                    marked = compare(block, wanted[rows, level, None], out=marks[: len(block)])
+                    marked = compare(
+                        block, target_scores[rows, level, None], out=marks[: len(block)]
+                    )
                     # Row by row is several times as fast as along an axis, except in short rows.
                     by_row = None if width < _SHORT else list(map(np.count_nonzero, marked))
                     counts[rows, level] = (
@@ -314,13 +319,13 @@ def _in_rows(side: Side, wanted: Reals, progress: Progress | None) -> tuple[Ints
     return higher, as_high
 
 
-def _in_columns(side: Side, wanted: Reals, progress: Progress | None) -> tuple[Ints, Ints]:
+def _in_columns(side: Side, target_scores: Reals, progress: Progress | None) -> tuple[Ints, Ints]:
     """The same for columns: each part of the rows is compared with one number per column, and the
     counts are added up.
     """
     n, width = side.n_rows, side.scores.matrix.shape[1]
-    totals = np.zeros((2, *wanted.shape[::-1]), dtype=np.int64)
-    levels = np.ascontiguousarray(wanted.T)
+    totals = np.zeros((2, *target_scores.shape[::-1]), dtype=np.int64)
+    levels = np.ascontiguousarray(target_scores.T)
     step = max(1, min(255, _CELLS // width))
 
     def _work(part: range) -> Ints:
@@ -473,7 +478,7 @@ def first_groups(
 def _collapsed(
     items: Iterable[tuple[int, float]],
     owners: Sequence[Sequence[int]],
-    places: Sequence[int],
+    group_places: Sequence[int],
     depth: int,
 ) -> tuple[list[tuple[int, float]], bool]:
     """The first groups, of the first items with their scores; and whether no further item can
@@ -488,4 +493,4 @@ def _collapsed(
         last = score if len(best) < depth else last
         for group in owners[item]:
             best.setdefault(group, score)
-    return sorted(best.items(), key=lambda pair: (-pair[1], places[pair[0]]))[:depth], is_sure
+    return sorted(best.items(), key=lambda pair: (-pair[1], group_places[pair[0]]))[:depth], is_sure

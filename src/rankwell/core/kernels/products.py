@@ -120,14 +120,14 @@ class ProductHits(NamedTuple):
 
 
 class Counted(NamedTuple):
-    """above: (queries, m) items whose product is greater than `high`. rows, columns, which: the
+    """above: (queries, m) items whose product is greater than `high`. rows, columns, levels: the
     pairs from `low` to `high`.
     """
 
     above: Ints
     rows: Ints
     columns: Ints
-    which: Ints
+    levels: Ints
 
 
 class Multiplier(Protocol):
@@ -178,13 +178,13 @@ def sift(
         room = 4 * keep * queries if is_wide else queries * items
         hits = [part_hits for part_hits in _below(room) if part_hits is not None]
         if len(hits) == len(parts) and sum(len(part_hits.rows) for part_hits in hits) <= room:
-            return _joined(hits)
-    return _joined(
+            return _join_hits(hits)
+    return _join_hits(
         in_threads(lambda part: _best_reaching(products, part, cut, slack, keep, mask), parts)
     )
 
 
-def _joined(parts: Sequence[ProductHits]) -> ProductHits:
+def _join_hits(parts: Sequence[ProductHits]) -> ProductHits:
     return (
         parts[0]
         if len(parts) == 1
@@ -214,7 +214,7 @@ def _best_reaching(
         if hits is None:
             raise RuntimeError("there is room for every pair")
         part_hits.append(hits)
-    return _joined(part_hits)
+    return _join_hits(part_hits)
 
 
 def _reaching(
@@ -315,14 +315,14 @@ def _tally_natively(products: Reals, low: Reals, high: Reals) -> Counted:
     return Counted(*(np.concatenate(column) for column in zip(*counts, strict=True)))
 
 
-def greater_counts(scores: Reals, wanted: Reals) -> tuple[Ints, Ints]:
+def greater_counts(scores: Reals, target_scores: Reals) -> tuple[Ints, Ints]:
     """(rows, m) numbers of float32 scores of a row above those wanted, and as high or above, by the
     compiled kernel.
     """
-    counted = _tally_natively(scores, wanted, wanted)
-    m = wanted.shape[1]
-    equal = np.bincount(counted.rows * m + counted.which, minlength=wanted.size).reshape(
-        wanted.shape
+    counted = _tally_natively(scores, target_scores, target_scores)
+    m = target_scores.shape[1]
+    equal = np.bincount(counted.rows * m + counted.levels, minlength=target_scores.size).reshape(
+        target_scores.shape
     )
     return counted.above, counted.above + equal
 
@@ -457,16 +457,17 @@ class Shortlist:
                 self.entry[done], self._space.after(last, self._squares[done])
             )
 
-    def _exact(self, rows: Ints | slice, listed: Bools) -> Best:
-        """The best k of some queries' candidates by exact score, then by position. listed: (rows,
-        width) which ones they are.
+    def _exact(self, rows: Ints | slice, is_candidate: Bools) -> Best:
+        """The best k of some queries' candidates by exact score, then by position.
+
+        is_candidate: (rows, width) whether a place holds a candidate.
         """
-        counts = np.count_nonzero(listed, axis=1)
+        counts = np.count_nonzero(is_candidate, axis=1)
         owner = np.repeat(np.arange(len(counts)), counts)
         at = owner, np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts, counts)
         shape = len(counts), max(self._k, int(counts.max(initial=0)))
         positions, scores = np.full(shape, -1, dtype=np.int64), np.full(shape, np.nan)
-        positions[at] = self._position[rows][listed]
+        positions[at] = self._position[rows][is_candidate]
         scores[at] = self._score(
             owner + rows.start if isinstance(rows, slice) else rows[owner], positions[at]
         )

@@ -40,7 +40,9 @@ def over_resamples(
     starts = range(0, resamples, rows)
     with _single_threads():
         return in_threads(
-            lambda start: work(drawn.counts(start, min(start + rows, resamples))), starts, each=12
+            lambda start: work(drawn.counts(start, min(start + rows, resamples))),
+            starts,
+            parts_per_thread=12,
         )
 
 
@@ -68,7 +70,7 @@ def sums_over_resamples(
         )
 
     with _single_threads():
-        return np.concatenate(in_threads(_sums, range(0, resamples, _TOGETHER), each=4))
+        return np.concatenate(in_threads(_sums, range(0, resamples, _TOGETHER), parts_per_thread=4))
 
 
 def _single_threads() -> Any:
@@ -81,14 +83,14 @@ def _single_threads() -> Any:
 
 
 class _Chances(NamedTuple):
-    """Mapping of random bytes to counts. edges: a count is the number of them that a random byte is
-    not below, unless that is `open` or above. rest: then it is the number of those that a random
-    word is not below.
-    """
+    """Mapping of random bytes to counts."""
 
     edges: tuple[int, ...]
+    """A count is the number of them that a random byte is not below."""
     open: int
-    rest: NDArray[np.uint64]
+    """From this byte on a random word decides."""
+    word_edges: NDArray[np.uint64]
+    """Then a count is the number of them that the word is not below."""
 
 
 class Resamples(Generic[Count]):
@@ -195,15 +197,15 @@ class Resamples(Generic[Count]):
         )
         return counts.reshape(rows, self._n)
 
-    def _singles(self, bits: "np.random.PCG64", wanted: int) -> Ints:
+    def _singles(self, bits: "np.random.PCG64", n_draws: int) -> Ints:
         """(wanted,) queries, each as probable. Source: Lemire 2019, Fast random integer generation
         in an interval.
         """
         draws = [np.zeros(0, dtype=np.int64)]
-        while wanted:
-            words = bits.random_raw(-(-wanted // 2)).astype("<u8", copy=False).view("<u4")
+        while n_draws:
+            words = bits.random_raw(-(-n_draws // 2)).astype("<u8", copy=False).view("<u4")
             products = words.astype(np.uint64) * np.uint64(self._n)
             fair = (products & np.uint64(0xFFFFFFFF)) >= (1 << 32) % self._n
-            draws.append((products[fair][:wanted] >> np.uint64(32)).astype(np.int64))
-            wanted -= len(draws[-1])
+            draws.append((products[fair][:n_draws] >> np.uint64(32)).astype(np.int64))
+            n_draws -= len(draws[-1])
         return np.concatenate(draws)

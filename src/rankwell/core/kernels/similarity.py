@@ -64,7 +64,7 @@ def _is_native(vectors: Vectors) -> bool:
 _NATIVE = {"dot": 0, "l2": 1, "cosine": 2}
 
 
-def _scored(left: Vectors, right: Vectors, rows: Ints, columns: Ints, what: str) -> Floats:
+def _scored(left: Vectors, right: Vectors, rows: Ints, columns: Ints, metric: str) -> Floats:
     """(pairs,) the sums of products, those of squared differences (`l2`), or cosines, by the
     compiled kernel.
     """
@@ -73,7 +73,7 @@ def _scored(left: Vectors, right: Vectors, rows: Ints, columns: Ints, what: str)
         np.ascontiguousarray(positions, dtype=np.int64) for positions in (rows, columns)
     )
     native.library.score_pairs(
-        left, right, left.shape[1], left_rows, right_rows, _NATIVE[what], scores
+        left, right, left.shape[1], left_rows, right_rows, _NATIVE[metric], scores
     )
     return scores
 
@@ -147,7 +147,7 @@ def _in_parts(work: Callable[[slice], Floats], n: int, width: int) -> Floats:
     """
     step = max(16, _CELLS // width)
     parts = [slice(start, min(start + step, n)) for start in range(0, n, step)]
-    return np.concatenate([np.empty(0), *in_threads(work, parts, each=8)])
+    return np.concatenate([np.empty(0), *in_threads(work, parts, parts_per_thread=8)])
 
 
 class Block(NamedTuple):

@@ -21,7 +21,7 @@ class RankTargets(NamedTuple):
     """
 
     scores: Floats
-    places: Ints
+    tie_places: Ints
 
 
 TargetsOf = Callable[[slice], RankTargets]
@@ -152,10 +152,10 @@ class Sweep:
             (min(self._n, self._step * self._ready), self._space.width), dtype=self._space.dtype
         )
 
-        def _begin(which: int) -> SomeFindings:
+        def _begin(number: int) -> SomeFindings:
             rows, queries = (
-                slice(ends[which], ends[which + 1]),
-                slice(parts[which].start, parts[which].stop),
+                slice(ends[number], ends[number + 1]),
+                slice(parts[number].start, parts[number].stop),
             )
             return begin(
                 QueryRange(
@@ -171,7 +171,7 @@ class Sweep:
             is_first, is_last = start == 0, stop == self._n
 
             def _take(
-                which: int,
+                number: int,
                 ready: Sequence[tuple[int, Block]] = ready,
                 *,
                 is_first: bool = is_first,
@@ -179,16 +179,16 @@ class Sweep:
             ) -> None:
                 # A gallery that is ready as a whole needs no memory for the findings of more than
                 # one range per thread.
-                range_findings = _begin(which) if is_first else findings.pop(which)
+                range_findings = _begin(number) if is_first else findings.pop(number)
                 multiplier = spare.pop() if spare else _Loaded(self._start(vectors))
                 if not all(
                     multiplier.offer(range_findings, first, block) for first, block in ready
                 ):
-                    gave_up.add(which)
+                    gave_up.add(number)
                 elif is_last:
                     finish(range_findings)
                 else:
-                    findings[which] = range_findings
+                    findings[number] = range_findings
                 spare.append(multiplier)
 
             in_threads(
@@ -218,11 +218,11 @@ class _Loaded:
     def __init__(self, multiplier: Loads) -> None:
         self._multiplier, self._first = multiplier, -1
 
-    def offer(self, found: RangeFindings, first: int, block: Block) -> bool:
+    def offer(self, findings: RangeFindings, first: int, block: Block) -> bool:
         """Loads a block, once while it stays the same, and hands it to a range of queries; the
         answer is that of `take`.
         """
         if first != self._first:
             self._multiplier.load(block.vectors)
             self._first = first
-        return found.take(self._multiplier, first, block)
+        return findings.take(self._multiplier, first, block)

@@ -142,16 +142,16 @@ def in_threads(
     work: Callable[[Part], Result],
     parts: Sequence[Part],
     *,
-    each: int = 1,
+    parts_per_thread: int = 1,
     workers: int | None = None,
 ) -> list[Result]:
     """The results of the work on every part, in order, by as many threads as there are processors,
     or workers.
 
-    each: for how many parts a thread is worth starting. What such a thread does in parts again, it
-    does alone.
+    parts_per_thread: number of parts for which a thread is worth starting. Work that such a thread
+    divides again, it does alone.
     """
-    threads = min(len(parts) // each, workers or processors())
+    threads = min(len(parts) // parts_per_thread, workers or processors())
     if threads < 2 or getattr(_INSIDE, "thread", False):
         return [work(part) for part in parts]
     from concurrent.futures import ThreadPoolExecutor

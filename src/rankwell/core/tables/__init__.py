@@ -62,7 +62,7 @@ def tie_order(ties: MatrixTies, names: Sequence[str]) -> Ints | None:
     return ordinals if ties == "id-asc" else len(names) - 1 - ordinals
 
 
-def offsets_of(counts: Ints) -> Ints:
+def segment_offsets(counts: Ints) -> Ints:
     """(n + 1,) where each of n consecutive segments of the given lengths begins, and where the last
     one ends.
     """
@@ -71,11 +71,13 @@ def offsets_of(counts: Ints) -> Ints:
     return offsets
 
 
-def owners_of(queries: Sequence[str], further: Iterable[str] = ()) -> tuple[tuple[str, ...], Ints]:
+def index_queries(
+    queries: Sequence[str], extra: Iterable[str] = ()
+) -> tuple[tuple[str, ...], Ints]:
     """The queries of rows and further ones, in the order of their ids, and (rows,) the position of
     each row's query.
     """
-    names = tuple(sort_ids({*queries, *further}))
+    names = tuple(sort_ids({*queries, *extra}))
     index = {name: position for position, name in enumerate(names)}
     return names, np.fromiter(
         (index[query] for query in queries), dtype=np.int64, count=len(queries)
@@ -90,9 +92,20 @@ def nested_columns(mapping: Mapping[str, Any], depth: int) -> list[list[Any]]:
     return [list(column) for column in zip(*rows, strict=True)] or [[] for _ in range(depth + 1)]
 
 
-def offsets_by(owner: Ints, n: int) -> Ints:
+def offsets_from_rows(owner: Ints, n: int) -> Ints:
     """(n + 1,) where the rows of each of n segments begin, when each row's segment is given."""
-    return offsets_of(np.bincount(owner, minlength=n).astype(np.int64))
+    return segment_offsets(np.bincount(owner, minlength=n).astype(np.int64))
+
+
+def segment_of_row(offsets: Ints) -> Ints:
+    """The segment of each row."""
+    return np.repeat(np.arange(len(offsets) - 1, dtype=np.int64), np.diff(offsets))
+
+
+def sum_by(owner: Ints, values: Floats | Bools | Ints, n: int) -> Floats:
+    """Sum of each of n owners' values, added in the order of the rows; 0 without rows."""
+    # bincount of nothing gives integers, whatever the weights are.
+    return np.bincount(owner, weights=values, minlength=n).astype(np.float64, copy=False)
 
 
 def position_in_segment(offsets: Ints) -> Ints:
@@ -104,7 +117,7 @@ def position_in_segment(offsets: Ints) -> Ints:
 def gather(offsets: Ints, segments: Ints) -> tuple[Ints, Ints]:
     """The rows of the chosen segments, one after the other, and where each begins."""
     counts = np.diff(offsets)[segments]
-    new = offsets_of(counts)
+    new = segment_offsets(counts)
     return position_in_segment(new) + np.repeat(offsets[segments], counts), new
 
 
@@ -143,12 +156,12 @@ def running_sum(values: Column, offsets: Ints) -> Column:
     return result
 
 
-def ratio(part: Floats | Ints, whole: Floats | Ints | int) -> Floats:
+def ratio(dividend: Floats | Ints, divisor: Floats | Ints | int) -> Floats:
     """The quotient, 0 where the divisor is 0: what trec_eval gives a query that has nothing to
     divide by.
     """
-    below = np.broadcast_to(np.asarray(whole, dtype=np.float64), part.shape)
-    return np.divide(part, below, out=np.zeros(part.shape), where=below != 0)
+    below = np.broadcast_to(np.asarray(divisor, dtype=np.float64), dividend.shape)
+    return np.divide(dividend, below, out=np.zeros(dividend.shape), where=below != 0)
 
 
 class RankCounts(NamedTuple):
@@ -241,7 +254,7 @@ class ValueRows(Sequence[dict[str, Any]]):
 
     def __init__(self, values: Sequence[Values]) -> None:
         self.groups = [
-            list(group) for _, group in itertools.groupby(values, key=lambda each: each.run)
+            list(group) for _, group in itertools.groupby(values, key=lambda values_: values_.run)
         ]
 
     def __len__(self) -> int:
@@ -294,7 +307,7 @@ class QueryRows:
     @cached_property
     def query_of_row(self) -> Ints:
         """(rows,) the index of each row's query."""
-        return np.repeat(np.arange(len(self.queries), dtype=np.int64), np.diff(self.offsets))
+        return segment_of_row(self.offsets)
 
     @property
     def row_queries(self) -> list[str]:
@@ -348,10 +361,10 @@ class Judgments(Framed, QueryRows):
             )
         order = order_ids(queries, items) if aspects is None else order_ids(queries, aspects, items)
         rows: list[int] = order.tolist()
-        names, owner = owners_of(queries, all_queries)
+        names, owner = index_queries(queries, all_queries)
         table = cls(
             queries=names,
-            offsets=offsets_by(owner, len(names)),
+            offsets=offsets_from_rows(owner, len(names)),
             items=[items[row] for row in rows],
             grades=grade[order],
             aspects=None if aspects is None else [aspects[row] for row in rows],

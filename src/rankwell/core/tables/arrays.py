@@ -39,26 +39,26 @@ class ArrayLayout(NamedTuple):
     offset: int
     is_fortran: bool = False
 
-    def refuse_other_size(self, found: int, *, last: bool = True) -> int:
+    def refuse_other_size(self, size: int, *, last: bool = True) -> int:
         """The end of the array in the file. Raises BadInput for a file that ends before, or, where
         it is the last, behind it.
         """
         wanted = self.offset + refuse_size(self.shape, self.kind)
         said = f"{' × '.join(map(str, self.shape))} {self.kind.name}"
-        if found < wanted:
+        if size < wanted:
             raise BadInput(
-                f"the file ends early: {said} need {wanted} bytes, it has {found}; fetch or "
+                f"the file ends early: {said} need {wanted} bytes, it has {size}; fetch or "
                 "write it again."
             )
-        if last and found > wanted:
+        if last and size > wanted:
             raise BadInput(
-                f"{found - wanted} bytes follow after {said}; was something appended? Write "
+                f"{size - wanted} bytes follow after {said}; was something appended? Write "
                 "it again."
             )
         return wanted
 
 
-def refuse_masked(thing: Any, what: str = "the array") -> None:
+def refuse_masked(array_like: Any, noun: str = "the array") -> None:
     """Raises BadInput naming the first masked entry of an array, or of the rows in a list: without
     a mask it is a number as any.
 
@@ -66,12 +66,12 @@ def refuse_masked(thing: Any, what: str = "the array") -> None:
     matrix cannot leave one out.
     """
     rows: list[Any] = (
-        list(thing)
-        if isinstance(thing, (list, tuple)) and np.ma.MaskedArray in set(map(type, thing))
+        list(array_like)
+        if isinstance(array_like, (list, tuple)) and np.ma.MaskedArray in set(map(type, array_like))
         else []
     )
     for row_index, array in (
-        ((), thing),
+        ((), array_like),
         *(((row,), array_row) for row, array_row in enumerate(rows)),
     ):
         if isinstance(array, np.ma.MaskedArray) and (mask := np.ma.getmaskarray(array)).any():
@@ -85,7 +85,7 @@ def refuse_masked(thing: Any, what: str = "the array") -> None:
             )
             hint = "fill it (array.filled(value)), or leave the row or column out"
             raise BadInput(
-                f"{what} is masked in {where} (from 0); expected a number in every place: {hint}."
+                f"{noun} is masked in {where} (from 0); expected a number in every place: {hint}."
             )
 
 
@@ -101,12 +101,12 @@ def is_missing(value: Any) -> bool:
     )
 
 
-def unmasked(thing: Any, what: str, dtype: Any = None) -> NDArray[Any]:
+def unmasked(array_like: Any, noun: str, dtype: Any = None) -> NDArray[Any]:
     """The thing as an array. Raises BadInput for a masked entry, and as NumPy for what cannot be
     one.
     """
-    refuse_masked(thing, what)
-    return np.asarray(thing, dtype=dtype)
+    refuse_masked(array_like, noun)
+    return np.asarray(array_like, dtype=dtype)
 
 
 def npy_header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
@@ -154,8 +154,8 @@ def npy_header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]
     return shape, parts["fortran"] == "True", _kind(parts["kind"])
 
 
-def _damaged(what: str) -> BadInput:
-    return BadInput(f"the .npy header is damaged or ends early ({what}); write it again.")
+def _damaged(problem: str) -> BadInput:
+    return BadInput(f"the .npy header is damaged or ends early ({problem}); write it again.")
 
 
 def _kind(text: str) -> np.dtype[Any]:

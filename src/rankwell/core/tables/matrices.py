@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwell.core.tables import Bools, Ints, Judgments, gather, offsets_by
+from rankwell.core.tables import Bools, Ints, Judgments, gather, offsets_from_rows, segment_of_row
 from rankwell.core.tables.arrays import refuse_masked
 from rankwell.core.tables.columns import id_text
 from rankwell.errors import BadInput, BadScore, BadUsage, DuplicateItem, kind_of
@@ -124,7 +124,7 @@ class Place(NamedTuple):
 
 
 def name_places(
-    places: Sequence[Place],
+    table_places: Sequence[Place],
     otherwise: Sequence[str],
     *,
     what: str = "embeddings",
@@ -133,10 +133,10 @@ def name_places(
     """A name for each: the given one, else the stem, the parent's where stems are equal, else
     `otherwise`. Raises BadUsage.
     """
-    stems = [_stem(table_place) if not table_place.name else "" for table_place in places]
+    stems = [_stem(table_place) if not table_place.name else "" for table_place in table_places]
     parents = {
         table_place.path.resolve().parent
-        for table_place in places
+        for table_place in table_places
         if table_place.path is not None and not table_place.name
     }
     clashes = {stem for stem in stems if stem and stems.count(stem) > 1 and len(parents) > 1}
@@ -146,7 +146,7 @@ def name_places(
             table_place.path.resolve().parent.name if stem in clashes and table_place.path else stem
         )
         or fallback
-        for table_place, stem, fallback in zip(places, stems, otherwise, strict=True)
+        for table_place, stem, fallback in zip(table_places, stems, otherwise, strict=True)
     ]
     double = next((name for name in names if names.count(name) > 1), None)
     if double is not None:
@@ -155,13 +155,13 @@ def name_places(
 
 
 def named_places(
-    things: Sequence[tuple[str, Any]], otherwise: Sequence[str], **words: str
+    named_tables: Sequence[tuple[str, Any]], otherwise: Sequence[str], **words: str
 ) -> dict[str, Any]:
     """Tables by name: the given one of each pair of name and thing, that of `NAME=PLACE`, else as
     in `name_places`.
     """
     table_places, tables = list[Place](), list[Any]()
-    for name, thing in things:
+    for name, thing in named_tables:
         path, part = None, ""
         if isinstance(thing, (str, Path)):
             text, path_or_url = split_name(str(thing))
@@ -297,7 +297,7 @@ class Positives:
             raise DuplicateItem(
                 f"row {row} has the positive {column} twice; name every positive once."
             )
-        return cls(offsets_by(rows, n_queries), columns, n_items)
+        return cls(offsets_from_rows(rows, n_queries), columns, n_items)
 
     @classmethod
     def diagonal(cls, n_queries: int, n_items: int) -> Self:
@@ -326,7 +326,7 @@ class Positives:
     @cached_property
     def owner(self) -> Ints:
         """(pairs,) the query of each pair."""
-        return np.repeat(np.arange(self.n_queries, dtype=np.int64), self.counts)
+        return segment_of_row(self.offsets)
 
     @cached_property
     def transposed(self) -> "Positives":
@@ -458,46 +458,52 @@ def as_embeddings(vectors: Embeddings | Vectors) -> Embeddings:
     return Embeddings(None, vectors)
 
 
-def align(reference: Embeddings, other: Embeddings, here: str, there: str) -> Embeddings:
+def align(
+    reference: Embeddings, other: Embeddings, reference_name: str, other_name: str
+) -> Embeddings:
     """The other table with its rows in the order and under the names of the reference; errors are
     those of `matching_rows`.
     """
-    rows = rows_by_id(reference, other, here, there)
+    rows = rows_by_id(reference, other, reference_name, other_name)
     in_order = rows is None or np.array_equal(rows, np.arange(len(rows)))
     return (
         other.named(reference.ids) if in_order else Embeddings(reference.ids, other.vectors[rows])
     )
 
 
-def matching_rows(reference: Embeddings, other: Embeddings, here: str, there: str) -> Ints:
+def matching_rows(
+    reference: Embeddings, other: Embeddings, reference_name: str, other_name: str
+) -> Ints:
     """(n,) the row of the other table that belongs to each row of the reference: by id where both
     have ids, else by position.
     """
-    rows = rows_by_id(reference, other, here, there)
+    rows = rows_by_id(reference, other, reference_name, other_name)
     return np.arange(other.n, dtype=np.int64) if rows is None else rows
 
 
-def rows_by_id(reference: Embeddings, other: Embeddings, here: str, there: str) -> Ints | None:
+def rows_by_id(
+    reference: Embeddings, other: Embeddings, reference_name: str, other_name: str
+) -> Ints | None:
     """As `matching_rows`; None where rows are matched by position. Raises BadInput where the tables
     differ in number or ids.
     """
     if reference.ids is None or other.ids is None:
         if reference.n != other.n:
-            problem = f"{here} has {reference.n} vectors, {there} has {other.n}"
+            problem = f"{reference_name} has {reference.n} vectors, {other_name} has {other.n}"
             raise BadInput(
                 f"{problem}; without ids on both sides they are matched by position; give as "
                 "many of both, or ids."
             )
         return None
     row_of_id = {name: row for row, name in enumerate(other.ids)}
-    for table_name, other_name, names, other_ids in (
-        (here, there, reference.ids, row_of_id),
-        (there, here, other.ids, set(reference.ids)),
+    for table_name, lacking_name, names, other_ids in (
+        (reference_name, other_name, reference.ids, row_of_id),
+        (other_name, reference_name, other.ids, set(reference.ids)),
     ):
         lacking = [name for name in names if name not in other_ids]
         if lacking:
             raise BadInput(
-                f"{len(lacking)} ids of {table_name} are not in {other_name}, first "
+                f"{len(lacking)} ids of {table_name} are not in {lacking_name}, first "
                 f"{lacking[0]!r}; embed "
                 "the same items."
             )

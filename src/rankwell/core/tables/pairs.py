@@ -108,9 +108,9 @@ class ScoredPairs:
     def __len__(self) -> int:
         return len(self.targets)
 
-    def of(self, chosen: Bools) -> "ScoredPairs":
+    def of(self, is_included: Bools) -> "ScoredPairs":
         """Some of the pairs."""
-        rows = np.flatnonzero(chosen)
+        rows = np.flatnonzero(is_included)
         return ScoredPairs(
             [self.names[row] for row in rows.tolist()], self.targets[rows], self.similarities[rows]
         )

@@ -16,9 +16,9 @@ from rankwell.core.tables import (
     QueryRows,
     RankCounts,
     TieRule,
-    offsets_by,
-    offsets_of,
-    owners_of,
+    index_queries,
+    offsets_from_rows,
+    segment_offsets,
 )
 from rankwell.core.tables.arrays import unmasked
 from rankwell.core.tables.frames import Framed
@@ -58,11 +58,11 @@ class Ranking(Framed, QueryRows):
         twice, and may not.
         """
         score = unmasked(scores, "the column of scores", np.float64)
-        names, owner = owners_of(queries, all_queries)
+        names, owner = index_queries(queries, all_queries)
         order = np.argsort(owner, kind="stable")
         rows: list[int] = order.tolist()
         table = cls(
-            names, offsets_by(owner, len(names)), [items[row] for row in rows], score[order]
+            names, offsets_from_rows(owner, len(names)), [items[row] for row in rows], score[order]
         )
         table._refuse_bad_rows(rows, repeated=repeated)
         return table
@@ -192,11 +192,13 @@ def rank_counts(
         rivals = start[first] + np.flatnonzero(
             scores[start[first] : stop[first]] == scores[targets[first]]
         )
-        before[group] = _places(targets[group], rivals, item_bytes, ties)
+        before[group] = _ordinals(targets[group], rivals, item_bytes, ties)
     return RankCounts(scores[targets], above, tied, before)
 
 
-def _places(targets: Ints, rivals: Ints, item_bytes: Callable[[int], bytes], ties: TieRule) -> Ints:
+def _ordinals(
+    targets: Ints, rivals: Ints, item_bytes: Callable[[int], bytes], ties: TieRule
+) -> Ints:
     """The place of each target row, from 0, among the rows it is tied with."""
     if ties not in ("id-desc", "id-asc"):
         return np.searchsorted(rivals, targets)
@@ -263,7 +265,7 @@ def hits_of_ranking(
     # judgments' queries.
     judged_rows = np.flatnonzero(judged_query >= 0)
     offsets, scores = (
-        offsets_by(judged_query[judged_rows], len(judgments.queries)),
+        offsets_from_rows(judged_query[judged_rows], len(judgments.queries)),
         ranking.scores[judged_rows],
     )
     targets, judged = list[int](), list[int]()
@@ -307,7 +309,7 @@ def hits_of_ranking(
 def _top(
     ranking: Ranking,
     judgments: Judgments,
-    chosen: Ints,
+    judged_rows: Ints,
     scores: Floats,
     offsets: Ints,
     present: Bools,
@@ -324,18 +326,18 @@ def _top(
             else -np.inf
         )
         best_rows = offsets[query] + np.flatnonzero(query_scores >= least)
-        ranking_rows: list[int] = chosen[best_rows].tolist()
+        ranking_rows: list[int] = judged_rows[best_rows].tolist()
         names = [encode_id(ranking.items[ranking_row]) for ranking_row in ranking_rows]
         top_rows.append(best_rows[arrange(scores[best_rows], names.__getitem__, ties)[:keep]])
     rows = np.concatenate(top_rows)
-    item_rows: list[int] = chosen[rows].tolist()
+    item_rows: list[int] = judged_rows[rows].tolist()
     return Ranking(
         queries=tuple(
             query
             for query, is_present in zip(judgments.queries, present.tolist(), strict=True)
             if is_present
         ),
-        offsets=offsets_of(
+        offsets=segment_offsets(
             np.array([len(query_rows) for query_rows in top_rows[1:]], dtype=np.int64)
         ),
         items=[ranking.items[item_row] for item_row in item_rows],

@@ -61,5 +61,5 @@ def distance_notes(lists: Iterable[Any]) -> list[str]:
     return [distance_note(name) for name in distance_names if name is not None]
 
 
-def _is_record(thing: Any) -> bool:
-    return isinstance(thing, Mapping) and all(isinstance(key, str) for key in thing)
+def _is_record(result: Any) -> bool:
+    return isinstance(result, Mapping) and all(isinstance(key, str) for key in result)

@@ -46,7 +46,7 @@ def join_shards(files: Sequence[str], read: Callable[[str], Embeddings]) -> Embe
                 )
     names = None if first.ids is None else [name for table in tables for name in table.ids or ()]
     starts = [int(end) - table.n for end, table in zip(ends, tables, strict=True)]
-    return Embeddings(names, _joined(tables, first), list(zip(files, starts, strict=True)))
+    return Embeddings(names, _join_vectors(tables, first), list(zip(files, starts, strict=True)))
 
 
 def refuse_other_shard(
@@ -64,7 +64,7 @@ def refuse_other_shard(
             raise BadInput(f"{problem}; shards are alike, encode all by one model.")
 
 
-def _joined(tables: Sequence[Embeddings], first: Embeddings) -> Vectors:
+def _join_vectors(tables: Sequence[Embeddings], first: Embeddings) -> Vectors:
     """All vectors, with the dimensions and the kind of numbers of one table."""
     kind, dimensions = first.vectors.dtype, first.dimensions
     rows = sum(table.n for table in tables)

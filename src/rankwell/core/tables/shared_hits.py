@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwell.core.tables import Bools, Floats, Ints, Judgments, TieRule, offsets_of
+from rankwell.core.tables import Bools, Floats, Ints, Judgments, TieRule, segment_offsets
 from rankwell.core.tables.ranking import Hits, Ranking, arrange
 from rankwell.store import encode_id
 
@@ -109,11 +109,11 @@ def item_prints(items: Sequence[str]) -> NDArray[np.uint64]:
     )
 
 
-def _factors(places: int) -> NDArray[np.uint64]:
+def _factors(n_places: int) -> NDArray[np.uint64]:
     """The factor of each place. Source: Steele, Lea and Flood 2014, Fast splittable pseudorandom
     number generators.
     """
-    mixed = np.arange(1, places + 1, dtype=np.uint64) * _STEP
+    mixed = np.arange(1, n_places + 1, dtype=np.uint64) * _STEP
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         mixed = (mixed ^ mixed >> np.uint64(shift)) * np.uint64(factor)
     return mixed ^ mixed >> np.uint64(31)
@@ -329,7 +329,7 @@ def join_hits(
         retrieved,
         present,
         {query: unknown[query] for query in sorted(unknown, key=encode_id)},
-        _joined_top(tops, judgments, is_shared, ties, keep) if keep else None,
+        _join_top(tops, judgments, is_shared, ties, keep) if keep else None,
     )
 
 
@@ -349,7 +349,7 @@ def _shared_columns(
     return shared.row, shared.score, above, tied, before
 
 
-def _joined_top(
+def _join_top(
     tops: Sequence[Ranking], judgments: Judgments, is_shared: Bools, ties: TieRule, keep: int
 ) -> Ranking:
     """The first items of each query, from those of each shard."""
@@ -378,7 +378,7 @@ def _joined_top(
     rows = np.concatenate(top_rows)
     return Ranking(
         queries=tuple(map(judgments.queries.__getitem__, queries.tolist())),
-        offsets=offsets_of(
+        offsets=segment_offsets(
             np.array([len(query_rows) for query_rows in top_rows[1:]], dtype=np.int64)
         ),
         items=[items[row] for row in rows.tolist()],

@@ -10,7 +10,16 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from rankwell.core.tables import Bools, Floats, Ints, Judgments, gather, offsets_by
+from rankwell.core.tables import (
+    Bools,
+    Floats,
+    Ints,
+    Judgments,
+    gather,
+    offsets_from_rows,
+    segment_of_row,
+    sum_by,
+)
 from rankwell.core.tables.ranking import Hits
 from rankwell.core.views.judged import JudgedRankings
 
@@ -56,8 +65,8 @@ class AspectRankings:
         return cls(
             flat=JudgedRankings.join(flat, hits),
             aspects=tuple(names[row] for row in starts),
-            aspect_offsets=offsets_by(owner, len(judgments.queries)),
-            truth_offsets=offsets_by(aspect, len(starts)),
+            aspect_offsets=offsets_from_rows(owner, len(judgments.queries)),
+            truth_offsets=offsets_from_rows(aspect, len(starts)),
             truth_items=items[truth_rows],
             truth_grades=judgments.grades[truth_rows],
         )
@@ -70,12 +79,12 @@ class AspectRankings:
     @cached_property
     def query_of_aspect(self) -> Ints:
         """(aspects,) the index of each aspect's query."""
-        return np.repeat(np.arange(len(self.queries), dtype=np.int64), np.diff(self.aspect_offsets))
+        return segment_of_row(self.aspect_offsets)
 
     @cached_property
     def aspect_of_truth(self) -> Ints:
         """(truth,) the index of the aspect that each judgment belongs to."""
-        return np.repeat(np.arange(len(self.aspects), dtype=np.int64), np.diff(self.truth_offsets))
+        return segment_of_row(self.truth_offsets)
 
     @cached_property
     def by_aspect(self) -> JudgedRankings:
@@ -94,7 +103,7 @@ class AspectRankings:
         rows, flat = row_of_truth[judged_truth], self.flat
         view = JudgedRankings(
             queries=self.aspects,
-            offsets=offsets_by(self.aspect_of_truth[judged_truth], len(self.aspects)),
+            offsets=offsets_from_rows(self.aspect_of_truth[judged_truth], len(self.aspects)),
             items=judged_truth,
             grades=self.truth_grades[judged_truth],
             **{name: getattr(flat, name)[rows] for name in ("scores", "above", "tied", "before")},
@@ -110,9 +119,7 @@ class AspectRankings:
         """(queries,) the sum of (aspects,) values per query, in the order of the aspects; 0 without
         aspects.
         """
-        return np.bincount(
-            self.query_of_aspect, weights=values, minlength=len(self.queries)
-        ).astype(np.float64, copy=False)
+        return sum_by(self.query_of_aspect, values, len(self.queries))
 
     @property
     def with_unjudged_pool(self) -> Self:

@@ -18,10 +18,12 @@ from rankwell.core.tables import (
     QueryRows,
     TieRule,
     gather,
-    offsets_by,
+    offsets_from_rows,
     order_ids,
     position_in_segment,
     running_sum,
+    segment_of_row,
+    sum_by,
 )
 from rankwell.core.tables.ranking import Hits
 from rankwell.errors import TieRefused
@@ -46,7 +48,7 @@ class JudgedRankings(QueryRows):
     those of them placed earlier. retrieved: (queries,) items in the ranking. present: (queries,)
     whether the ranking has the query.
     judged_offsets, judged_grades: all grades of each query, highest first, retrieved or not.
-    in_random_order: whether `share_within` and `worth_within` are means over random orders of tied
+    in_random_order: whether `share_within` and `value_within` are means over random orders of tied
     items.
     least_judged: the lowest grade that is a judgment; trec_eval leaves items below 0 unjudged.
     """
@@ -87,7 +89,7 @@ class JudgedRankings(QueryRows):
         order = np.lexsort((-judgments.grades[real], owner))
         return cls(
             queries=judgments.queries,
-            offsets=offsets_by(hits.query[rows], len(judgments.queries)),
+            offsets=offsets_from_rows(hits.query[rows], len(judgments.queries)),
             items=hits.row[rows],
             grades=judgments.grades[hits.row[rows]],
             scores=hits.score[rows],
@@ -96,7 +98,7 @@ class JudgedRankings(QueryRows):
             before=before[rows],
             retrieved=retrieved,
             present=hits.present,
-            judged_offsets=offsets_by(owner, len(judgments.queries)),
+            judged_offsets=offsets_from_rows(owner, len(judgments.queries)),
             judged_grades=judgments.grades[real][order],
         )
 
@@ -108,7 +110,7 @@ class JudgedRankings(QueryRows):
     @cached_property
     def query_of_judged(self) -> Ints:
         """(judged,) the index of the query that each of `judged_grades` belongs to."""
-        return np.repeat(np.arange(len(self.queries), dtype=np.int64), np.diff(self.judged_offsets))
+        return segment_of_row(self.judged_offsets)
 
     @cached_property
     def judged_positions(self) -> Ints:
@@ -119,22 +121,22 @@ class JudgedRankings(QueryRows):
         """(queries,) the sum of (rows,) values per query, added in order of rank; 0 without
         rows.
         """
-        return _sum_by(self.query_of_row, values, len(self.queries))
+        return sum_by(self.query_of_row, values, len(self.queries))
 
     def sum_judged(self, values: Floats | Bools) -> Floats:
         """(queries,) the sum of (judged,) values per query, added from the highest grade down; 0
         without judgments.
         """
-        return _sum_by(self.query_of_judged, values, len(self.queries))
+        return sum_by(self.query_of_judged, values, len(self.queries))
 
-    def count_so_far(self, chosen: Bools) -> Ints:
+    def count_so_far(self, mask: Bools) -> Ints:
         """(rows,) how many chosen rows a query has up to and including each row."""
-        return running_sum(chosen.astype(np.int64), self.offsets)
+        return running_sum(mask.astype(np.int64), self.offsets)
 
-    def first_rank(self, chosen: Bools) -> Floats:
+    def first_rank(self, mask: Bools) -> Floats:
         """(queries,) the rank of the first chosen row; infinity without one."""
         first = np.full(len(self.queries), np.inf)
-        np.minimum.at(first, self.query_of_row[chosen], self.ranks[chosen].astype(np.float64))
+        np.minimum.at(first, self.query_of_row[mask], self.ranks[mask].astype(np.float64))
         return first
 
     def max_rows(self, values: Floats) -> Floats:
@@ -181,7 +183,7 @@ class JudgedRankings(QueryRows):
         """The view in which a negative grade leaves an item unjudged, as in trec_eval."""
         return replace(self, least_judged=0.0)
 
-    def n_shown(self, depth: int | None) -> Ints:
+    def list_length(self, depth: int | None) -> Ints:
         """(queries,) how many items stand in the first `depth` places; all that were retrieved for
         None.
         """
@@ -201,7 +203,7 @@ class JudgedRankings(QueryRows):
         """
         return self.chance_within(depth) if self.in_random_order else self.within(depth)
 
-    def worth_within(self, worth: Callable[[Ints], Floats], depth: Depth) -> Floats:
+    def value_within(self, worth: Callable[[Ints], Floats], depth: Depth) -> Floats:
         """(rows,) `worth(rank)` of each row in the first places, else 0; its mean if ties are in
         random order.
         """
@@ -219,9 +221,9 @@ class JudgedRankings(QueryRows):
         by_grade = np.lexsort((-self.grades, self.above, self.query_of_row))
         return replace(self._rows(by_grade, self.offsets), in_random_order=True)
 
-    def shown(self, judged_only: bool) -> "JudgedRankings":
+    def without_unjudged(self, when: bool) -> "JudgedRankings":
         """The view itself, or without unjudged items."""
-        return self.condensed if judged_only else self
+        return self.condensed if when else self
 
     def chance_within(self, depth: Depth) -> Floats:
         """(rows,) the chance that each row stands in the first places when tied items are put in
@@ -346,9 +348,9 @@ class JudgedRankings(QueryRows):
             ),
         )
 
-    def _keep(self, kept: Bools) -> "JudgedRankings":
+    def _keep(self, mask: Bools) -> "JudgedRankings":
         return self._rows(
-            np.flatnonzero(kept), offsets_by(self.query_of_row[kept], len(self.queries))
+            np.flatnonzero(mask), offsets_from_rows(self.query_of_row[mask], len(self.queries))
         )
 
     def _rows(self, rows: Ints, offsets: Ints) -> "JudgedRankings":
@@ -357,11 +359,6 @@ class JudgedRankings(QueryRows):
             for name in ("items", "grades", "scores", "above", "tied", "before")
         }
         return replace(self, offsets=offsets, **columns)
-
-
-def _sum_by(owner: Ints, values: Floats | Bools, queries: int) -> Floats:
-    # bincount of nothing gives integers, whatever the weights are.
-    return np.bincount(owner, weights=values, minlength=queries).astype(np.float64, copy=False)
 
 
 def _without_junk(hits: Hits, is_junk: Bools, queries: int) -> tuple[Ints, Ints, Ints, Ints]:
@@ -405,6 +402,6 @@ def expected_values(measure: "Measure", view: JudgedRankings) -> Floats:
             sample_queries.append(query)
         kind_of_query.append(kind)
     values = measure.entry.expected(
-        view.take(np.array(sample_queries, dtype=np.int64)), **dict(measure.given)
+        view.take(np.array(sample_queries, dtype=np.int64)), **dict(measure.arguments)
     )
     return values[np.array(kind_of_query, dtype=np.int64)]

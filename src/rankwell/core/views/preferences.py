@@ -17,12 +17,14 @@ from rankwell.core.tables import (
     Judgments,
     QueryRows,
     gather,
+    index_queries,
     nested_columns,
-    offsets_by,
-    offsets_of,
+    offsets_from_rows,
     order_ids,
-    owners_of,
     position_in_segment,
+    segment_of_row,
+    segment_offsets,
+    sum_by,
 )
 from rankwell.core.tables.ranking import Hits
 from rankwell.errors import BadInput, DuplicateItem
@@ -91,10 +93,10 @@ class Preferences(QueryRows):
             )
         order = order_ids(queries, groups, subgroups, items)
         rows: list[int] = order.tolist()
-        names, owner = owners_of(queries, all_queries)
+        names, owner = index_queries(queries, all_queries)
         table = cls(
             queries=names,
-            offsets=offsets_by(owner, len(names)),
+            offsets=offsets_from_rows(owner, len(names)),
             groups=[groups[row] for row in rows],
             subgroups=[subgroups[row] for row in rows],
             items=[items[row] for row in rows],
@@ -235,16 +237,18 @@ class PlacedGroup(NamedTuple):
     """A group's items from first to last: those retrieved by rank, then the others by the bytes of
     their ids.
 
-    places: (items,) ascending, among all items of the query. levels: (items,). retrieved: how many
-    of them are retrieved. better: (items, items) whether the item of the row is preferred to that
-    of the column. chained: whether subgroups were joined.
     """
 
-    places: Ints
+    item_places: Ints
+    """(items,) ascending, among all items of the query."""
     levels: Floats
+    """(items,) the level of each item."""
     better: Bools
+    """(items, items) whether the item of the row is preferred to that of the column."""
     retrieved: int
+    """Number of items that are retrieved."""
     chained: bool
+    """Whether subgroups were joined."""
 
 
 class Tally(NamedTuple):
@@ -252,9 +256,9 @@ class Tally(NamedTuple):
     (groups,).
     """
 
-    both: Floats
-    one: Floats
-    none: Floats
+    both_retrieved: Floats
+    one_retrieved: Floats
+    none_retrieved: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -288,7 +292,7 @@ class PreferenceRankings:
         return cls(
             queries=preferences.queries,
             groups=tuple(group for groups in preferences.by_group for group in groups),
-            group_offsets=offsets_of(
+            group_offsets=segment_offsets(
                 np.array([len(groups) for groups in preferences.by_group], dtype=np.int64)
             ),
             item_offsets=judgments.offsets,
@@ -304,14 +308,14 @@ class PreferenceRankings:
     @cached_property
     def query_of_group(self) -> Ints:
         """(groups,) the index of each group's query."""
-        return np.repeat(np.arange(len(self.queries), dtype=np.int64), np.diff(self.group_offsets))
+        return segment_of_row(self.group_offsets)
 
     @cached_property
     def places(self) -> Ints:
         """(items,) the place of each item, from 0, among all items of its query, those not
         retrieved last.
         """
-        query = np.repeat(np.arange(len(self.queries)), np.diff(self.item_offsets))
+        query = segment_of_row(self.item_offsets)
         order = np.lexsort((self.ranks, self.ranks == 0, query))
         item_places = np.empty_like(self.ranks)
         item_places[order] = position_in_segment(self.item_offsets)
@@ -367,7 +371,7 @@ class PreferenceRankings:
         votes = np.zeros((n, n))
         for group in groups:
             placed = self.placed(group)
-            votes[np.ix_(placed.places, placed.places)] += placed.better
+            votes[np.ix_(placed.item_places, placed.item_places)] += placed.better
         stated = np.triu(votes + votes.T)
         share = np.divide(np.triu(votes), stated, out=np.zeros_like(votes), where=stated > 0)
         parts = [
@@ -388,9 +392,7 @@ class PreferenceRankings:
         """(queries,) the sum of (groups,) values per query, in the order of the groups; 0 without
         groups.
         """
-        return np.bincount(self.query_of_group, weights=values, minlength=len(self.queries)).astype(
-            np.float64, copy=False
-        )
+        return sum_by(self.query_of_group, values, len(self.queries))
 
     def cut(self, depth: int) -> Self:
         """The view of rankings cut to their first `depth` items; the preferences stay whole."""

@@ -14,10 +14,12 @@ from rankwell.core.tables import (
     Floats,
     Ints,
     gather,
-    offsets_by,
-    offsets_of,
+    offsets_from_rows,
     position_in_segment,
     running_sum,
+    segment_of_row,
+    segment_offsets,
+    sum_by,
 )
 from rankwell.core.views.judged import JudgedRankings, expected_values
 from rankwell.errors import BadInput, DuplicateItem
@@ -61,26 +63,28 @@ class ListSide:
     other_scores: Floats
 
     @classmethod
-    def read(cls, listed: Listed) -> Self:
+    def read(cls, top_items: Listed) -> Self:
         """The lists of a padded table; nothing is known yet of items that only the other list
         holds.
         """
-        is_item = listed.positions >= 0
+        is_item = top_items.positions >= 0
         if (is_item[:, 1:] & ~is_item[:, :-1]).any():
             row = int(np.flatnonzero((is_item[:, 1:] & ~is_item[:, :-1]).any(axis=1))[0])
             raise BadInput(
                 f"row {row} of the positions has an item after a -1; a list is padded with -1 "
                 "at its end only."
             )
-        unknown = np.full(listed.positions.shape, np.nan)
+        unknown = np.full(top_items.positions.shape, np.nan)
         return cls(
-            offsets=offsets_of(is_item.sum(axis=1, dtype=np.int64)),
-            items=listed.positions[is_item],
-            scores=listed.scores[is_item],
+            offsets=segment_offsets(is_item.sum(axis=1, dtype=np.int64)),
+            items=top_items.positions[is_item],
+            scores=top_items.scores[is_item],
             other_ranks=np.zeros(int(is_item.sum()), dtype=np.int64)
-            if listed.other_ranks is None
-            else listed.other_ranks[is_item],
-            other_scores=(unknown if listed.other_scores is None else listed.other_scores)[is_item],
+            if top_items.other_ranks is None
+            else top_items.other_ranks[is_item],
+            other_scores=(unknown if top_items.other_scores is None else top_items.other_scores)[
+                is_item
+            ],
         )
 
     @cached_property
@@ -91,7 +95,7 @@ class ListSide:
     @cached_property
     def query_of_row(self) -> Ints:
         """(rows,) the index of each row's query."""
-        return np.repeat(np.arange(len(self.lengths), dtype=np.int64), self.lengths)
+        return segment_of_row(self.offsets)
 
     @cached_property
     def ranks(self) -> Ints:
@@ -109,7 +113,7 @@ class ListSide:
         )
         return self.ranks[np.maximum.accumulate(np.where(new, np.arange(len(new)), 0))]
 
-    def n_shown(self, k: int | None) -> Ints:
+    def list_length(self, k: int | None) -> Ints:
         """(queries,) how many items stand in the first `k` places; all for None."""
         return self.lengths if k is None else np.minimum(self.lengths, k)
 
@@ -130,9 +134,7 @@ class ListSide:
         """(queries,) the sum of (rows,) values per query, added in order of rank; 0 without
         rows.
         """
-        return np.bincount(self.query_of_row, weights=values, minlength=len(self.lengths)).astype(
-            np.float64, copy=False
-        )
+        return sum_by(self.query_of_row, values, len(self.lengths))
 
     def score_at(self, rank: Ints) -> Floats:
         """(queries,) the similarity of the item at a rank, one rank per query; NaN where the list
@@ -294,7 +296,7 @@ class RankingPairs:
         reference's order.
         """
         side = self.reference
-        last = self.candidate.n_shown(k)[side.query_of_row]
+        last = self.candidate.list_length(k)[side.query_of_row]
         return np.flatnonzero(side.within(k) & (side.other_ranks > 0) & (side.other_ranks <= last))
 
     def n_shared(self, k: int | None) -> Ints:
@@ -311,7 +313,7 @@ class RankingPairs:
         NaN are left out of the mean. NaN where there is none other.
         """
         sizes = np.column_stack(
-            [self.reference.n_shown(k), self.candidate.n_shown(k), self.n_candidates]
+            [self.reference.list_length(k), self.candidate.list_length(k), self.n_candidates]
         )
         kinds, kind_of_query = np.unique(sizes, axis=0, return_inverse=True)
         means = np.full(len(kinds), np.nan)
@@ -333,8 +335,8 @@ class RankingPairs:
         share their first rank.
         """
         first, second, rows = self.reference, self.candidate, self.shared(k)
-        longer = np.maximum(first.n_shown(k), second.n_shown(k))
-        offsets = offsets_of(longer)
+        longer = np.maximum(first.list_length(k), second.list_length(k))
+        offsets = segment_offsets(longer)
         ranks = [side.ranks if ties == "order" else side.shared_ranks for side in (first, second)]
         owner = first.query_of_row[rows]
         depth = np.maximum(
@@ -350,7 +352,7 @@ class RankingPairs:
         is_within = [side.within(k) for side in (first, second)]
         return Prefixes(
             offsets=offsets,
-            query=np.repeat(np.arange(len(longer), dtype=np.int64), longer),
+            query=segment_of_row(offsets),
             depth=position_in_segment(offsets) + 1,
             shared=_at_depth(owner, depth),
             reference=_at_depth(first.query_of_row[is_within[0]], ranks[0][is_within[0]]),
@@ -413,7 +415,7 @@ class RankingPairs:
         owner, queries = self.reference.query_of_row, len(self.queries)
         judged = np.flatnonzero(gold)
         judged = judged[np.lexsort((-grades[judged], owner[judged]))]
-        offsets = offsets_by(owner[rows], queries)
+        offsets = offsets_from_rows(owner[rows], queries)
         return JudgedRankings(
             queries=self.queries,
             offsets=offsets,
@@ -425,7 +427,7 @@ class RankingPairs:
             before=position_in_segment(offsets),
             retrieved=retrieved,
             present=np.ones(queries, dtype=np.bool_),
-            judged_offsets=offsets_by(owner[judged], queries),
+            judged_offsets=offsets_from_rows(owner[judged], queries),
             judged_grades=grades[judged],
         )
 
@@ -449,6 +451,6 @@ def chance_level(
         return (
             np.full(len(pairs.queries), np.nan)
             if entry.chance is None
-            else entry.chance(pairs, **dict(measure.given))
+            else entry.chance(pairs, **dict(measure.arguments))
         )
     return expected_values(measure, pairs.judged_at_random(gold_depth, gains))

@@ -12,9 +12,9 @@ from rankwell.core.tables import (
     Ints,
     QueryRows,
     gather,
-    offsets_by,
-    offsets_of,
+    offsets_from_rows,
     position_in_segment,
+    segment_offsets,
     sort_ids,
 )
 from rankwell.core.views.judged import JudgedRankings
@@ -51,7 +51,9 @@ class SessionQueries(QueryRows):
         names = sort_ids(sessions)
         lengths = np.array([len(sessions[name]) for name in names], dtype=np.int64)
         return cls(
-            tuple(names), offsets_of(lengths), [query for name in names for query in sessions[name]]
+            tuple(names),
+            segment_offsets(lengths),
+            [query for name in names for query in sessions[name]],
         )
 
 
@@ -86,10 +88,10 @@ class SessionRankings:
         flat = replace(
             taken,
             queries=sessions.queries,
-            offsets=offsets_by(owner[taken.query_of_row], n),
+            offsets=offsets_from_rows(owner[taken.query_of_row], n),
             retrieved=np.bincount(owner, weights=taken.retrieved, minlength=n).astype(np.int64),
             present=np.bincount(owner[taken.present], minlength=n) > 0,
-            judged_offsets=offsets_by(judged, n),
+            judged_offsets=offsets_from_rows(judged, n),
             judged_grades=taken.judged_grades[order],
         )
         return cls(flat, query_places[taken.query_of_row])

@@ -351,7 +351,7 @@ def _refuse_unwritable(ids: Any, name: str, dialect: Dialect) -> None:
             )
 
 
-def row_group_cuts(source: Source, places: Sequence[int]) -> Cuts:
+def row_group_cuts(source: Source, offsets: Sequence[int]) -> Cuts:
     """Ranges of whole row groups of a Parquet file."""
     with on_disk(source) as path, connected() as session, undamaged(f"{source.name}: "):
         groups = session.execute(
@@ -363,7 +363,7 @@ def row_group_cuts(source: Source, places: Sequence[int]) -> Cuts:
         for row_group_sizes in (zip(*groups, strict=True) if groups else ([], []))
     )
     return Cuts(
-        rows[np.minimum(np.searchsorted(ends, places), len(groups))].tolist(), int(rows[-1])
+        rows[np.minimum(np.searchsorted(ends, offsets), len(groups))].tolist(), int(rows[-1])
     )
 
 

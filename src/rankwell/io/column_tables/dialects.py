@@ -53,13 +53,13 @@ def glimpse(place: Path | str) -> Glimpse:
 
 
 @lru_cache(maxsize=8)
-def _glimpse_object(seen: Any) -> Glimpse:
+def _glimpse_object(remote_object: Any) -> Glimpse:
     """The same of an object, by ranges."""
     from rankwell.store.file_system import file_name
 
-    with undamaged(f"{seen.url}: "), connected() as session:
+    with undamaged(f"{remote_object.url}: "), connected() as session:
         remote_tables()
-        return glimpse_of(session, file_name(seen.url))
+        return glimpse_of(session, file_name(remote_object.url))
 
 
 @lru_cache(maxsize=8)
@@ -184,13 +184,17 @@ class Dialect:
         names = self._plain_names(head)
         # `refuse_names` refuses so many.
         names = names[:100] if len(names) > MOST_COLUMNS else names
-        return likelihood(names, holds, whole=self.whole(head, names)) if len(names) > 1 else 0.0
+        return (
+            likelihood(names, holds, has_integer_scores=self.has_integer_scores(head, names))
+            if len(names) > 1
+            else 0.0
+        )
 
     def split(self, head: Head) -> list[list[str]]:
         """The fields of the first lines of a text table."""
         return _split(head, self.delimiter(head))
 
-    def whole(self, head: Head, names: Sequence[str]) -> bool:
+    def has_integer_scores(self, head: Head, names: Sequence[str]) -> bool:
         """Whether the first values of the column `score` are integers."""
         score = next((name for name in names if name.lower() == "score"), None)
         if score is None:

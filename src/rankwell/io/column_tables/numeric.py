@@ -216,10 +216,10 @@ def read_numbers(source: Source, request: Request, *, dialect: Dialect) -> Float
     )
 
 
-def _finite(found: Any, message: Callable[[int], str]) -> Floats:
+def _finite(column: Any, message: Callable[[int], str]) -> Floats:
     """The numbers of a column. Raises BadScore with the message for the first row without one."""
     # DuckDB masks what is NULL; a column that is all NULL has a type of its own.
-    numbers = np.ma.filled(np.ma.asarray(found).astype(np.float64), np.nan)
+    numbers = np.ma.filled(np.ma.asarray(column).astype(np.float64), np.nan)
     wrong = np.flatnonzero(~np.isfinite(numbers))
     if len(wrong):
         raise BadScore(message(int(wrong[0])))

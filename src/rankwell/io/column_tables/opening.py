@@ -29,7 +29,7 @@ def opened(
             "chosen": request.columns,
             "ungraded": request.ungraded,
         }
-        columns = choose_columns(table.found(holds), holds, **rules)
+        columns = choose_columns(table.columns_to_choose(holds), holds, **rules)
         if request.recognised and holds in ("run", "judgments") and columns.value:
             _refuse_doubtful(dialect, Head.of(source), holds, columns.value)
         # Queries whose ranks do not follow their scores are warnings, where these are requested.
@@ -61,7 +61,8 @@ def _refuse_doubtful(dialect: Dialect, head: Head, holds: Holds, column: str) ->
     if (
         not names
         or column.lower() != "score"
-        or likelihood(names, holds, whole=dialect.whole(head, names)) >= 0.5
+        or likelihood(names, holds, has_integer_scores=dialect.has_integer_scores(head, names))
+        >= 0.5
     ):
         return
     if holds == "run":

@@ -30,7 +30,7 @@ class ParquetVectors:
     """
 
     def __init__(self, place: str, part: str) -> None:
-        self._place = place
+        self._path_or_url = place
         with self._opened() as (session, name):
             types, names, _ = glimpse_of(session, name)
             vector_name = vector_column(types, part, Path(place).stem)
@@ -70,14 +70,14 @@ class ParquetVectors:
     @contextmanager
     def _opened(self) -> Generator[tuple[Any, Path | str]]:
         """A session, and the name of the file in it."""
-        with naming(self._place), undamaged(f"{self._place}: "), connected() as session:
-            if url := remote_url(self._place):
+        with naming(self._path_or_url), undamaged(f"{self._path_or_url}: "), connected() as session:
+            if url := remote_url(self._path_or_url):
                 from rankwell.store.file_system import file_name
 
                 remote_tables()
                 yield session, file_name(url)
                 return
-            with plain_path(Path(self._place)) as path:
+            with plain_path(Path(self._path_or_url)) as path:
                 yield session, path
 
     def read(self, start: int, stop: int) -> Vectors:

@@ -64,7 +64,7 @@ def _head_with_record(source: Source) -> Head:
     DuckDB reads objects.
     """
     head = Head.of(source)
-    while not head.whole and len(head.raw) < _LONGEST_ROW and not records(head):
+    while not head.is_whole and len(head.raw) < _LONGEST_ROW and not records(head):
         head = Head.of(source, 8 * len(head.raw))
     return head
 
@@ -170,7 +170,7 @@ class ColumnTable:
     def _column_types(self, kind: str) -> str:
         return "{" + ", ".join(f"{sql_text(name)}: '{kind}'" for name in self._names.values()) + "}"
 
-    def found(self, holds: Holds) -> list[str]:
+    def columns_to_choose(self, holds: Holds) -> list[str]:
         """The columns to choose from; of a run in a Parquet file without `score` where its first
         rows have none, but ranks.
         """
@@ -444,9 +444,9 @@ class ColumnTable:
         }
         for name, column in loaded_columns.items():
             if column:
-                self._refuse_missing(name, column, columns.wanted)
+                self._refuse_missing(name, column, columns.expected_number)
 
-    def _refuse_missing(self, name: str, column: str, wanted: str) -> None:
+    def _refuse_missing(self, name: str, column: str, expected_number: str) -> None:
         wrong = f"{name} IS NULL" + (f" OR NOT isfinite({name})" if name == "value" else "")
         row = self.run(f"SELECT min(rowid) FROM r WHERE {wrong}")[0][0]
         if row is None:
@@ -456,9 +456,12 @@ class ColumnTable:
         ]
         where = f"{self.name}: row {row + 1}, column {column!r}"
         if name == "value":
-            raise BadScore(f"{where}: {_shown(cell)}; expected {wanted}. Correct or drop the row.")
+            raise BadScore(
+                f"{where}: {_describe_cell(cell)}; expected {expected_number}. Correct or drop "
+                "the row."
+            )
         raise BadInput(
-            f"{where}: {_shown(cell)}; expected an id, a string or an integer. Correct or "
+            f"{where}: {_describe_cell(cell)}; expected an id, a string or an integer. Correct or "
             "drop the row."
         )
 
@@ -474,7 +477,7 @@ def _refuse_rest(source: Source) -> None:
         read_json(source, "a list of objects and nothing behind it")
 
 
-def _shown(value: Any) -> str:
+def _describe_cell(value: Any) -> str:
     return "nothing" if value in (None, "", "null") else repr(value)
 
 

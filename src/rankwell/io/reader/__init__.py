@@ -164,11 +164,11 @@ class Scan:
         self._stopped = False
         self._form = (layout.fields, layout.query, layout.item, layout.value, layout.by_rank)
         self._table, self._judged = new_table(judged), len(judged.items)
-        self._begun: Callable[[], tuple[Worker, Worker]] | None = None
+        self._wait_for_rows: Callable[[], tuple[Worker, Worker]] | None = None
 
     def begin(self) -> None:
         """Lets other threads read the file; `hits` waits for them."""
-        self._begun = _in_background(self._read_all)
+        self._wait_for_rows = _in_background(self._read_all)
 
     def hits(self, judgments: Judgments) -> Hits | None:
         """The hits under the judgments whose rows these are; None where two ids have one hash.
@@ -179,7 +179,7 @@ class Scan:
 
     def _rows(self) -> HitRows | None:
         try:
-            first, counted = (self._begun or self._read_all)()
+            first, counted = (self._wait_for_rows or self._read_all)()
             rows = _rows_of(first, counted)
             if self._unordered is not None and not native.library.reader_ordered(first):
                 self._unordered()
@@ -403,7 +403,8 @@ class Scan:
                 failures.append(failure)
         if failures:
             raise min(
-                failures, key=lambda each: isinstance(each, Odd) + 2 * isinstance(each, _Scattered)
+                failures,
+                key=lambda failure: isinstance(failure, Odd) + 2 * isinstance(failure, _Scattered),
             )
         return results
 
@@ -469,12 +470,12 @@ def _check(status: int) -> None:
 
 
 def feed_from_stream(
-    worker: Worker, stream: Any, room: bytearray, rest: int, place: int
+    worker: Worker, stream: Any, room: bytearray, n_left: int, offset: int
 ) -> tuple[int, int, bool]:
     """Feeds one block of a stream as `reader_read` feeds those of a file, with the same results."""
-    filled, size = rest, len(room) - len(SLACK)
+    filled, size = n_left, len(room) - len(SLACK)
     with memoryview(room) as view:
         while filled < size and (got := stream.readinto(view[filled:size])):
             filled += got
-    left = native.library.reader_feed(worker, room, filled, place, filled < size)
-    return left, place + filled - max(left, 0), filled < size
+    left = native.library.reader_feed(worker, room, filled, offset, filled < size)
+    return left, offset + filled - max(left, 0), filled < size

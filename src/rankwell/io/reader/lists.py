@@ -76,7 +76,7 @@ class ListScan:
                     raise Irregular
                 if n_left >= len(room) - len(SLACK):
                     room = room + bytearray(n_left)
-                for block in self._found(last=last):
+                for block in self._take_lists(last=last):
                     n += 1
                     yield block
         if not n or (by_one and not native.library.reader_ordered(self._worker)):
@@ -89,13 +89,13 @@ class ListScan:
             more = native.library.reader_take(self._worker, stream, 1)
             if more < 0:
                 raise Irregular
-            for block in self._found(last=not more):
+            for block in self._take_lists(last=not more):
                 n += 1
                 yield block
         if not n:
             raise Irregular
 
-    def _found(self, *, last: bool) -> Iterator[NumberedLists]:
+    def _take_lists(self, *, last: bool) -> Iterator[NumberedLists]:
         lists = native.library.reader_lists(self._worker, 0 if last else _LEAST)
         if lists is not None:
             yield NumberedLists(*lists)

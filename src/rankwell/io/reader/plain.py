@@ -246,9 +246,11 @@ class _Reader:
         )
 
 
-def _empty(parts: list[list[bytes]], places: list[list[tuple[int, int]]], room: BinaryIO) -> None:
+def _empty(
+    parts: list[list[bytes]], blocks_of_part: list[list[tuple[int, int]]], room: BinaryIO
+) -> None:
     """Writes the lines of each part and notes where they are: (start, size)."""
-    for part_blocks, lines in zip(places, parts, strict=True):
+    for part_blocks, lines in zip(blocks_of_part, parts, strict=True):
         text = b"".join(line + b"\n" for line in lines)
         part_blocks.append((room.tell(), len(text)))
         room.write(text)
