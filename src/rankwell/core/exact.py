@@ -44,9 +44,7 @@ def exact_ratio(sums: Floats, sizes: Floats | None = None) -> float:
 
 
 def exact_means(table: Floats, weights: Floats | None = None) -> Floats:
-    """(columns,) the mean of each column of (n, columns), as `exact_mean`. weights: (n,
-    columns).
-    """
+    """Mean of each column of a table, as `exact_mean`. weights: in the table's shape."""
     column_weights = [None] * table.shape[1] if weights is None else weights.T
     return np.array(
         [

@@ -198,9 +198,7 @@ def _ids(table: Any, name: str) -> list[str]:
 
 
 def _numbers(table: Any, name: str) -> Floats:
-    """(rows,) the numbers of a column. Raises BadScore naming the first row without a finite
-    one.
-    """
+    """Numbers of a column. Raises BadScore naming the first row without a finite one."""
     import narwhals as nw
 
     column = table[name]

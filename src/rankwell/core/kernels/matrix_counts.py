@@ -83,14 +83,14 @@ class Side(NamedTuple):
         return block
 
     def of(self, queries: Ints, items: Ints) -> Reals:
-        """(pairs,) the scores of pairs."""
+        """Scores of pairs."""
         rows, columns = (items, queries) if self.transposed else (queries, items)
         return comparable(
             self.scores.matrix[rows if self.rows is None else self.rows[rows], columns]
         )
 
     def all_of(self, query: int) -> Reals:
-        """(items,) the scores of one query."""
+        """Scores of one query with all items."""
         if not self.transposed:
             return comparable(
                 self.scores.matrix[query if self.rows is None else int(self.rows[query])]
@@ -214,8 +214,8 @@ class ComparedScores:
     def first_items(
         self, depth: int, *, transposed: bool, order: Ints | None = None
     ) -> tuple[Ints, Floats]:
-        """(queries, depth) the positions of each query's first items, best first, with their
-        scores; not more than there are.
+        """Positions of each query's first items, best first, and their scores, each (queries,
+        depth); not more than there are.
         """
         side, n_columns = Side(self.scores, self.rows, transposed), self.scores.matrix.shape[1]
         n_queries, n_items = (n_columns, side.n_rows) if transposed else (side.n_rows, n_columns)
@@ -242,8 +242,8 @@ class ComparedScores:
     def first_groups(
         self, groups: Positives, depth: int, *, order: Ints | None = None
     ) -> tuple[Ints, Floats]:
-        """(columns, depth) the positions and scores of each column's first groups of rows
-        (`count_groups`), best first.
+        """Positions and scores of each column's first groups of rows (`count_groups`), best first,
+        each (columns, depth).
         """
         n = Side(self.scores, self.rows, transposed=True).n_rows
         return first_groups(
@@ -251,8 +251,8 @@ class ComparedScores:
         )
 
     def copies(self, *, transposed: bool) -> Ints | None:
-        """(queries,) the first query that is the same to the last byte; None where coarse scores
-        make all alike.
+        """First query that is the same as each to the last byte; None where coarse scores make all
+        alike.
         """
         matrix = self.scores.matrix
         if matrix.dtype.kind != "f":
@@ -286,7 +286,7 @@ def _pieces(n: int, size: int, progress: Progress | None) -> Iterator[list[range
 
 
 def _in_rows(side: Side, target_scores: Reals, progress: Progress | None) -> tuple[Ints, Ints]:
-    """(queries, m) numbers of scores of a row above the wanted ones, and at least as high."""
+    """Numbers of scores of a row above its targets, and at least as high, each (queries, m)."""
     n, width = side.n_rows, side.scores.matrix.shape[1]
     higher, as_high = (
         np.zeros(target_scores.shape, dtype=np.int64),
@@ -350,8 +350,8 @@ def _in_columns(side: Side, target_scores: Reals, progress: Progress | None) -> 
 def _by_sorting(
     side: Side, offsets: Ints, scores: Reals, progress: Progress | None
 ) -> tuple[Ints, Ints]:
-    """(pairs,) numbers of scores of a pair's query above its own, and equal to it, from each
-    query's sorted scores.
+    """Numbers of scores of each pair's query above its own, and equal to it, from the query's
+    sorted scores.
     """
     n_queries = len(offsets) - 1
     above, tied = np.empty(len(scores), dtype=np.int64), np.empty(len(scores), dtype=np.int64)
@@ -376,7 +376,7 @@ def _by_sorting(
 
 
 def _of_queries(side: Side, start: int, stop: int) -> Reals:
-    """(queries, items) the scores of some queries, each checked."""
+    """Scores of some queries with all items, each checked."""
     if not side.transposed:
         return side.block(start, stop)
     columns = side.scores.matrix[:, start:stop]
@@ -387,7 +387,7 @@ def _of_queries(side: Side, start: int, stop: int) -> Reals:
 def _before(
     side: Side, positives: Positives, pairs: Ints, scores: Reals, tied: Ints, order: Ints | None
 ) -> Ints:
-    """(pairs,) number of items with a pair's score that come before it."""
+    """Number of items with each pair's score that come before it."""
     before = np.zeros(len(pairs), dtype=np.int64)
     in_ties = np.flatnonzero(tied > 1)
     owner = positives.owner[pairs[in_ties]]
@@ -419,8 +419,8 @@ def lots(ends: Ints, most: int) -> Iterator[tuple[int, int]]:
 
 
 def equal_rows(matrix: NDArray[Any], rows: Ints | None = None) -> Ints:
-    """(rows,) for each row that takes part the first that is the same to the last byte; a sample of
-    wide rows is read first.
+    """First row that is the same as each row that takes part to the last byte; a sample of wide
+    rows is read first.
     """
     selected_rows = np.arange(len(matrix)) if rows is None else rows
     width = matrix.shape[1]

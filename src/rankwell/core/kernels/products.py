@@ -62,7 +62,7 @@ class Exclusion:
         return ExcludedPairs(*(np.concatenate(column) for column in zip(*pair_arrays, strict=True)))
 
     def is_excluded(self, rows: Ints, columns: Ints) -> Bools:
-        """(pairs,) whether the item is excluded for the query."""
+        """Whether the item of each pair is excluded for its query."""
         excluded = np.zeros(len(rows), dtype=np.bool_)
         if self.same_name is not None:
             excluded |= self.same_name[rows] == columns
@@ -72,7 +72,7 @@ class Exclusion:
 
 
 def _same_name(queries: Embeddings, items: Embeddings) -> Ints:
-    """(queries,) the position of the item with the query's name, -1 where there is none."""
+    """Position of the item with the name of each query, -1 where there is none."""
     if queries.ids is None and items.ids is None:
         positions = np.arange(queries.n)
         return np.where(positions < items.n, positions, -1)
@@ -256,7 +256,7 @@ def _parts(products: Reals) -> list[slice]:
 
 
 def _kth_bound(products: Reals, keep: int) -> Reals:
-    """(queries,) at most the k-th greatest product of each query, and not much less."""
+    """Number that is at most the k-th greatest product of each query, and not much less."""
     # The greatest of several are different pairs, so the k-th of those is such a bound; and they
     # are soon found.
     for _ in range(_FOLDS):
@@ -316,8 +316,8 @@ def _tally_natively(products: Reals, low: Reals, high: Reals) -> Counted:
 
 
 def greater_counts(scores: Reals, target_scores: Reals) -> tuple[Ints, Ints]:
-    """(rows, m) numbers of float32 scores of a row above those wanted, and as high or above, by the
-    compiled kernel.
+    """Numbers of float32 scores of a row above its targets, and as high or above, by the compiled
+    kernel: each (rows, m).
     """
     counted = _tally_natively(scores, target_scores, target_scores)
     m = target_scores.shape[1]
@@ -479,11 +479,11 @@ class Shortlist:
         )
 
     def _candidates(self, rows: Ints | slice) -> Bools:
-        """(rows, width) the places of some queries' candidates."""
+        """Whether each place of some queries holds a candidate: (rows, width)."""
         return np.arange(self.width) < self._count[rows][:, None]
 
     def _possible(self, rows: Ints | slice) -> Bools:
-        """(rows, width) the places of those that may be among the best k."""
+        """Whether each place holds a candidate that may be among the best k: (rows, width)."""
         self.raise_entry(rows)
         return self._candidates(rows) & (self._upper[rows] >= self._floor[rows][:, None])
 

@@ -114,8 +114,8 @@ class Resamples(Generic[Count]):
         self.piece = max(1, min(_MOST, _PIECE // n))
 
     def counts(self, first: int, last: int) -> NDArray[Count]:
-        """(last - first, n) the counts of the resamples from first to last; the next call in the
-        same thread overwrites them.
+        """Counts of the resamples from first to last, (last - first, n); the next call in the same
+        thread overwrites them.
         """
         pieces = range(first // self.piece, -(-last // self.piece))
         if len(pieces) == 1:
@@ -181,7 +181,7 @@ class Resamples(Generic[Count]):
         return _Chances(tuple(edges), open_, np.array(words, dtype=np.uint64))
 
     def _poisson(self, bits: "np.random.PCG64", rows: int) -> NDArray[np.uint8]:
-        """(rows, n) counts of which none knows of the others."""
+        """Independent counts: (rows, n)."""
         if self._chances is None:
             return np.zeros((rows, self._n), dtype=np.uint8)
         edges, open_, word_edges = self._chances
@@ -198,8 +198,8 @@ class Resamples(Generic[Count]):
         return counts.reshape(rows, self._n)
 
     def _singles(self, bits: "np.random.PCG64", n_draws: int) -> Ints:
-        """(wanted,) queries, each as probable. Source: Lemire 2019, Fast random integer generation
-        in an interval.
+        """Queries drawn one by one, each as probable. Source: Lemire 2019, Fast random integer
+        generation in an interval.
         """
         draws = [np.zeros(0, dtype=np.int64)]
         while n_draws:

@@ -29,9 +29,7 @@ _LONGEST_UNSCALED = 1e9  # products stay far from the largest float32
 
 
 def sum_rows(terms: Floats) -> Floats:
-    """(rows,) the sums of the rows, by adding the second half to the first until one column is
-    left.
-    """
+    """Sum of each row, by adding the second half to the first until one column is left."""
     # Few short rows are added as a few long columns: the same additions, with less to do around
     # each.
     while terms.shape[1] > 24:
@@ -65,8 +63,8 @@ _NATIVE = {"dot": 0, "l2": 1, "cosine": 2}
 
 
 def _scored(left: Vectors, right: Vectors, rows: Ints, columns: Ints, metric: str) -> Floats:
-    """(pairs,) the sums of products, those of squared differences (`l2`), or cosines, by the
-    compiled kernel.
+    """Sums of products, of squared differences (`l2`), or cosines of pairs, by the compiled
+    kernel.
     """
     scores = np.empty(len(rows))
     left_rows, right_rows = (
@@ -79,7 +77,7 @@ def _scored(left: Vectors, right: Vectors, rows: Ints, columns: Ints, metric: st
 
 
 def squared_norms(vectors: Vectors, rows: Ints) -> Floats:
-    """(rows,) the sums of squares of some vectors, in float64 in the fixed order of `sum_rows`."""
+    """Sums of squares of some vectors, in float64 in the fixed order of `sum_rows`."""
     natively = _is_native(vectors)
 
     def _work(part: slice) -> Floats:
@@ -142,8 +140,8 @@ def score_pairs(
 
 
 def _in_parts(work: Callable[[slice], Floats], n: int, width: int) -> Floats:
-    """(n,) the results of the work on parts of n rows of a width, done on all processors where
-    there is enough of it.
+    """Results of the work on parts of n rows of a width, done on all processors where there is
+    enough of it.
     """
     step = max(16, _CELLS // width)
     parts = [slice(start, min(start + step, n)) for start in range(0, n, step)]

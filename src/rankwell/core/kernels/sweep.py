@@ -32,13 +32,13 @@ class DeviceSearch(Protocol):
     """A task that is done on a device as a whole, with the same results and errors."""
 
     def best(self, k: int) -> tuple[Ints, Floats]:
-        """(queries, k) positions and exact scores of the best items; k is not above the number of
-        items.
+        """Positions and exact scores of the best items, each (queries, k); k is not above the
+        number of items.
         """
         ...
 
     def counts(self, m: int, wanted: TargetsOf, places: Ints | None) -> RankCounts:
-        """(queries, m) the rank counts of targets. places: of all items, as in `ranks_of`."""
+        """Rank counts of targets: (queries, m). places: of all items, as in `ranks_of`."""
         ...
 
 

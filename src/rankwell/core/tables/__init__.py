@@ -40,9 +40,7 @@ def sort_ids(ids: Iterable[str]) -> list[str]:
 
 
 def order_ids(*columns: Sequence[str]) -> Ints:
-    """(rows,) the permutation that sorts rows by the first column's bytes, then by the second's,
-    and so on.
-    """
+    """Permutation that sorts rows by the first column's bytes, then by the second's, and so on."""
     ascii_only = all(all(map(str.isascii, column)) for column in columns)
     keys = columns if ascii_only else [[encode_id(text) for text in column] for column in columns]
     row_keys = keys[0] if len(keys) == 1 else list(zip(*keys, strict=True))
@@ -50,8 +48,8 @@ def order_ids(*columns: Sequence[str]) -> Ints:
 
 
 def tie_order(ties: MatrixTies, names: Sequence[str]) -> Ints | None:
-    """(items,) the place of each item among items of equal score where the rule names one; None for
-    the order of the table.
+    """Place of each item among items of equal score where the rule names one; None for the order of
+    the table.
     """
     if ties == "input-desc":
         return np.arange(len(names))[::-1].copy()
@@ -63,8 +61,8 @@ def tie_order(ties: MatrixTies, names: Sequence[str]) -> Ints | None:
 
 
 def segment_offsets(counts: Ints) -> Ints:
-    """(n + 1,) where each of n consecutive segments of the given lengths begins, and where the last
-    one ends.
+    """Beginning of each of n consecutive segments of these lengths, and the end of the last: (n +
+    1,).
     """
     offsets = np.zeros(len(counts) + 1, dtype=np.int64)
     np.cumsum(counts, out=offsets[1:])
@@ -93,7 +91,9 @@ def nested_columns(mapping: Mapping[str, Any], depth: int) -> list[list[Any]]:
 
 
 def offsets_from_rows(owner: Ints, n: int) -> Ints:
-    """(n + 1,) where the rows of each of n segments begin, when each row's segment is given."""
+    """Beginning of the rows of each of n segments, by the segment of each row, and the end: (n +
+    1,).
+    """
     return segment_offsets(np.bincount(owner, minlength=n).astype(np.int64))
 
 
@@ -109,7 +109,7 @@ def sum_by(owner: Ints, values: Floats | Bools | Ints, n: int) -> Floats:
 
 
 def position_in_segment(offsets: Ints) -> Ints:
-    """(rows,) 0, 1, 2, … restarting at each offset."""
+    """Position of each row in its segment, from 0."""
     counts = np.diff(offsets)
     return np.arange(int(offsets[-1]), dtype=np.int64) - np.repeat(offsets[:-1], counts)
 
@@ -125,7 +125,7 @@ _DEEPEST = 10_000_000
 
 
 def ranks_to(k: int) -> Floats:
-    """(k,) the ranks from 1, for measures that compute every rank down to their cut-off. Raises
+    """Ranks from 1 to k, for measures that compute every rank down to their cut-off. Raises
     BadUsage above 10 million.
     """
     if k > _DEEPEST:
@@ -137,9 +137,7 @@ def ranks_to(k: int) -> Floats:
 
 
 def running_sum(values: Column, offsets: Ints) -> Column:
-    """(rows,) the sum of a segment's values up to and including each row; the same bytes however
-    segments are grouped.
-    """
+    """Running sum within each segment; the same bytes however segments are grouped."""
     result = np.empty_like(values)
     counts = np.diff(offsets)
     if not np.issubdtype(values.dtype, np.integer):
@@ -238,7 +236,7 @@ class Values:
 
     @cached_property
     def counted(self) -> Bools:
-        """(queries,) whether a query has a value."""
+        """Whether each query has a value."""
         return ~np.isnan(self.values)
 
 
@@ -306,12 +304,12 @@ class QueryRows:
 
     @cached_property
     def query_of_row(self) -> Ints:
-        """(rows,) the index of each row's query."""
+        """Index of each row's query."""
         return segment_of_row(self.offsets)
 
     @property
     def row_queries(self) -> list[str]:
-        """(rows,) the id of each row's query."""
+        """Id of each row's query."""
         return [self.queries[query] for query in self.query_of_row.tolist()]
 
 
@@ -440,8 +438,8 @@ class Judgments(Framed, QueryRows):
         )
 
     def rows_in(self, flat: "Judgments") -> Ints:
-        """(rows,) the row of a table of the same queries, with one row per query and item, that
-        holds each row's.
+        """Row of each row's query and item in a flat table of the same queries, which has one row
+        for each pair.
         """
         if self.aspects is None and len(flat.items) == len(self.items):
             return np.arange(len(self.items), dtype=np.int64)
@@ -490,12 +488,12 @@ class Judgments(Framed, QueryRows):
 
     @cached_property
     def real(self) -> Bools:
-        """(rows,) whether each row belongs to the truth."""
+        """Whether each row belongs to the truth."""
         return np.ones(len(self.items), dtype=np.bool_) if self.junk is None else ~self.junk
 
     @cached_property
     def unranked(self) -> Bools:
-        """(rows,) whether each row's item is removed from every ranking."""
+        """Whether each row's item is removed from every ranking."""
         return ~self.real if self.hidden is None else ~self.real | self.hidden
 
     def hide_queries(self) -> "Judgments":

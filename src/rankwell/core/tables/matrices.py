@@ -242,12 +242,12 @@ class Scores:
 
     @property
     def query_names(self) -> Sequence[str]:
-        """(queries,) the ids, or the positions as text."""
+        """Ids of the queries, or their positions as text."""
         return Positions(self.matrix.shape[0]) if self.query_ids is None else self.query_ids
 
     @property
     def item_names(self) -> Sequence[str]:
-        """(items,) the ids, or the positions as text."""
+        """Ids of the items, or their positions as text."""
         return Positions(self.matrix.shape[1]) if self.item_ids is None else self.item_ids
 
     def place(self, row: int, column: int) -> str:
@@ -320,12 +320,12 @@ class Positives:
 
     @cached_property
     def counts(self) -> Ints:
-        """(queries,) how many positives each query has."""
+        """Number of positives of each query."""
         return np.diff(self.offsets)
 
     @cached_property
     def owner(self) -> Ints:
-        """(pairs,) the query of each pair."""
+        """Query of each pair."""
         return segment_of_row(self.offsets)
 
     @cached_property
@@ -339,13 +339,13 @@ class Positives:
         return Positives(offsets, self.items[rows], self.n_items)
 
     def is_best(self, scores: Matrix) -> Bools:
-        """(pairs,) whether a pair's score is the greatest of its query's pairs; several where they
-        tie. scores: (pairs,).
+        """Whether the score of each pair is the greatest of its query; several are where they
+        tie.
         """
         return scores == np.repeat(self.best(scores), self.counts[self.counts > 0])
 
     def best(self, scores: Matrix) -> Matrix:
-        """(queries with positives,) the greatest score of each. scores: (pairs,)."""
+        """Greatest score of each query with positives. scores: of the pairs."""
         rows = np.flatnonzero(self.counts)
         return np.maximum.reduceat(scores, self.offsets[rows]) if rows.size else scores[:0]
 
@@ -397,7 +397,7 @@ class Embeddings:
         return self.vectors.dtype
 
     def names(self) -> Sequence[str]:
-        """(n,) the ids, or the positions as text."""
+        """Ids of the vectors, or their positions as text."""
         return Positions(self.n) if self.ids is None else self.ids
 
     def named(self, ids: Sequence[str] | None) -> "Embeddings":
@@ -474,8 +474,8 @@ def align(
 def matching_rows(
     reference: Embeddings, other: Embeddings, reference_name: str, other_name: str
 ) -> Ints:
-    """(n,) the row of the other table that belongs to each row of the reference: by id where both
-    have ids, else by position.
+    """Row of the other table that belongs to each row of the reference: by id where both have ids,
+    else by position.
     """
     rows = rows_by_id(reference, other, reference_name, other_name)
     return np.arange(other.n, dtype=np.int64) if rows is None else rows

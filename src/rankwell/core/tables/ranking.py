@@ -228,8 +228,8 @@ def places_in_ties(
 
 
 def arrange(scores: Floats, item_bytes: Callable[[int], bytes], ties: TieRule) -> Ints:
-    """(rows,) the rows of one query from first to last: by score, then by the tie rule (`input`
-    where it names no order).
+    """Rows of one query from first to last: by score, then by the tie rule (`input` where it names
+    no order).
     """
     rows = np.argsort(-scores, kind="stable")
     if ties not in ("id-desc", "id-asc"):

@@ -78,12 +78,12 @@ class AspectRankings:
 
     @cached_property
     def query_of_aspect(self) -> Ints:
-        """(aspects,) the index of each aspect's query."""
+        """Index of each aspect's query."""
         return segment_of_row(self.aspect_offsets)
 
     @cached_property
     def aspect_of_truth(self) -> Ints:
-        """(truth,) the index of the aspect that each judgment belongs to."""
+        """Index of the aspect that each judgment belongs to."""
         return segment_of_row(self.truth_offsets)
 
     @cached_property
@@ -116,7 +116,7 @@ class AspectRankings:
         return view.condensed if self.own_items_only else view
 
     def sum_aspects(self, values: Floats) -> Floats:
-        """(queries,) the sum of (aspects,) values per query, in the order of the aspects; 0 without
+        """Sum of the aspects' values of each query, in the order of the aspects; 0 without
         aspects.
         """
         return sum_by(self.query_of_aspect, values, len(self.queries))

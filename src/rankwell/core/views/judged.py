@@ -104,53 +104,47 @@ class JudgedRankings(QueryRows):
 
     @cached_property
     def ranks(self) -> Ints:
-        """(rows,) the rank of each row, from 1, ascending within a query."""
+        """Rank of each row, from 1, ascending within a query."""
         return self.above + self.before + 1
 
     @cached_property
     def query_of_judged(self) -> Ints:
-        """(judged,) the index of the query that each of `judged_grades` belongs to."""
+        """Index of the query of each of `judged_grades`."""
         return segment_of_row(self.judged_offsets)
 
     @cached_property
     def judged_positions(self) -> Ints:
-        """(judged,) the rank, from 1, that each of `judged_grades` has in the ideal ranking."""
+        """Rank, from 1, of each of `judged_grades` in the ideal ranking."""
         return position_in_segment(self.judged_offsets) + 1
 
     def sum_rows(self, values: Floats | Bools) -> Floats:
-        """(queries,) the sum of (rows,) values per query, added in order of rank; 0 without
-        rows.
-        """
+        """Sum of the rows' values of each query, added in order of rank; 0 without rows."""
         return sum_by(self.query_of_row, values, len(self.queries))
 
     def sum_judged(self, values: Floats | Bools) -> Floats:
-        """(queries,) the sum of (judged,) values per query, added from the highest grade down; 0
-        without judgments.
+        """Sum of the judgments' values of each query, added from the highest grade down; 0 without
+        judgments.
         """
         return sum_by(self.query_of_judged, values, len(self.queries))
 
     def count_so_far(self, mask: Bools) -> Ints:
-        """(rows,) how many chosen rows a query has up to and including each row."""
+        """Running number of the rows of the mask within each query."""
         return running_sum(mask.astype(np.int64), self.offsets)
 
     def first_rank(self, mask: Bools) -> Floats:
-        """(queries,) the rank of the first chosen row; infinity without one."""
+        """Rank of the first row of the mask in each query; infinity without one."""
         first = np.full(len(self.queries), np.inf)
         np.minimum.at(first, self.query_of_row[mask], self.ranks[mask].astype(np.float64))
         return first
 
     def max_rows(self, values: Floats) -> Floats:
-        """(queries,) the greatest of (rows,) values per query; 0 without rows or where all are
-        below.
-        """
+        """Greatest of the rows' values of each query; 0 without rows or where all are below."""
         most = np.zeros(len(self.queries))
         np.maximum.at(most, self.query_of_row, values)
         return most
 
     def sum_until(self, values: Floats, queries: Ints, depths: Ints) -> Floats:
-        """(asked,) the sum of (rows,) values over the rows of a query down to a depth, for each
-        pair of query and depth.
-        """
+        """Sum of the rows' values of a query down to a depth, for each pair of query and depth."""
         stride = int(max(self.ranks.max(initial=0), depths.max(initial=0))) + 1
         rows = np.searchsorted(
             self.query_of_row * stride + self.ranks, queries * stride + depths, side="right"
@@ -159,23 +153,25 @@ class JudgedRankings(QueryRows):
         return np.where(rows > self.offsets[queries], sums[rows], 0.0)
 
     def relevant(self, rel: float) -> Bools:
-        """(rows,) whether each row is judged with grade `rel` or more, and with none below 0,
-        whatever `rel` is.
+        """Whether each row is judged with grade `rel` or more, and with none below 0, whatever
+        `rel` is.
         """
         return self.grades >= max(rel, 0)
 
     def n_relevant(self, rel: float) -> Floats:
-        """(queries,) how many items are judged with grade `rel` or more, retrieved or not."""
+        """Number of items of each query that are judged with grade `rel` or more, retrieved or
+        not.
+        """
         return self.sum_judged(self.judged_grades >= max(rel, 0))
 
     @property
     def is_judged(self) -> Bools:
-        """(rows,) whether each row's grade is a judgment."""
+        """Whether each row's grade is a judgment."""
         return self.grades >= self.least_judged
 
     @property
     def n_judged(self) -> Floats:
-        """(queries,) how many items are judged, retrieved or not."""
+        """Number of items of each query that are judged, retrieved or not."""
         return self.sum_judged(self.judged_grades >= self.least_judged)
 
     @cached_property
@@ -184,28 +180,28 @@ class JudgedRankings(QueryRows):
         return replace(self, least_judged=0.0)
 
     def list_length(self, depth: int | None) -> Ints:
-        """(queries,) how many items stand in the first `depth` places; all that were retrieved for
+        """Number of items in the first `depth` places of each query; of all that were retrieved for
         None.
         """
         return self.retrieved if depth is None else np.minimum(self.retrieved, depth)
 
     def within(self, depth: Depth) -> Bools:
-        """(rows,) whether each row stands in the first places; `depth` is one number, one per
-        query, or None for all places.
+        """Whether each row stands in the first places; `depth` is one number, one per query, or
+        None for all places.
         """
         if depth is None:
             return np.ones(len(self.ranks), dtype=np.bool_)
         return self.ranks <= self._depth_of_row(depth)
 
     def share_within(self, depth: Depth) -> Floats | Bools:
-        """(rows,) whether each row stands in the first places; the chance that it does if ties are
-        in random order.
+        """Whether each row stands in the first places; the chance that it does if ties are in
+        random order.
         """
         return self.chance_within(depth) if self.in_random_order else self.within(depth)
 
     def value_within(self, worth: Callable[[Ints], Floats], depth: Depth) -> Floats:
-        """(rows,) `worth(rank)` of each row in the first places, else 0; its mean if ties are in
-        random order.
+        """`worth(rank)` of each row in the first places, else 0; its mean if ties are in random
+        order.
         """
         if self.in_random_order:
             return self.mean_over_ties(worth, depth)
@@ -226,16 +222,16 @@ class JudgedRankings(QueryRows):
         return self.condensed if when else self
 
     def chance_within(self, depth: Depth) -> Floats:
-        """(rows,) the chance that each row stands in the first places when tied items are put in
-        random order.
+        """Chance that each row stands in the first places when tied items are put in random
+        order.
         """
         if depth is None:
             return np.ones(len(self.ranks))
         return np.clip((self._depth_of_row(depth) - self.above) / self.tied, 0.0, 1.0)
 
     def mean_over_ties(self, worth: Callable[[Ints], Floats], depth: Depth) -> Floats:
-        """(rows,) the mean of `worth(rank)` over the ranks that each row may have by its ties;
-        worth nothing beyond the depth.
+        """Mean of `worth(rank)` over the ranks that each row may have by its ties; worth nothing
+        beyond the depth.
         """
         last = (
             np.full(len(self.ranks), np.iinfo(np.int64).max)
@@ -255,9 +251,7 @@ class JudgedRankings(QueryRows):
 
     @cached_property
     def tie_of_row(self) -> Ints:
-        """(rows,) the group, from 0, of rows of one query with one score that each row belongs
-        to.
-        """
+        """Number, from 0, of each row's tie: the rows of one query with one score."""
         new = (np.diff(self.query_of_row, prepend=-1) != 0) | (np.diff(self.above, prepend=-1) != 0)
         return np.cumsum(new) - 1
 

@@ -45,7 +45,7 @@ class PreferenceGroup:
 
     @property
     def better(self) -> Bools:
-        """(items, items) whether the item of the row is preferred to the item of the column."""
+        """Whether the item of the row is preferred to the item of the column: (items, items)."""
         return self.levels[:, None] > self.levels[None, :] if self.chained is None else self.chained
 
 
@@ -157,7 +157,7 @@ class Preferences(QueryRows):
 
     @cached_property
     def by_group(self) -> tuple[tuple[PreferenceGroup, ...], ...]:
-        """(queries,) the groups of each query in the order of their names."""
+        """Groups of each query in the order of their names."""
         flat, group_lists = self.judgments, list[tuple[PreferenceGroup, ...]]()
         for query, (start, stop) in enumerate(pairwise(self.offsets.tolist())):
             query_items = flat.items[flat.offsets[query] : flat.offsets[query + 1]]
@@ -193,8 +193,8 @@ class Preferences(QueryRows):
         return PreferenceGroup(items, item_levels, self._chain(query, rows, items, place))
 
     def _chain(self, query: int, rows: range, items: Ints, place: Mapping[str, int]) -> Bools:
-        """(items, items) the preferences of all subgroups and what follows from them. Raises
-        BadInput where they contradict.
+        """Preferences of all subgroups and what follows from them: (items, items). Raises BadInput
+        where they contradict.
         """
         edges = [
             row
@@ -307,14 +307,12 @@ class PreferenceRankings:
 
     @cached_property
     def query_of_group(self) -> Ints:
-        """(groups,) the index of each group's query."""
+        """Index of each group's query."""
         return segment_of_row(self.group_offsets)
 
     @cached_property
     def places(self) -> Ints:
-        """(items,) the place of each item, from 0, among all items of its query, those not
-        retrieved last.
-        """
+        """Place of each item, from 0, among all items of its query, those not retrieved last."""
         query = segment_of_row(self.item_offsets)
         order = np.lexsort((self.ranks, self.ranks == 0, query))
         item_places = np.empty_like(self.ranks)
@@ -353,7 +351,7 @@ class PreferenceRankings:
 
     @cached_property
     def pairs(self) -> tuple[Tally, Tally]:
-        """(queries,) over the pairs of items with a stated preference: the sum of the share of
+        """Over the pairs of items of each query with a stated preference: the sum of the share of
         groups whose preference is fulfilled, and the number of pairs.
         """
         table = np.zeros((len(self.queries), 2, 3))
@@ -389,9 +387,7 @@ class PreferenceRankings:
         )
 
     def sum_groups(self, values: Floats) -> Floats:
-        """(queries,) the sum of (groups,) values per query, in the order of the groups; 0 without
-        groups.
-        """
+        """Sum of the groups' values of each query, in the order of the groups; 0 without groups."""
         return sum_by(self.query_of_group, values, len(self.queries))
 
     def cut(self, depth: int) -> Self:

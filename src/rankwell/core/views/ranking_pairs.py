@@ -89,23 +89,23 @@ class ListSide:
 
     @cached_property
     def lengths(self) -> Ints:
-        """(queries,) how many items each list has."""
+        """Number of items of each list."""
         return np.diff(self.offsets)
 
     @cached_property
     def query_of_row(self) -> Ints:
-        """(rows,) the index of each row's query."""
+        """Index of each row's query."""
         return segment_of_row(self.offsets)
 
     @cached_property
     def ranks(self) -> Ints:
-        """(rows,) the rank of each row, from 1."""
+        """Rank of each row, from 1."""
         return position_in_segment(self.offsets) + 1
 
     @cached_property
     def shared_ranks(self) -> Ints:
-        """(rows,) the rank of the first item with the same similarity; items of unknown similarity
-        are tied with none.
+        """Rank of the first item with the similarity of each row; items of unknown similarity are
+        tied with none.
         """
         new = np.ones(len(self.items), dtype=np.bool_)
         new[1:] = (self.scores[1:] != self.scores[:-1]) | (
@@ -114,12 +114,12 @@ class ListSide:
         return self.ranks[np.maximum.accumulate(np.where(new, np.arange(len(new)), 0))]
 
     def list_length(self, k: int | None) -> Ints:
-        """(queries,) how many items stand in the first `k` places; all for None."""
+        """Number of items in the first `k` places of each list; of all for None."""
         return self.lengths if k is None else np.minimum(self.lengths, k)
 
     def within(self, depth: int | Ints | None) -> Bools:
-        """(rows,) whether each row stands in the first places: one number, one per query, or None
-        for all.
+        """Whether each row stands in the first places: one number, one per query, or None for
+        all.
         """
         if depth is None:
             return np.ones(len(self.items), dtype=np.bool_)
@@ -131,14 +131,12 @@ class ListSide:
         )
 
     def sum_rows(self, values: Floats | Bools | Ints) -> Floats:
-        """(queries,) the sum of (rows,) values per query, added in order of rank; 0 without
-        rows.
-        """
+        """Sum of the rows' values of each query, added in order of rank; 0 without rows."""
         return sum_by(self.query_of_row, values, len(self.lengths))
 
     def score_at(self, rank: Ints) -> Floats:
-        """(queries,) the similarity of the item at a rank, one rank per query; NaN where the list
-        does not reach it.
+        """Similarity of the item at a rank, one rank per query; NaN where the list does not reach
+        it.
         """
         reaching_queries = np.flatnonzero((rank >= 1) & (rank <= self.lengths))
         scores = np.full(len(self.lengths), np.nan)
@@ -300,7 +298,7 @@ class RankingPairs:
         return np.flatnonzero(side.within(k) & (side.other_ranks > 0) & (side.other_ranks <= last))
 
     def n_shared(self, k: int | None) -> Ints:
-        """(queries,) how many items stand in the first `k` places of both lists."""
+        """Number of items of each query in the first `k` places of both lists."""
         return np.bincount(
             self.reference.query_of_row[self.shared(k)], minlength=len(self.queries)
         ).astype(np.int64)

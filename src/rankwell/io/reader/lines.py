@@ -98,7 +98,7 @@ class Fields(NamedTuple):
     lines: Sequence[int]
 
     def column(self, field: int) -> list[bytes]:
-        """(rows,) one field."""
+        """One field of each row."""
         return self.pieces[field : -1 : self.width + 1]
 
 
