@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from rankwell.core.tables import Judgments
+from rankwell.core.tables import Judgments, columns_of
 from rankwell.core.tables.columns import Repeats, id_text
 from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.documents import parse_json, read_json, unique_keys
@@ -304,11 +304,7 @@ def read_predictions(source: Source, request: Request) -> Ranking:
                     f"{problem}; a result is {{corpus_id, score}} with a number for a score."
                 )
             rows.append((query, _id(source, number, result, "corpus_id"), result["score"]))
-    owners, items, scores = (
-        [row[0] for row in rows],
-        [row[1] for row in rows],
-        [row[2] for row in rows],
-    )
+    owners, items, scores = columns_of(rows, 3)
     return request.ranking(owners, items, scores, all_queries=queries)
 
 

@@ -2,7 +2,6 @@
 2:value … # docid = item`.
 """
 
-import math
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -14,6 +13,7 @@ from rankwell.core.tables.columns import unique_rows
 from rankwell.core.tables.ranking import Ranking
 from rankwell.errors import BadInput, BadLine, BadScore, DuplicateItem
 from rankwell.io.formats import Request, file_format
+from rankwell.io.reader.columns import number_of
 from rankwell.io.reader.lines import RunRows, repeated, shorten
 from rankwell.store import Head, Source, decode_id
 
@@ -23,7 +23,6 @@ _FEATURES = re.compile(
     rb"\t]++[0-9]++:[-+]?+(?:(?:[0-9]++\.?+[0-9]*+|\.[0-9]++)(?:[eE][-+]?+[0-9]++)?+|(?i:nan|inf(?:inity)?+)))*+[ "  # noqa: E501
     rb"\t\r]*+"
 )
-_NUMBER = re.compile(rb"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
 _ITEM = re.compile(rb"(?:^|[\s#])docid[ \t]*=[ \t]*(\S+)")
 _FORM = "grade qid:query 1:value 2:value … # docid = item"
 
@@ -67,8 +66,8 @@ def _rows(source: Source) -> Iterator[LetorRow]:
                 f"{where}: a feature is not a number, a colon and a number; correct it, as in "
                 "3:0.5."
             )
-        grade = float(head[0]) if _NUMBER.fullmatch(head[0]) else math.nan
-        if not math.isfinite(grade):
+        grade = number_of(head[0])
+        if grade is None:
             raise BadLine(
                 f"{where}: the grade {shorten(head[0])} is not a finite number; correct it."
             )
@@ -142,13 +141,14 @@ def read_run(source: Source, request: Request) -> Ranking:
                 "one of them."
             )
         text = values[0] if values else b"0"
-        scores.append(float(text) if _NUMBER.fullmatch(text) else math.nan)
+        score = number_of(text)
         has_feature = has_feature or bool(values)
-        if not math.isfinite(scores[-1]):
+        if score is None:
             raise BadScore(
                 f"{source.name}:{row.line}: the feature {wanted.decode()} is {shorten(text)}, "
                 "not a finite number."
             )
+        scores.append(score)
     if not has_feature:
         raise BadInput(
             f"{source.name}: no line has the feature {request.part}; name one that is there."

@@ -12,7 +12,15 @@ import numpy as np
 
 from rankwell.core.arithmetic import own_arithmetic
 from rankwell.core.kernels import native
-from rankwell.core.tables import Bools, Judgments, RankCounts, TieRule, nested_columns, sort_ids
+from rankwell.core.tables import (
+    Bools,
+    Judgments,
+    RankCounts,
+    TieRule,
+    columns_of,
+    nested_columns,
+    sort_ids,
+)
 from rankwell.core.tables.columns import Repeats, id_text, unique_rows
 from rankwell.core.tables.ranking import Hits, Ranking, arrange, hits_of_ranking, places_in_ties
 from rankwell.core.tables.records import distance_notes, result_pair
@@ -381,7 +389,8 @@ def _rows(
                 f"query {query!r}, item {item!r}: the {noun} is {shown(number)}; {noun}s are "
                 "finite numbers."
             )
-    return [row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows]
+    queries, items, numbers = columns_of(rows, 3)
+    return queries, items, numbers
 
 
 def _requested_hits(run: Any, judgments: Judgments, request: Request) -> Hits:

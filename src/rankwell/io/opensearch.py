@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from rankwell.core.tables import Judgments
+from rankwell.core.tables import Judgments, columns_of
 from rankwell.core.tables.columns import id_text, unique_rows
 from rankwell.documents import read_json, unique_keys
 from rankwell.errors import BadInput, shown
@@ -83,11 +83,7 @@ def read_judgments(source: Source, request: Request) -> Judgments:
             (query, *_rating(rating, f"{where}['ratings'][{number}]"))
             for number, rating in enumerate(ratings)
         ]
-    queries, items, grades = (
-        [row[0] for row in rows],
-        [row[1] for row in rows],
-        [row[2] for row in rows],
-    )
+    queries, items, grades = columns_of(rows, 3)
     return Judgments.from_rows(
         *unique_rows(queries, items, grades, request.duplicates), all_queries=texts
     )

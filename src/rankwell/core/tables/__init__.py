@@ -82,12 +82,17 @@ def index_queries(
     )
 
 
+def columns_of(rows: Iterable[tuple[Any, ...]], n: int) -> list[list[Any]]:
+    """The n columns of rows, of which there may be none."""
+    return [list(column) for column in zip(*rows, strict=True)] or [[] for _ in range(n)]
+
+
 def nested_columns(mapping: Mapping[str, Any], depth: int) -> list[list[Any]]:
     """The rows of nested mappings as columns: the keys of each level, and the values."""
     rows: list[tuple[Any, ...]] = [(mapping,)]
     for _ in range(depth):
         rows = [(*keys, key, value) for *keys, inner in rows for key, value in inner.items()]
-    return [list(column) for column in zip(*rows, strict=True)] or [[] for _ in range(depth + 1)]
+    return columns_of(rows, depth + 1)
 
 
 def offsets_from_rows(owner: Ints, n: int) -> Ints:
