@@ -105,10 +105,10 @@ def _program() -> ArgumentParser:
 
 
 def _declare(parser: ArgumentParser, argument: Argument, text: str) -> None:
-    named: dict[str, Any] = {"convention": CONVENTIONS.own, "ties": get_args(TieRule)}
-    named |= dict.fromkeys(("measure", "measures"), MEASURES.own)
+    named: dict[str, Any] = {"convention": CONVENTIONS.builtin_names, "ties": get_args(TieRule)}
+    named |= dict.fromkeys(("measure", "measures"), MEASURES.builtin_names)
     if parser.prog == "rankwell explain":
-        named["name"] = MEASURES.own
+        named["name"] = MEASURES.builtin_names
     described: dict[str, Any] = {"help": _plain(text.partition(". ")[0])}
     if argument.form in ("switch", "pair"):
         for word in argument.words:

@@ -236,6 +236,7 @@ def _kind(head: Head, name: str | None) -> tuple[Literal["run", "judgments"], st
             )
             return "judgments", note
         raise BadUsage(
-            f"{head.name}: {head.seen} may be a run or judgments; say which by {flag('--holds')}."
+            f"{head.name}: {head.excerpt} may be a run or judgments; say which by "
+            f"{flag('--holds')}."
         )
     return "run" if sure["run"] > sure["judgments"] else "judgments", ""

@@ -102,7 +102,7 @@ def meanings(name: str) -> dict[Measure, list[str]]:
                 parse_measure(at_each_cutoff(plain, [10], words)[0], words), []
             ).append(where)
         except IncompleteMeasure as error:
-            for each in (error.measure, *map(parse_measure, error.others)):
+            for each in (error.measure, *map(parse_measure, error.alternatives)):
                 if each is not None:
                     places.setdefault(each, []).append(where)
         except BadUsage as error:
@@ -140,11 +140,11 @@ def _describe_figure(figure: CollectionFigure) -> str:
 
 def _lacks(measure: Measure) -> str:
     """The parameters that a name has to give, and does not."""
-    entry, given = measure.entry, dict(measure.given)
+    entry, given = measure.entry, dict(measure.arguments)
     required = [
         name
         for name, each in entry.parameters.items()
-        if each.default is each.empty and name != entry.at
+        if each.default is each.empty and name != entry.cutoff_parameter
     ]
     lacking = [name for name in required if name not in given]
     return f"; give {', '.join(lacking)}, as in {measure.name}({lacking[0]}=…)" if lacking else ""

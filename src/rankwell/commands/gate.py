@@ -134,7 +134,7 @@ def gate(
     options: GateOptions,
     format: FormatOption = "table",
     junit: Annotated[
-        Path | None, Option(writes="file", own='<testsuite name="rankwell gate"')
+        Path | None, Option(writes="file", own_words='<testsuite name="rankwell gate"')
     ] = None,
 ) -> Output:
     """Check results for continuous integration, by requirements and a baseline: exit 1, with the

@@ -93,9 +93,9 @@ def form(entry: MeasureEntry) -> str:
     inner = ",".join(
         each.name if each.default is each.empty else f"{each.name}={each.default!r}"
         for each in entry.parameters.values()
-        if each.name != entry.at
+        if each.name != entry.cutoff_parameter
     )
-    at = None if entry.at is None else entry.parameters[entry.at]
+    at = None if entry.cutoff_parameter is None else entry.parameters[entry.cutoff_parameter]
     end = "" if at is None else f"@{at.name}" if at.default is at.empty else f"[@{at.name}]"
     return f"{entry.name}({inner}){end}" if inner else f"{entry.name}{end}"
 

@@ -162,7 +162,7 @@ def choose_measures(
             min_grade is not None
             and rel is not None
             and rel.default is not None
-            and "rel" not in dict(measure.given)
+            and "rel" not in dict(measure.arguments)
         ):
             measure = measure.with_parameters(rel=min_grade)
         found.setdefault(

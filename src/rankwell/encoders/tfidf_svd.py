@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from rankwell.core.tables import Floats, Ints, offsets_of
+from rankwell.core.tables import Floats, Ints, segment_offsets
 from rankwell.encoders import Settings, Singles, encoder, unit_length
 from rankwell.errors import BadInput, BadUsage
 
@@ -179,7 +179,9 @@ class _Sparse(NamedTuple):
         order = np.argsort(self.columns, kind="stable")
         rows = np.repeat(np.arange(len(self.offsets) - 1, dtype=np.int64), np.diff(self.offsets))
         counts = np.bincount(self.columns, minlength=self.width).astype(np.int64)
-        return _Sparse(offsets_of(counts), rows[order], self.values[order], len(self.offsets) - 1)
+        return _Sparse(
+            segment_offsets(counts), rows[order], self.values[order], len(self.offsets) - 1
+        )
 
 
 def _weighed(
@@ -190,7 +192,7 @@ def _weighed(
         sorted((words[word], count) for word, count in each.items() if word in words)
         for each in counted
     ]
-    offsets = offsets_of(np.array([len(row) for row in rows], dtype=np.int64))
+    offsets = segment_offsets(np.array([len(row) for row in rows], dtype=np.int64))
     flat = np.array([pair for row in rows for pair in row], dtype=np.int64).reshape(-1, 2)
     values = flat[:, 1] * rarity[flat[:, 0]]
     row_of = np.repeat(np.arange(len(rows)), np.diff(offsets))

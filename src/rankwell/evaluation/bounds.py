@@ -48,13 +48,13 @@ def most_possible(measure: Measure, view: JudgedRankings) -> Floats | None:
         # them.
         begins = bare & (view.count_so_far(bare) == view.ranks)
         place = view.sum_rows(begins) + 1
-        return np.where(place <= view.n_shown(k), 1 / place, 0.0)
+        return np.where(place <= view.list_length(k), 1 / place, 0.0)
     linear = LinearMeasure.of(measure)
     if linear is None or k is None:
         return None
     reached = np.concatenate([np.zeros(1), np.cumsum(linear.weights)])
     known = np.where(judged, linear.weights[np.minimum(view.ranks, k) - 1], 0.0)
-    return measure(view) + np.maximum(reached[view.n_shown(k)] - view.sum_rows(known), 0.0)
+    return measure(view) + np.maximum(reached[view.list_length(k)] - view.sum_rows(known), 0.0)
 
 
 def run_notes(
@@ -95,7 +95,7 @@ def _between(label: str, name: str, low: float, high: float, unit: str, measure:
 
 
 def _share(view: JudgedRankings, k: int, counted: Bools) -> str:
-    shown = view.n_shown(k)[counted]
+    shown = view.list_length(k)[counted]
     judged = view.sum_rows(view.is_judged & view.within(k))[counted]
     share = 100 * (1 - judged.sum() / shown.sum())
     return f"{share:.0f} %" if share >= 1 else "less than 1 %"

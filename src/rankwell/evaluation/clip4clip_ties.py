@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from rankwell.core.registry import Measure
-from rankwell.core.tables import Floats, Ints, offsets_of, position_in_segment
+from rankwell.core.tables import Floats, Ints, position_in_segment, segment_offsets
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadUsage
 from rankwell.measures.first_rank import reads_best_only
@@ -39,7 +39,7 @@ def multiplied(view: JudgedRankings) -> tuple[JudgedRankings, Ints]:
     places = np.ones(len(view.queries), dtype=np.int64)
     places[owner] = view.tied[best]
     source = np.repeat(np.arange(len(places), dtype=np.int64), places)
-    place = position_in_segment(offsets_of(places))
+    place = position_in_segment(segment_offsets(places))
     row_of = np.full(len(places), -1)
     row_of[owner] = best
     kept = row_of[source] >= 0
@@ -47,7 +47,7 @@ def multiplied(view: JudgedRankings) -> tuple[JudgedRankings, Ints]:
     ones = np.ones(len(rows), dtype=np.int64)
     alone = replace(
         view.take(source),
-        offsets=offsets_of(kept.astype(np.int64)),
+        offsets=segment_offsets(kept.astype(np.int64)),
         items=view.items[rows],
         grades=view.grades[rows],
         scores=view.scores[rows],

@@ -22,8 +22,8 @@ from rankwell.core.tables import (
     Ints,
     Judgments,
     TieRule,
-    offsets_of,
     position_in_segment,
+    segment_offsets,
 )
 from rankwell.core.tables.columns import NOTHING
 from rankwell.core.tables.ranking import Hits, Ranking
@@ -162,7 +162,7 @@ class JudgedRun:
                 return MeasuredQueries(
                     measure(self.in_input_order._view_of(measure)), in_input_order=True
                 )
-            return MeasuredQueries(expected(view, **dict(measure.given)))
+            return MeasuredQueries(expected(view, **dict(measure.arguments)))
         return MeasuredQueries(measure(view))
 
     def _view_of(self, measure: Measure) -> Any:
@@ -394,7 +394,7 @@ def ideal(judgments: Judgments, retrieved: Ints) -> JudgedRankings:
     """
     flat, real, owner, counts = _real_rows(judgments, retrieved)
     order = np.lexsort((-flat.grades[real], owner))
-    place = position_in_segment(offsets_of(counts))
+    place = position_in_segment(segment_offsets(counts))
     kept = place < retrieved[owner]
     return _view(flat, real[order][kept], place[kept], retrieved)
 
@@ -415,7 +415,7 @@ def constant(judgments: Judgments, candidates: Ints) -> JudgedRankings:
             f"{int(candidates[query])} candidates; "
             "give the number of all candidates, judged or not."
         )
-    place = position_in_segment(offsets_of(counts))
+    place = position_in_segment(segment_offsets(counts))
     return _view(
         flat,
         real,

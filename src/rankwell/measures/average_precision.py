@@ -172,7 +172,7 @@ def ap(
     >>> ap(view, area="trapezoid").round(4).tolist()
     [0.5278]
     """
-    view = judged.shown(judged_only)
+    view = judged.without_unjudged(judged_only)
     if denom == "found" and k is not None and view.in_random_order:
         return _expected_over_found(view, rel, k, area)
     findable = (
@@ -224,7 +224,7 @@ def set_ap(judged: JudgedRankings, *, rel: float = 1, judged_only: bool = False)
     >>> set_ap(judged_rankings({"q": {"a": 1, "b": 1}}, {"q": {"a": 3.0, "x": 2.0}})).tolist()
     [0.25]
     """
-    view = judged.shown(judged_only)
+    view = judged.without_unjudged(judged_only)
     return ratio(view.sum_rows(view.relevant(rel)) ** 2, view.retrieved * view.n_relevant(rel))
 
 
@@ -275,7 +275,7 @@ def interpolated_precision(
     """
     if not 0 <= recall < math.inf:
         raise BadUsage(f"recall={recall!r}; expected a number from 0.")
-    view = judged.shown(judged_only)
+    view = judged.without_unjudged(judged_only)
     hit, target = view.relevant(rel), recall * view.n_relevant(rel)
     whole = np.floor(target)
     needed = whole + (target - whole >= 0.5) if rounding == "nearest" else np.floor(target + 0.9)

@@ -203,7 +203,7 @@ def averaged(measure: Measure, view: JudgedRankings) -> Floats:
         return (rank == 1 if k == 1 else rank < k + 1).astype(np.float64)
     if measure.entry.function is mean_rank and given["of"] == "all":
         # The mean place of a tied item is the middle of its places anyway.
-        return mean_rank(view.with_random_order, **dict(measure.given))
+        return mean_rank(view.with_random_order, **dict(measure.arguments))
     if measure.name in ("MedR", "MedRLow", "MedRFloor", "MnR"):
         return _filled(_middle(view, given["rel"]), _last(view, given["missing"], given["n_items"]))
     raise BadUsage(

@@ -104,7 +104,7 @@ def discounted_gain(
     ([3.5], [7.5])
     """
     return _sum_discounted(
-        judged.shown(judged_only), lambda grades: _worth(grades, dcg, gains, rel), k
+        judged.without_unjudged(judged_only), lambda grades: _worth(grades, dcg, gains, rel), k
     )
 
 

@@ -100,7 +100,7 @@ def judged_share(judged: JudgedRankings, *, k: int | None = None) -> Floats:
     >>> judged_share(judged_rankings({"q": {"a": 0}}, {"q": {"a": 2.0, "b": 1.0}}), k=10).tolist()
     [0.5]
     """
-    return ratio(judged.sum_rows(judged.is_judged * judged.share_within(k)), judged.n_shown(k))
+    return ratio(judged.sum_rows(judged.is_judged * judged.share_within(k)), judged.list_length(k))
 
 
 @_judged("Unj", source="trec_eval 10 unj, 2026", aliases="unj")
@@ -112,7 +112,7 @@ def unjudged_share(judged: JudgedRankings, *, k: int) -> Floats:
     >>> unjudged_share(judged_rankings({"q": {"a": 0}}, {"q": {"a": 2.0, "b": 1.0}}), k=10).tolist()
     [0.1]
     """
-    return (judged.n_shown(k) - judged.sum_rows(judged.is_judged * judged.share_within(k))) / k
+    return (judged.list_length(k) - judged.sum_rows(judged.is_judged * judged.share_within(k))) / k
 
 
 @measure(
@@ -141,7 +141,7 @@ def pairwise_accuracy(judged: JudgedRankings, *, rel: float = 1, k: int | None =
     [0.5]
     """
     hit = judged.relevant(rel) & judged.within(k)
-    found, shown = judged.sum_rows(hit), judged.n_shown(k)
+    found, shown = judged.sum_rows(hit), judged.list_length(k)
     later = (shown - found)[judged.query_of_row] - (judged.ranks - judged.count_so_far(hit))
     pairs = found * (shown - found)
     return np.divide(

@@ -94,13 +94,13 @@ def precision_at(
     >>> precision_at(view, k=10, denom="last").round(4).tolist()
     [0.6667]
     """
-    view = judged.shown(judged_only)
+    view = judged.without_unjudged(judged_only)
     if denom == "last" and view.in_random_order:
         return _expected_to_last(view, rel, k)
     if denom == "last":
         depth = _last_relevant(view, rel, k)
         return ratio(_found(view, rel, depth), depth)
-    return ratio(_found(view, rel, k), k if denom == "cutoff" else view.n_shown(k))
+    return ratio(_found(view, rel, k), k if denom == "cutoff" else view.list_length(k))
 
 
 @measure(
@@ -132,7 +132,7 @@ def recall(
     >>> recall(view, k=1).tolist(), recall(view, k=1, denom="min").tolist(), recall(view).tolist()
     ([0.5], [1.0], [1.0])
     """
-    view = judged.shown(judged_only)
+    view = judged.without_unjudged(judged_only)
     relevant = view.n_relevant(rel)
     return ratio(
         _found(view, rel, k),
@@ -143,7 +143,7 @@ def recall(
 def _expected_success(
     judged: JudgedRankings, *, k: int, rel: float = 1, judged_only: bool = False
 ) -> Floats:
-    view = judged.shown(judged_only)
+    view = judged.without_unjudged(judged_only)
     hit = np.flatnonzero(view.relevant(rel))
     group, tied = view.tie_of_row[hit], view.tied[hit]
     # Within a tie of t items that has s places above the cut, the i-th of its relevant items (from
@@ -177,7 +177,7 @@ def success(judged: JudgedRankings, *, k: int, rel: float = 1, judged_only: bool
     >>> success(view, k=1).tolist(), success(view, k=2).tolist()
     ([0.0], [1.0])
     """
-    return (_found(judged.shown(judged_only), rel, k) > 0).astype(np.float64)
+    return (_found(judged.without_unjudged(judged_only), rel, k) > 0).astype(np.float64)
 
 
 @measure("F", source=_SETS, aliases="f1", expected="linear", exempt=_LENGTH)
@@ -223,7 +223,7 @@ def r_precision(judged: JudgedRankings, *, rel: float = 1, judged_only: bool = F
     ... ).tolist()
     [0.5]
     """
-    view, relevant = judged.shown(judged_only), judged.n_relevant(rel)
+    view, relevant = judged.without_unjudged(judged_only), judged.n_relevant(rel)
     return ratio(_found(view, rel, relevant.astype(np.int64)), relevant)
 
 
@@ -308,8 +308,8 @@ def set_precision(
     >>> set_precision(view).tolist(), set_precision(view, relative=True).tolist()
     ([0.5], [1.0])
     """
-    view = judged.shown(judged_only)
-    shown = view.n_shown(k)
+    view = judged.without_unjudged(judged_only)
+    shown = view.list_length(k)
     return ratio(
         _found(view, rel, k), np.minimum(shown, view.n_relevant(rel)) if relative else shown
     )
@@ -355,10 +355,11 @@ def set_f(
     ... ).tolist()
     [0.5]
     """
-    view = judged.shown(judged_only)
+    view = judged.without_unjudged(judged_only)
     found = _found(view, rel, k)
     return ratio(
-        (beta + 1) * found, np.where(found > 0, beta * view.n_relevant(rel) + view.n_shown(k), 0)
+        (beta + 1) * found,
+        np.where(found > 0, beta * view.n_relevant(rel) + view.list_length(k), 0),
     )
 
 
@@ -393,7 +394,7 @@ def fallout(
             f"{int(known[query])} items"
         )
         raise BadUsage(f"{what}; n_items is the size of the whole collection.")
-    return ratio(judged.n_shown(k) - _found(judged, rel, k), n_items - judged.n_relevant(rel))
+    return ratio(judged.list_length(k) - _found(judged, rel, k), n_items - judged.n_relevant(rel))
 
 
 @measure(

@@ -36,9 +36,9 @@ def _of(counts: Tally, kind: Kind) -> Floats:
     or more, with both.
     """
     return (
-        counts.both
-        + (counts.one if kind != "both" else 0.0)
-        + (counts.none if kind == "all" else 0.0)
+        counts.both_retrieved
+        + (counts.one_retrieved if kind != "both" else 0.0)
+        + (counts.none_retrieved if kind == "all" else 0.0)
     )
 
 

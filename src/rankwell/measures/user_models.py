@@ -126,7 +126,7 @@ def rbp(
     ([0.625], [0.75], [0.1875])
     """
     gain = _gain(judged, rel, scale, max_rel, gains)
-    return (1 - p) * judged.sum_rows(gain * judged.worth_within(_reach(_persistence(p)), k))
+    return (1 - p) * judged.sum_rows(gain * judged.value_within(_reach(_persistence(p)), k))
 
 
 @measure(
@@ -160,7 +160,7 @@ def rbp_residual(
     )
     if not quirk:
         return left
-    return np.where(judged.sum_rows(known) == judged.n_shown(k), 0.0, left)
+    return np.where(judged.sum_rows(known) == judged.list_length(k), 0.0, left)
 
 
 @measure(

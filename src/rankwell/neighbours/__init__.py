@@ -251,7 +251,7 @@ def counts_among(
     return _counted(
         task,
         wanted.scores.shape[1],
-        lambda part: RankTargets(wanted.scores[part], wanted.places[part]),
+        lambda part: RankTargets(wanted.scores[part], wanted.tie_places[part]),
         places,
     )
 
@@ -506,12 +506,12 @@ class _RankCounts(_Findings):
             if self._scored > self._free + self._done * self._doubtful and not space.double:
                 return self._gives_up()
             above[rows] += counted.above
-            at, columns = (counted.rows + rows.start, counted.which), counted.columns + start
+            at, columns = (counted.rows + rows.start, counted.levels), counted.columns + start
             near, mine = self._task.score(at[0] + self.queries.start, columns), scores[at]
             np.add.at(above, at, near > mine)
             np.add.at(tied, at, near == mine)
             order = columns if self._places is None else self._places[columns]
-            np.add.at(before, at, (near == mine) & (order < self._wanted.places[at]))
+            np.add.at(before, at, (near == mine) & (order < self._wanted.tie_places[at]))
         return True
 
     def found(self) -> RankCounts:

@@ -83,7 +83,7 @@ class _FaissMultiplier:
         ):
             counted = tally(products, low[some], high[some], inner, mask)
             above[some] = counted.above
-            found.append((some[counted.rows], counted.columns, counted.which))
+            found.append((some[counted.rows], counted.columns, counted.levels))
         return Counted(above, *(np.concatenate(column) for column in zip(*found, strict=True)))
 
     def _whole(

@@ -100,7 +100,7 @@ def count_groups_among(
             above[rows] += np.count_nonzero(above_here, axis=1)
             tied[rows] += np.count_nonzero(tied_here, axis=1)
             before[rows] += np.count_nonzero(
-                tied_here & (places[first:last] < wanted.places[rows, None]), axis=1
+                tied_here & (places[first:last] < wanted.tie_places[rows, None]), axis=1
             )
         if progress is not None:
             progress(rows.stop, owners.n)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from rankwell.core.kernels.products import Groups
 from rankwell.core.kernels.similarity import Metric, Space, score_pairs
-from rankwell.core.tables import Floats, Ints, offsets_of
+from rankwell.core.tables import Floats, Ints, segment_offsets
 from rankwell.core.tables.arrays import map_npy
 from rankwell.core.tables.matrices import Positions, Positives, row_blocks
 from rankwell.neighbours import RankTargets, search
@@ -321,7 +321,9 @@ class Compared:
             depth = min(self.is_of.width, len(ends))
             if not depth:
                 return lists_of(np.empty((mine.n, 0), dtype=np.int64), np.empty((mine.n, 0)), 0, 0)
-            groups = Positives(offsets_of(np.diff(ends, prepend=0)), np.arange(listed.n), listed.n)
+            groups = Positives(
+                segment_offsets(np.diff(ends, prepend=0)), np.arange(listed.n), listed.n
+            )
             order = None if places is None else np.asarray(places[first : first + len(ends)])
             return lists_of(
                 *by_vectors(listed, mine, self.metric).first_groups(groups, depth, order=order),

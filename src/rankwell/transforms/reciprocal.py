@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankwell.core.tables import Floats, Ints, gather, offsets_by, offsets_of
+from rankwell.core.tables import Floats, Ints, gather, offsets_from_rows, segment_offsets
 from rankwell.errors import BadUsage
 from rankwell.transforms import (
     BLOCK_ROWS,
@@ -95,7 +95,7 @@ class _Sets(NamedTuple):
         """Sets of (members, weights) each."""
         members, weights = zip(*sets, strict=True)
         return cls(
-            offsets_of(np.array(list(map(len, members)), dtype=np.int64)),
+            segment_offsets(np.array(list(map(len, members)), dtype=np.int64)),
             np.concatenate(members),
             np.concatenate(weights),
         )
@@ -104,7 +104,7 @@ class _Sets(NamedTuple):
         """For each image the sets that it is a member of."""
         order = np.argsort(self.members, kind="stable")
         owners = np.repeat(np.arange(len(self.offsets) - 1, dtype=np.int64), np.diff(self.offsets))
-        return _Sets(offsets_by(self.members, n), owners[order], self.weights[order])
+        return _Sets(offsets_from_rows(self.members, n), owners[order], self.weights[order])
 
 
 def _itself_first(nearest: Ints) -> Ints:

@@ -13,7 +13,7 @@ import numpy as np
 from rankwell import __version__
 from rankwell.conventions import CONVENTIONS, LabelledMeasure, choose_measures
 from rankwell.core.options import Doc, Input, InputData, Option, takes_options
-from rankwell.core.tables import gather, offsets_of, sort_ids
+from rankwell.core.tables import gather, segment_offsets, sort_ids
 from rankwell.core.tables.ranking import Ranking
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadUsage, NothingToEvaluate, flag, printable
@@ -91,7 +91,7 @@ class FusionOptions(RunFileOptions, JudgmentFileOptions):
     ] = None
     train_runs: Annotated[
         Runs | None,
-        Option(kind=list[str], many=True),
+        Option(kind=list[str], takes_all=True),
         Input(),
         Doc("Files of the runs that it learns from, one for each run, in their order."),
     ] = None
@@ -459,7 +459,7 @@ def _fused(
     scores = np.concatenate([part.scores for part in parts])
     whole = Ranking(
         tuple(chain.from_iterable(part.queries for part in parts)),
-        offsets_of(lengths),
+        segment_offsets(lengths),
         items,
         scores,
     )

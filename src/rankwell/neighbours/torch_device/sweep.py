@@ -312,7 +312,7 @@ class _DeviceCounts(_DeviceFindings):
     ) -> None:
         super().__init__(search, first, queries)
         targets = wanted(self.span)
-        self._order, self._places = order, on_device(targets.places, search.device)
+        self._order, self._places = order, on_device(targets.tie_places, search.device)
         self._scores = on_device(targets.scores, search.device)
         self._missing = torch.isnan(self._scores)
         self._place = search.space.place(

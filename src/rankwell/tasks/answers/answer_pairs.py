@@ -13,9 +13,9 @@ from rankwell.core.tables import (
     Floats,
     Ints,
     gather,
-    offsets_of,
     order_ids,
     position_in_segment,
+    segment_offsets,
     sort_ids,
 )
 from rankwell.errors import BadInput, NothingToEvaluate
@@ -185,7 +185,7 @@ def flat(
 ) -> tuple[Ints, Sequence[tuple[Any, ...]]]:
     """The begin of each list in the columns of all rows, and these columns."""
     rows = list(chain.from_iterable(lists))
-    offsets = offsets_of(np.array([len(each) for each in lists], dtype=np.int64))
+    offsets = segment_offsets(np.array([len(each) for each in lists], dtype=np.int64))
     return offsets, [tuple([row[place] for row in rows]) for place in range(width)]
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwell.core.tables import Bools, Floats, Ints, gather, offsets_of
+from rankwell.core.tables import Bools, Floats, Ints, gather, segment_offsets
 from rankwell.errors import BadUsage, flag
 
 
@@ -39,7 +39,7 @@ class ItemLabels(NamedTuple):
         return cls(
             names,
             np.array([item in labels for item in items], dtype=np.bool_),
-            offsets_of(counts),
+            segment_offsets(counts),
             flat,
         )
 
@@ -162,7 +162,7 @@ class QueryItems:
             codes, values = codes[order], values[order]
         counts = np.bincount(owners, minlength=len(queries) + 1)
         index = {query: row for row, query in enumerate(queries)}
-        return cls(index, offsets_of(counts), codes, values.astype(np.float64))
+        return cls(index, segment_offsets(counts), codes, values.astype(np.float64))
 
     def rows(self, queries: Iterable[str]) -> Ints:
         """(queries,) their rows."""

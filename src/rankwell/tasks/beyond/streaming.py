@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.core.tables import Ints, gather, offsets_of, position_in_segment
+from rankwell.core.tables import Ints, gather, position_in_segment, segment_offsets
 from rankwell.core.tables.columns import chosen_columns
 from rankwell.errors import naming
 from rankwell.io.formats import Request, identify
@@ -96,7 +96,7 @@ class StreamedRun:
 
 def _padded(sizes: Ints, codes: Ints, rows: Ints) -> Ints:
     """(rows, longest) the items of some lists, -1 behind the end of each."""
-    places, starts = gather(offsets_of(sizes), rows)
+    places, starts = gather(segment_offsets(sizes), rows)
     listed = np.full((len(rows), int(sizes[rows].max())), -1, dtype=np.int64)
     listed[np.repeat(np.arange(len(rows)), sizes[rows]), position_in_segment(starts)] = codes[
         places

@@ -13,8 +13,8 @@ from rankwell.core.tables import (
     Ints,
     Judgments,
     MatrixTies,
-    offsets_of,
     position_in_segment,
+    segment_offsets,
 )
 from rankwell.core.tables.matrices import Positives
 from rankwell.core.tables.ranking import Hits
@@ -142,7 +142,9 @@ class CopyCeilings:
             )
         expected = measure.entry.expected
         view = self._view(query, -right / size, nothing, size, right)
-        return Ceiling(measure(view) if expected is None else expected(view, **dict(measure.given)))
+        return Ceiling(
+            measure(view) if expected is None else expected(view, **dict(measure.arguments))
+        )
 
     def _view(
         self, query: Ints, cost: Ints | Floats, above: Ints, tied: Ints, rows: Ints
@@ -152,7 +154,7 @@ class CopyCeilings:
         owners, first = np.unique(query[order], return_index=True)
         chosen = order[first]
         many = rows[chosen]
-        owner, within = np.repeat(owners, many), position_in_segment(offsets_of(many))
+        owner, within = np.repeat(owners, many), position_in_segment(segment_offsets(many))
         counts = (
             np.zeros(len(owner)),
             np.repeat(above[chosen], many),
@@ -197,5 +199,5 @@ def _places(sets: Ints, members: Ints, order: Ints | None) -> Ints:
     """
     listed = np.lexsort((members if order is None else order[members], sets))
     place = np.empty(len(sets), dtype=np.int64)
-    place[listed] = position_in_segment(offsets_of(np.unique(sets, return_counts=True)[1]))
+    place[listed] = position_in_segment(segment_offsets(np.unique(sets, return_counts=True)[1]))
     return place

@@ -14,8 +14,8 @@ from rankwell.core.tables import (
     Ints,
     Judgments,
     MatrixTies,
-    offsets_of,
     order_ids,
+    segment_offsets,
     tie_order,
 )
 from rankwell.core.tables.matrices import Positions, Positives
@@ -126,7 +126,7 @@ class CaptionRun(JudgedRun):
             counts = compared.count_groups(groups, order=question.order, progress=progress)
             # The one positive of a video with captions is the video itself.
             right = Positives(
-                offsets_of((groups.counts > 0).astype(np.int64)), counts.pairs, len(videos)
+                segment_offsets((groups.counts > 0).astype(np.int64)), counts.pairs, len(videos)
             )
             n_items = len(counts.pairs)
             counts = counts._replace(pairs=np.arange(n_items))

@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from rankwell.core.tables import Bools, Floats, Ints, Judgments, offsets_of, sort_ids
+from rankwell.core.tables import Bools, Floats, Ints, Judgments, segment_offsets, sort_ids
 from rankwell.errors import BadInput, BadUsage
 from rankwell.tasks.clips.annotations import Annotations, QueryKeywords
 from rankwell.tasks.clips.rankings import ClipList
@@ -166,7 +166,7 @@ def judge(
         counts.append(np.bincount(rows, minlength=len(queries)).astype(np.int64))
         parts.append(grades[rows, clips])
     return Judgments(
-        required.queries, offsets_of(np.concatenate(counts)), items, np.concatenate(parts)
+        required.queries, segment_offsets(np.concatenate(counts)), items, np.concatenate(parts)
     )
 
 

@@ -350,7 +350,7 @@ class _InstanceEvaluation:
         rules["counts"] = self.builder.counts
         for measure, _ in self.measures:
             # Parameters distinguish a measure from others of its name.
-            given = {"parameters": dict(measure.given)} if measure.given else {}
+            given = {"parameters": dict(measure.arguments)} if measure.arguments else {}
             rules.setdefault("measures", {})[str(measure)] = {
                 **self.builder.definition(measure),
                 **given,

@@ -50,7 +50,7 @@ class InstanceOptions(StatisticsOptions, MeasureOptions):
 
     embeddings: Annotated[
         InputData,
-        Option(many=True, kind=list[str]),
+        Option(takes_all=True, kind=list[str]),
         Doc(
             "Vectors of all images by id, in any format of `rankwell search`; name more "
             "to compare systems."
@@ -60,7 +60,7 @@ class InstanceOptions(StatisticsOptions, MeasureOptions):
     references: Annotated[InputData, Doc("Vectors of the references.")] = None
     scores: Annotated[
         InputData,
-        Option(many=True, kind=list[str]),
+        Option(takes_all=True, kind=list[str]),
         Doc(
             "Matrices of scores, a row per query and a column per reference; name more to "
             "compare systems."
@@ -175,7 +175,7 @@ class InstanceOptions(StatisticsOptions, MeasureOptions):
     ] = None
     clusters: Annotated[
         Any,
-        Option(many=True, kind=list[str]),
+        Option(takes_all=True, kind=list[str]),
         Doc(
             "Adds NMI and AMI with the labels: a table with the cluster of each image "
             "(FILE, or FILE:COLUMN) for each run, or kmeans, which clusters the vectors "

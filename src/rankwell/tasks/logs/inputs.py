@@ -245,7 +245,7 @@ def _further(
         raise BadUsage(
             f"{flag('--expected')} {unknown}={expected[unknown]}: there is no policy {unknown!r}."
         )
-    return found | {table.known(column): FINITE for column in expected.values()}
+    return found | {table.existing_column(column): FINITE for column in expected.values()}
 
 
 def is_column(place: Any, names: Collection[str]) -> bool:

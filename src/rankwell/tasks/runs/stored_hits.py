@@ -9,7 +9,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwell.core.tables import Ints, Judgments, offsets_of
+from rankwell.core.tables import Ints, Judgments, segment_offsets
 from rankwell.core.tables.arrays import npy_header, read_npy
 from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.core.tables.shared_hits import SharedCounts, SharedPrints, SharedQueries
@@ -44,7 +44,8 @@ def _names(names: Sequence[str]) -> tuple[Ints, NDArray[np.uint8]]:
 def _ids(lengths: Ints, text: NDArray[np.uint8]) -> list[str]:
     content = text.tobytes()
     return [
-        decode_id(content[start:stop]) for start, stop in pairwise(offsets_of(lengths).tolist())
+        decode_id(content[start:stop])
+        for start, stop in pairwise(segment_offsets(lengths).tolist())
     ]
 
 

@@ -33,7 +33,7 @@ class PoolOptions:
     ] = "differences"
     by: Annotated[
         list[str] | None,
-        Option(many=True),
+        Option(takes_all=True),
         Doc("`queries N`: whole queries are drawn, N of them, and judged completely."),
     ] = None
     depth: Annotated[

@@ -15,7 +15,15 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeVar, get_a
 import numpy as np
 
 from rankwell.core.registry import Catalogue, suggest
-from rankwell.core.tables import Bools, Floats, Ints, QueryRows, offsets_by, offsets_of, sort_ids
+from rankwell.core.tables import (
+    Bools,
+    Floats,
+    Ints,
+    QueryRows,
+    offsets_from_rows,
+    segment_offsets,
+    sort_ids,
+)
 from rankwell.core.tables.ranking import Ranking
 from rankwell.errors import BadScore, BadUsage, DuplicateItem, UnknownName
 from rankwell.transforms import DocumentedFunction, NamedFunction, parse_named
@@ -107,7 +115,7 @@ class RunLists(QueryRows):
         chosen = np.array(runs, dtype=np.int64)
         ranks = self.ranks[chosen]
         kept = np.flatnonzero((ranks > 0).any(axis=0))
-        offsets = offsets_by(self.query_of_row[kept], len(self.queries))
+        offsets = offsets_from_rows(self.query_of_row[kept], len(self.queries))
         return RunLists(
             self.queries,
             offsets,
@@ -137,7 +145,7 @@ class RunLists(QueryRows):
         chosen = [rows[:top] for rows in self.ordered(scores)]
         rows = np.concatenate([*chosen, np.zeros(0, dtype=np.int64)])
         lengths = np.array([len(each) for each in chosen], dtype=np.int64)
-        return Ranking(self.queries, offsets_of(lengths), self._items_of(rows), scores[rows])
+        return Ranking(self.queries, segment_offsets(lengths), self._items_of(rows), scores[rows])
 
     def _items_of(self, rows: Ints) -> list[str]:
         """The ids of some rows, in the order given; an array of objects picks them twice as fast as
@@ -251,7 +259,10 @@ class Votes:
                 continue
             present = np.flatnonzero(lists.lengths[run])
             lengths = lists.lengths[run, present]
-            starts, owner = offsets_of(lengths)[:-1], np.repeat(np.arange(len(present)), lengths)
+            starts, owner = (
+                segment_offsets(lengths)[:-1],
+                np.repeat(np.arange(len(present)), lengths),
+            )
             candidates = np.diff(lists.offsets)[present]
             segments = Segments(
                 lists.scores[run, rows], lists.ranks[run, rows], owner, starts, lengths, candidates

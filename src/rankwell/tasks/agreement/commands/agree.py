@@ -40,7 +40,7 @@ def agree(
     reference: InputPlace,
     options: AgreementOptions,
     parts: PartOptions,
-    k_values: Annotated[list[str] | None, Option(many=True)] = None,
+    k_values: Annotated[list[str] | None, Option(takes_all=True)] = None,
     per_query: PerQueryOption = False,
     every: Annotated[bool, Option(("--all",))] = False,
     format: FormatOption = "table",

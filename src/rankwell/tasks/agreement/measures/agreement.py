@@ -19,7 +19,7 @@ _LONGER = {"unjudged tail": "a longer list has more places to agree or to differ
 
 
 def _both_lengths(pairs: RankingPairs, k: int | None) -> tuple[Ints, Ints]:
-    return pairs.reference.n_shown(k), pairs.candidate.n_shown(k)
+    return pairs.reference.list_length(k), pairs.candidate.list_length(k)
 
 
 def _where_any(values: Floats, lengths: Ints) -> Floats:

@@ -23,7 +23,7 @@ def _chance_eps_recall(pairs: RankingPairs, *, k: int, eps: float = 0.0) -> Floa
     """
     _check_tolerance(eps)
     side = pairs.reference
-    depth = side.n_shown(k)
+    depth = side.list_length(k)
     lowest = side.score_at(depth) - eps
     inside = np.maximum(side.sum_rows(side.scores >= lowest[side.query_of_row]), depth)
     whole = (inside < side.lengths) | (side.lengths == pairs.n_candidates)
@@ -62,7 +62,7 @@ def eps_recall(pairs: RankingPairs, *, k: int, eps: float = 0.0) -> Floats:
     """
     _check_tolerance(eps)
     side = pairs.candidate
-    depth = pairs.reference.n_shown(k)
+    depth = pairs.reference.list_length(k)
     lowest = pairs.reference.score_at(depth) - eps
     shown = side.within(depth)
     own = (side.other_ranks > 0) & (side.other_ranks <= depth[side.query_of_row])

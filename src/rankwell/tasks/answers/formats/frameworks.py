@@ -21,7 +21,7 @@ def _by_question(rows: EntryRows, kind: str | None) -> Iterator[tuple[str, str, 
     mode = rows.part or "integrated"
     found: dict[str, list[tuple[int, Record]]] = {}
     others = 0
-    for record in rows.content.each():
+    for record in rows.content.checked_records():
         row = record.value
         if kind is not None and row.get("type") not in (None, "", kind):
             continue
@@ -29,7 +29,7 @@ def _by_question(rows: EntryRows, kind: str | None) -> Iterator[tuple[str, str, 
             others += 1
             continue
         key = str(row.get("multilabel_id") or row.get("query") or "")
-        found.setdefault(key, []).append((record.whole("rank"), record))
+        found.setdefault(key, []).append((record.integer("rank"), record))
     if others:
         other = next(each for each in _MODES if each != mode)
         what = f"{rows.content.name}: {others} rows of eval_mode {other} are left out"
@@ -136,7 +136,7 @@ def read_labels(content: Content, rows: QuestionRows) -> None:
     # Text (blank where it says that there is no answer), document and start of each label, and its
     # place.
     found: dict[tuple[str, str], list[tuple[str, str | None, int, Where]]] = {}
-    for record in content.each():
+    for record in content.checked_records():
         query, document = (
             record.text(record.key("query") or "question"),
             _label_document(rows, record),
@@ -184,7 +184,7 @@ def _label(record: Record) -> tuple[str, int]:
     """The text and the start of a label."""
     if not isinstance(record.value.get("answer"), Mapping):
         text = "" if record.value.get("no_answer") else record.text("answer", "")
-        return text, record.whole("offset_start_in_doc")
+        return text, record.integer("offset_start_in_doc")
     answer = Record(record.content, record.value["answer"], (*record.where, "answer"))
     text, span = (
         answer.text("answer", ""),
@@ -192,7 +192,7 @@ def _label(record: Record) -> tuple[str, int]:
     )
     if span is not None and "start" not in span.value:
         raise span.wrong("an integer", "start")
-    return text, -1 if span is None else span.whole("start")
+    return text, -1 if span is None else span.integer("start")
 
 
 _QUESTION = ("user_input", "question")
@@ -242,7 +242,7 @@ def read_ragas(content: Content, rows: QuestionRows) -> None:
     """The questions with their references; `evidence` holds each reference context. Source: Es et
     al. 2024, RAGAS.
     """
-    for record in content.each():
+    for record in content.checked_records():
         if rows.add(*_begin(record)):
             key = _key(record, _REFERENCE)
             add_answers(rows, record.value.get(key), (*record.where, key))
@@ -256,7 +256,7 @@ def read_ragas(content: Content, rows: QuestionRows) -> None:
 @answer_format("ragas", "predictions", fits=_RAGAS)
 def read_responses(content: Content, rows: AnswerRows) -> None:
     """The response of each row; an empty one, or none, says that there is no answer."""
-    for record in content.each():
+    for record in content.checked_records():
         rows.begin(*_begin(record))
         rows.answer(record.text(_key(record, _RESPONSE), ""))
 
@@ -268,7 +268,7 @@ def read_ragas_contexts(content: Content, rows: RetrievedRows) -> None:
     """The retrieved contexts of each row, best first; a context goes by its id, else by its
     text.
     """
-    for record in content.each():
+    for record in content.checked_records():
         rows.begin(*_begin(record))
         for name, text in _passages(record, _key(record, _RETRIEVED), "retrieved_context_ids"):
             rows.item(name, text=text)

@@ -18,7 +18,7 @@ def read_dpr(content: Content, rows: QuestionRows) -> None:
 
     Source: Karpukhin et al. 2020.
     """
-    for record in content.each():
+    for record in content.checked_records():
         if not rows.add(record.where, record.id(), record.text("question")):
             continue
         add_answers(rows, record.value.get("answers"), (*record.where, "answers"))
@@ -35,7 +35,7 @@ def read_retrieved(content: Content, rows: RetrievedRows) -> None:
     """The passages of each question, best first, without their titles; scores are numbers or texts
     of numbers.
     """
-    for record in content.each():
+    for record in content.checked_records():
         rows.begin(record.where, record.id(), record.text("question", ""))
         _add_passages(rows, record, "ctxs")
 
@@ -111,7 +111,7 @@ def read_kilt(content: Content, rows: QuestionRows) -> None:
     An answer stands in the page of its output where there is a single one; positions inside
     paragraphs are not read.
     """
-    for record in content.each():
+    for record in content.checked_records():
         text = record.text("input") if record.value.get("input") is not None else None
         if rows.add(record.where, record.id(), text):
             for output, pages in _outputs(record, single=False):
@@ -129,7 +129,7 @@ def read_guesses(content: Content, rows: AnswerRows) -> None:
     """The answer of each guess. Raises BadInput for a guess with several outputs, as KILT's own
     script does.
     """
-    for record in content.each():
+    for record in content.checked_records():
         rows.begin(record.where, record.id(), record.value.get("input"))
         for output, pages in _outputs(record):
             if output.value.get("answer") is not None:
@@ -141,7 +141,7 @@ def read_pages(content: Content, rows: RetrievedRows) -> None:
     """The pages of each guess in order; a page that comes again, as for another of its paragraphs,
     counts once.
     """
-    for record in content.each():
+    for record in content.checked_records():
         rows.begin(record.where, record.id(), record.value.get("input"))
         for _, pages in _outputs(record):
             for page in pages:

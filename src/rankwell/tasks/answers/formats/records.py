@@ -39,7 +39,7 @@ def read(content: Content, rows: QuestionRows) -> None:
     are. Other columns are attributes.
     """
     numbered: dict[str, dict[str, str]] = {}
-    for record in content.each():
+    for record in content.checked_records():
         question, answers = record.key(*_QUESTION), record.key(*_ANSWERS)
         text = None if question is None or record.value[question] is None else record.text(question)
         document = _document(rows, record, numbered)
@@ -62,7 +62,7 @@ def read(content: Content, rows: QuestionRows) -> None:
                 add_answers(rows, value, (*record.where, answers), document)
             elif value:
                 # A single answer may have its position in a column of its own.
-                rows.answer(value, (*record.where, answers), document, record.whole(start))
+                rows.answer(value, (*record.where, answers), document, record.integer(start))
         marked = marked_impossible(record)
         if answers is None and marked is None:
             rows.odd("silent", record.where)
@@ -98,7 +98,7 @@ def read_nq_open(content: Content, rows: QuestionRows) -> None:
 @answer_format("nq-open", "predictions", fits=has("question prediction", sure=0.9))
 def read_nq_predictions(content: Content, rows: AnswerRows) -> None:
     """NQ-open's lines `{question, prediction}`, which belong to questions by their text."""
-    for record in content.each():
+    for record in content.checked_records():
         rows.begin(record.where, record.id(), record.text("question"))
         rows.answer(record.text_or_null("prediction") or "")
 
@@ -108,7 +108,7 @@ def read_hf(content: Content, rows: AnswerRows) -> None:
     """The rows `{id, prediction_text, no_answer_probability}` that Hugging Face's `squad` and
     `squad_v2` are given.
     """
-    for record in content.each():
+    for record in content.checked_records():
         rows.begin(record.where, record.id())
         rows.answer(record.text_or_null("prediction_text") or "")
         if record.value.get("no_answer_probability") is not None:
@@ -124,7 +124,10 @@ def read_dpr_questions(content: Content, rows: QuestionRows) -> None:
         expected = "two columns without a header, the question and a list of answers"
         raise BadInput(f"{content.name}: {len(content.header)} columns; expected {expected}.")
     second = content.header[1]
-    lines = [content.header, *(tuple(record.value.values()) for record in content.each())]
+    lines = [
+        content.header,
+        *(tuple(record.value.values()) for record in content.checked_records()),
+    ]
     for row, (question, answers) in enumerate(lines, HEADER):
         where: Where = (row, second)
         found = literal(answers)
@@ -179,7 +182,7 @@ def read_ranked(content: Content, rows: AnswerRows) -> None:
     found: dict[str, list[tuple[int, Record]]] = {}
     first: dict[str, Where] = {}
     odds: dict[str, float] = {}
-    for record in content.each():
+    for record in content.checked_records():
         name, no_answer = record.id(), record.value.get("no_answer")
         if name is None:
             raise record.wrong("the id of a question", "id")
@@ -187,7 +190,7 @@ def read_ranked(content: Content, rows: AnswerRows) -> None:
         first.setdefault(name, record.where)
         if no_answer is not None and no_answer != "":
             odds[name] = record.number("no_answer")
-        rank = record.whole("rank", "a rank, a positive integer")
+        rank = record.integer("rank", "a rank, a positive integer")
         if rank < 1 and record.value.get("rank") not in (None, ""):
             raise record.wrong("a rank, a positive integer", "rank")
         if rank > 0 or not _is_bare(record):

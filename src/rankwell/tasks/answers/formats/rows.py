@@ -302,8 +302,8 @@ class AnswerRows(EntryRows):
         self.answer(
             text,
             document=record.id("document"),
-            start=record.whole("start"),
-            end=record.whole("end"),
+            start=record.integer("start"),
+            end=record.integer("end"),
             score=value,
         )
         return value

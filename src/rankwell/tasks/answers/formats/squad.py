@@ -42,7 +42,7 @@ def read(content: Content, rows: QuestionRows) -> None:
     if isinstance(content.value, Mapping) and "data" in content.value and not content.prefix:
         raise content.wrong(("data",), content.value["data"], "a list of articles")
     numbered: Counter[str] = Counter()
-    for number, article in enumerate(content.each()):
+    for number, article in enumerate(content.checked_records()):
         title = article.value.get("title", article.value.get("displaytitle"))
         title = (
             str(number)
@@ -142,7 +142,7 @@ def _add_one(rows: QuestionRows, each: Any, where: Where, document: str | None) 
         next((name for name in DOCUMENT if answer.value.get(name) is not None), None),
     )
     text = answer.text("text") if key is None else answer.text(key, "")
-    start = answer.whole(answer.key(*_START) or "answer_start")
+    start = answer.integer(answer.key(*_START) or "answer_start")
     rows.answer(text, where, document if owner is None else answer.id(owner), start)
 
 
@@ -155,7 +155,7 @@ def _add_columns(rows: QuestionRows, answers: Record, document: str | None) -> N
     for index, (text, start) in enumerate(zip(texts, starts, strict=True)):
         if not isinstance(text, str):
             raise answers.wrong("a string", "text", index)
-        begin = answers.content.whole(start, (*answers.where, "answer_start", index))
+        begin = answers.content.integer(start, (*answers.where, "answer_start", index))
         rows.answer(text, (*answers.where, "text", index), document, begin)
 
 

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from rankwell.core.registry import measure
-from rankwell.core.tables import Bools, Floats, Ints, gather, offsets_of, ratio
+from rankwell.core.tables import Bools, Floats, Ints, gather, ratio, segment_offsets
 from rankwell.errors import BadUsage, flag
 from rankwell.media.texts import NormalizerName
 from rankwell.tasks.answers.answer_pairs import AnswerPairs, NormalForms, is_blank
@@ -153,7 +153,7 @@ def _f1_by(units_of: Callable[[Sequence[str]], tuple[Ints, Ints]]) -> "Compare":
         units, lengths = units_of([texts[code] for code in codes])
         return _multiset_f1(
             units,
-            offsets_of(lengths),
+            segment_offsets(lengths),
             np.searchsorted(needed, given),
             np.searchsorted(needed, right),
         )

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from rankwell.core.registry import Scale, measure
-from rankwell.core.tables import Floats, Ints, offsets_of, position_in_segment
+from rankwell.core.tables import Floats, Ints, position_in_segment, segment_offsets
 from rankwell.tasks.beyond.attributes import ItemLabels, LabelSums, listed_values
 from rankwell.tasks.beyond.lists import Discount, ItemLists, rank_weights
 
@@ -167,7 +167,7 @@ def _targets(view: ItemLists, n: int, p: float, measure_name: str) -> tuple[_Tar
     entries, owners = entries[kept], owners[kept]
     counts = np.bincount(owners, minlength=len(view.queries))
     order = np.lexsort((-grades.values[entries], owners))
-    places, level = position_in_segment(offsets_of(counts)), grades.values[entries][order]
+    places, level = position_in_segment(segment_offsets(counts)), grades.values[entries][order]
     # Relevant items by query and grade: a level begins with another query or another grade.
     starts = np.flatnonzero((places == 0) | (np.diff(level, prepend=np.inf) != 0))
     sizes = np.diff(starts, append=len(level))
