@@ -488,13 +488,12 @@ def _detail_columns(
             (first.other_ranks > 0) & (first.other_ranks <= second.lengths[first.query_of_row])
         )
         last = first.score_at(np.full(len(pairs.queries), depth, dtype=np.int64))
-        candidate_columns = (second.ranks, second.scores, second.other_ranks, second.other_scores)
-        reference_columns = (first.other_ranks, first.other_scores, first.ranks, first.scores)
-        for side, rows, columns in (
-            (second, second.within(None), candidate_columns),
-            (first, lacking, reference_columns),
-        ):
-            rank, score, reference_rank, reference_score = (column[rows] for column in columns)
+        ranks = (second.ranks, second.other_ranks), (first.other_ranks, first.ranks)
+        scores = (second.scores, second.other_scores), (first.other_scores, first.scores)
+        sides = ((second, second.within(None)), (first, lacking))
+        for (side, rows), of_rank, of_score in zip(sides, ranks, scores, strict=True):
+            rank, reference_rank = (column[rows] for column in of_rank)
+            score, reference_score = (column[rows] for column in of_score)
             owner = side.query_of_row[rows]
             near = (reference_rank > 0) & (reference_rank <= depth)
             positions: list[int] = side.items[rows].tolist()

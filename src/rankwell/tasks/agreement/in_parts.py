@@ -76,10 +76,10 @@ def neighbours_in_parts(
         (model, listing): _ranks(by_name[model], sample, lists[listing][0][:, :depth], counts)
         for (model, listing), counts in zip(pairs, outcome.result[len(first) :], strict=True)
     }
-    tops = {
-        model.name: TopK(*lists[model.name], sample.names, model.items.names(), model.metric)
-        for model in models
-    }
+    tops: dict[str, TopK] = {}
+    for model in models:
+        positions, scores = lists[model.name]
+        tops[model.name] = TopK(positions, scores, sample.names, model.items.names(), model.metric)
     return outcome._replace(result=KnownNeighbours(tops, ranks))
 
 

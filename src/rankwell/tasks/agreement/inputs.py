@@ -312,9 +312,8 @@ class ReferenceLists:
                 of_candidate = self.model.exact_ranks(self.sample, top.positions, progress)
                 of_reference = candidate.exact_ranks(self.sample, first, progress)
             else:
-                names = self.model.name, candidate.name
-                of_candidate = self._earlier.ranks[names]
-                of_reference = self._earlier.ranks[names[::-1]]
+                of_candidate = self._earlier.ranks[self.model.name, candidate.name]
+                of_reference = self._earlier.ranks[candidate.name, self.model.name]
             ranks[:, : first.shape[1]], scores[:, : first.shape[1]] = of_reference
         pairs = RankingPairs.from_top_k(
             self.sample.names,

@@ -51,7 +51,7 @@ def show(
     elif cut and rows is None:
         text = _source_tables(result, terminal)
     else:
-        if panel.rows and not (cut or options.every or options.measures):
+        if panel.rows and not (cut or options.all_measures or options.measures):
             summary, changes = list(filter(_is_main, summary)), list(filter(_is_main, changes))
             rows = rows and list(filter(_is_main, rows))
             main = ", ".join(_MAIN)

@@ -24,7 +24,7 @@ class AgreementCommandOptions(AgreementPartOptions):
     k_values: Annotated[
         list[str] | None, Option(many=True), Doc("Cut-offs, with blanks between them.")
     ] = None
-    every: Annotated[
+    all_measures: Annotated[
         bool,
         Option(("--all",)),
         Doc(

@@ -127,9 +127,9 @@ class Questions(_Lists):
         flagged = {name for name in ids if not answers[name]}
         flagged = flagged if impossible is None else set(impossible)
         marks = np.array([name in flagged for name in ids], dtype=np.bool_)
-        unknown, places = (None,) * len(texts), np.full(len(texts), -1, dtype=np.int64)
+        unknown, starts = (None,) * len(texts), np.full(len(texts), -1, dtype=np.int64)
         return cls(
-            ids, ("",) * len(ids), marks, (None,) * len(ids), offsets, texts, unknown, places
+            ids, ("",) * len(ids), marks, (None,) * len(ids), offsets, texts, unknown, starts
         )
 
 
@@ -174,8 +174,8 @@ class Predictions(_Lists):
     @cached_property
     def ranked(self) -> dict[str, list[RankedAnswer]]:
         """The answers to each question, best first."""
-        places = (self.starts.tolist(), self.ends.tolist(), self.scores.tolist())
-        lists = self._lists_of(self.ids, self.texts, self.documents, *places)
+        spans = (self.starts.tolist(), self.ends.tolist(), self.scores.tolist())
+        lists = self._lists_of(self.ids, self.texts, self.documents, *spans)
         return {
             name: [RankedAnswer(rank, *row) for rank, row in enumerate(rows, 1)]
             for name, rows in lists.items()
@@ -229,7 +229,7 @@ def flat(
     """The begin of each list in the columns of all rows, and these columns."""
     rows = list(chain.from_iterable(lists))
     offsets = offsets_of(np.array(list(map(len, lists)), dtype=np.int64))
-    return offsets, [tuple([row[place] for row in rows]) for place in range(width)]
+    return offsets, [tuple([row[column] for row in rows]) for column in range(width)]
 
 
 def unmatched(
@@ -238,9 +238,9 @@ def unmatched(
     """The ids of questions without a prediction, and of predictions without a question, in the
     order of their tables.
     """
-    asked, answered = set(questions.ids), set(predictions.ids)
+    ids, answered = set(questions.ids), set(predictions.ids)
     missing = tuple(name for name in questions.ids if name not in answered)
-    return missing, tuple(name for name in predictions.ids if name not in asked)
+    return missing, tuple(name for name in predictions.ids if name not in ids)
 
 
 class NormalForms(NamedTuple):
@@ -318,8 +318,8 @@ class AnswerPairs(_Lists):
         _check(questions, predictions, (missing, extra))
         # A question without a prediction has the empty list after the last one.
         n = len(predictions.ids)
-        place = {name: row for row, name in enumerate(predictions.ids)}
-        columns = np.array([place.get(name, n) for name in questions.ids], dtype=np.int64)
+        row_of = {name: row for row, name in enumerate(predictions.ids)}
+        columns = np.array([row_of.get(name, n) for name in questions.ids], dtype=np.int64)
         rows, offsets = gather(np.append(predictions.offsets, predictions.offsets[-1]), columns)
         no_answer = np.full(n, np.nan) if predictions.no_answer is None else predictions.no_answer
         documents = dict.fromkeys((*questions.answer_documents, *predictions.documents))
@@ -360,12 +360,12 @@ class AnswerPairs(_Lists):
             else (single, np.arange(len(single) + 1))
         )
         columns: dict[str, Any] = {}
-        for chosen, names in (
+        for column_rows, names in (
             (queries, ("queries", "impossible", "missing", "no_answer", "retrieved", "questions")),
             (gold, ("golds", "gold_documents", "gold_starts", "gold_ends")),
             (rows, ("texts", "documents", "starts", "ends")),
         ):
-            columns |= {name: _taken(getattr(self, name), chosen) for name in names}
+            columns |= {name: _taken(getattr(self, name), column_rows) for name in names}
         return replace(self, **columns, gold_offsets=gold_offsets, offsets=offsets, cache={})
 
     @cached_property
@@ -394,9 +394,9 @@ def is_blank(text: str | None) -> bool:
     return text is None or not text.strip()
 
 
-def place_or_none(place: int) -> int | None:
-    """The place, None where it is unknown."""
-    return None if place < 0 else place
+def place_or_none(start: int) -> int | None:
+    """A place in a text, None where it is unknown."""
+    return None if start < 0 else start
 
 
 def _taken(column: Any, rows: Ints) -> Any:

@@ -283,7 +283,7 @@ class _AnswerEvaluation:
         if role == "isolated":
             retrieved = dict.fromkeys(questions.ids, True)
         elif retriever is not None:
-            retrieved = dict(zip(questions.ids, map(bool, retriever.found), strict=True))
+            retrieved = dict(zip(questions.ids, map(bool, retriever.is_found), strict=True))
         predictions, name = tables[role].table, self.inputs.names[role]
         view = AnswerPairs.pair(questions, predictions, retrieved=retrieved, **plan.pairing)
         run = ReaderRun(
@@ -323,9 +323,9 @@ class _AnswerEvaluation:
     def _add(self, run: JudgedRun | None, measures: Sequence[LabelledMeasure]) -> None:
         if run is None:
             return
-        for place, labelled in enumerate(measures):
+        for done, labelled in enumerate(measures):
             if self._progress is not None and isinstance(run, ReaderRun):
-                self._progress(run.attributes["part"], place, len(measures))
+                self._progress(run.attributes["part"], done, len(measures))
             self.builder.add(run, [labelled], np.ones(len(run.view.queries), dtype=np.bool_))
 
     def _search(self, reader: ReaderRun | None) -> thresholds.ThresholdSearch | None:

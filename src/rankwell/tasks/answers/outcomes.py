@@ -68,8 +68,8 @@ class ReaderRun(JudgedRun):
         """
         has_documents = any(document is not None for document in questions.answer_documents)
         total, counts, first = 0, Counter[str](), dict[str, str]()
-        for query, listed in self.answers.items():
-            for answer in listed:
+        for query, answers in self.answers.items():
+            for answer in answers:
                 if is_blank(answer.text):
                     continue
                 total += 1
@@ -173,7 +173,7 @@ def outcomes(
     """
     retrieved: dict[str, bool] = {}
     if retriever is not None:
-        retrieved = dict(zip(queries, map(bool, retriever.found), strict=True))
+        retrieved = dict(zip(queries, map(bool, retriever.is_found), strict=True))
     integrated, alone = (
         None if run is None or judge is None else _first_answers(run, judge)
         for run in (reader, isolated)
@@ -258,10 +258,10 @@ def hardest(questions: Sequence[Outcome]) -> list[Outcome]:
     """
     turns = Counter[Any]()
     order: list[tuple[Any, ...]] = []
-    for place, outcome in enumerate(questions):
+    for number, outcome in enumerate(questions):
         if outcome.failed not in (None, "none"):
             key = (outcome.later or 0.0, outcome.partial or 0.0, outcome.partial_alone or 0.0)
             turns[key, outcome.failed] += 1
             turn = turns[key, outcome.failed]
-            order.append((*key, turn, _ORDER.index(outcome.failed), place))
-    return [questions[place] for *_, place in sorted(order)]
+            order.append((*key, turn, _ORDER.index(outcome.failed), number))
+    return [questions[number] for *_, number in sorted(order)]

@@ -87,7 +87,7 @@ class AnswerPlan:
 
     @property
     def duplicates(self) -> Repeats:
-        """The rule for a document that is listed twice."""
+        """The rule for a document that is languages twice."""
         return self.options.duplicates or self.rules.duplicates
 
     def check(self, predictions: Any) -> None:
@@ -99,16 +99,16 @@ class AnswerPlan:
             raise BadUsage(
                 f"there is nothing to judge; give PREDICTIONS, {flag('--retrieved')}, or both."
             )
-        for needed, place, names in (
+        for condition, data, names in (
             (flag("--retrieved"), options.retrieved, _OF_RETRIEVER),
             ("PREDICTIONS", predictions, _OF_READER),
             (flag("--isolated"), options.isolated, ("isolated_format",)),
         ):
-            for name in names if place is None else ():
+            for name in names if data is None else ():
                 value = getattr(options, name)
                 if value is not None:
                     option = flag(name, value if isinstance(value, (str, int, float)) else "")
-                    raise BadUsage(_unused(option, needed))
+                    raise BadUsage(_unused(option, condition))
         check_intervals(options.intervals, options.seed)
         for option in ("k", "retriever_k"):
             if getattr(self, option) < 1:
@@ -230,8 +230,8 @@ class AnswerPlan:
             if language not in rules.languages:
                 hint = "; French has the convention french" if language == "fr" else ""
                 hint = "" if name == "french" else hint
-                listed = ", ".join(rules.languages)
-                choice = f"it has {listed}" if listed else "it has one rule for all"
+                languages = ", ".join(rules.languages)
+                choice = f"it has {languages}" if languages else "it has one rule for all"
                 raise BadUsage(
                     f"the convention {name} has no rules for the language {language!r}: "
                     f"{choice}{hint}."
@@ -245,12 +245,12 @@ class AnswerPlan:
                 "normalizer": None if compares_positions(measure) else normalizer,
                 "na_threshold": options.na_threshold,
             }
-            chosen = {
+            accepted = {
                 name: value
                 for name, value in parameters.items()
                 if value is not None and measure.accepts(name)
             }
-            measures.append(LabelledMeasure(measure.with_parameters(**chosen), label))
+            measures.append(LabelledMeasure(measure.with_parameters(**accepted), label))
         return tuple(measures)
 
     def retriever_measures(self) -> tuple[LabelledMeasure, ...]:
@@ -357,8 +357,8 @@ def _part(measure: Measure) -> str | None:
     return "retriever" if view in (JudgedRankings, GroupRankings) else None
 
 
-def _unused(option: str, needed: str) -> str:
-    return f"{option} has no effect without {needed}; give it, or leave this out."
+def _unused(option: str, condition: str) -> str:
+    return f"{option} has no effect without {condition}; give it, or leave this out."
 
 
 _OF_RETRIEVER = (

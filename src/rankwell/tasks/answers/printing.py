@@ -38,10 +38,10 @@ def show(
     everything, with the charts.
     """
     worst, counts = result.hardest(hardest), _count_lines(result)
-    listed = worst
+    readable = worst
     if format in ("md", "latex"):
         # Spans are for programs.
-        listed = [{name: row[name] for name in _IN_TEXT if name in row} for row in worst]
+        readable = [{name: row[name] for name in _IN_TEXT if name in row} for row in worst]
     with nullcontext() if output is None else drafting(output, result.sources.values()) as draft:
         printed = present(
             result,
@@ -49,7 +49,7 @@ def show(
             per_query=per_query,
             output=output,
             notes=() if format in ("table", "json") else counts,
-            tables={"failures": result.failures, "hardest": listed},
+            tables={"failures": result.failures, "hardest": readable},
             charts=False,
             others=[] if draft is None else write_charts(result, draft),
         )
@@ -226,7 +226,7 @@ def _cut(text: str, marks: Sequence[str], room: int) -> tuple[str, str]:
     """As much of the text as there is room for, with its marks; from shortly before the first mark
     where that lies far behind.
     """
-    first = next((place for place, mark in enumerate(marks) if mark != " "), 0)
+    first = next((at for at, mark in enumerate(marks) if mark != " "), 0)
     cells = [visible(letter) for letter in text]
     start, cut, below = 0, "", ""
     if sum(map(width_of, cells[: first + 1])) > room // 2 and width_of(text) > room:

@@ -149,7 +149,7 @@ class RetrieverRun(JudgedRun):
         return measured._replace(values=np.where(self.nothing_to_find, 1.0, measured.values))
 
     @cached_property
-    def found(self) -> Bools:
+    def is_found(self) -> Bools:
         """(questions,) whether what an answer needs is among the first `k` documents."""
         if self.rules.needs_evidence:
             return self.measured(parse_measure("EvidenceRprec")).values >= 1

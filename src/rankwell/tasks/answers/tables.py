@@ -36,8 +36,8 @@ class AnswerTables:
     judge: Judge | None
 
     @cached_property
-    def _place(self) -> dict[str, int]:
-        return {name: place for place, name in enumerate(self.questions.ids)}
+    def _row_of(self) -> dict[str, int]:
+        return {name: row for row, name in enumerate(self.questions.ids)}
 
     @cached_property
     def _compared(self) -> tuple[bool, Normalizer]:
@@ -73,16 +73,16 @@ class AnswerTables:
     def row(self, outcome: Outcome) -> dict[str, Any]:
         """The text of a question with its outcome, what is right, found and answered."""
         query = outcome.query
-        place, rights = self._place[query], self.questions.rights[query]
+        number, rights = self._row_of[query], self.questions.rights[query]
         first = self._first(self.reader, query)
         right, marks = (None, None) if first is None else self.shared(first, query)
         right = right or next(iter(rights), None)
         row: dict[str, Any] = {
             "query": query,
-            "text": self.questions.texts[place],
+            "text": self.questions.texts[number],
             **{name: getattr(outcome, name) for name in ("failed", "why", "impossible")},
             "right": None if right is None else right.text,
-            "right_document": self.questions.documents[place] if right is None else right.document,
+            "right_document": self.questions.documents[number] if right is None else right.document,
             "other_right": max(len({answer.text for answer in rights}) - 1, 0),
         }
         if self.reader is not None:
@@ -94,7 +94,7 @@ class AnswerTables:
                 **_spans(marks),
             }
         if self.retriever is not None:
-            row["document_rank"] = self.retriever.first_ranks[place]
+            row["document_rank"] = self.retriever.first_ranks[number]
         if self.isolated is not None:
             alone = self._first(self.isolated, query)
             row |= {"alone": outcome.alone, "answer_alone": None if alone is None else alone.text}
@@ -113,7 +113,7 @@ class AnswerTables:
         for reader in (self.reader, self.isolated):
             if reader is not None and self.judge is not None:
                 rows = self._answer_rows(reader, self.judge)
-                columns = [[row[place] for row in rows] for place in range(7)]
+                columns = [[row[column] for row in rows] for column in range(7)]
                 query, item, *numbers, state, detail = columns
                 ranks, scores, grades = (np.array(column, dtype=np.float64) for column in numbers)
                 details = Details(query, item, ranks, scores, grades, state)
@@ -172,7 +172,7 @@ class AnswerTables:
         """The words around an answer; one without a position is looked for in its document or else
         in the question's own.
         """
-        document = answer.document or self.questions.documents[self._place[query]]
+        document = answer.document or self.questions.documents[self._row_of[query]]
         text = None if document is None else self._texts.get(document)
         if text is None:
             return None
@@ -210,7 +210,7 @@ class AnswerTables:
         and its file's attributes.
         """
         questions, outcomes = self.questions, self.outcomes
-        order = {outcome.query: place for place, outcome in enumerate(hardest(outcomes), start=1)}
+        order = {outcome.query: rank for rank, outcome in enumerate(hardest(outcomes), start=1)}
         columns: dict[str, Sequence[Any]] = {
             "query": questions.ids,
             "text": questions.texts,

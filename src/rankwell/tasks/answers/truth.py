@@ -222,13 +222,13 @@ def _find_parts(prepared: Sequence[str]) -> Callable[[str], list[int]]:
     them.
     """
     starts = [0, *accumulate(len(text) + 1 for text in prepared)]
-    joined = "".join(f"{text}\0" for text in prepared)
+    haystack = "".join(f"{text}\0" for text in prepared)
 
     def _find(needle: str) -> list[int]:
-        rows, at = list[int](), joined.find(needle)
-        while 0 <= at < len(joined):
+        rows, at = list[int](), haystack.find(needle)
+        while 0 <= at < len(haystack):
             rows.append(bisect_right(starts, at) - 1)
-            at = joined.find(needle, starts[rows[-1] + 1])
+            at = haystack.find(needle, starts[rows[-1] + 1])
         return rows
 
     return _find

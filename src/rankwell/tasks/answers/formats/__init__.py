@@ -116,9 +116,9 @@ def read_questions(
     rows.note_oddities()
     if not table.ids:
         left_out = rows.counts["empty"]
-        beside = f" beside {left_out} with an empty text" if left_out else ""
+        clause = f" beside {left_out} with an empty text" if left_out else ""
         raise NothingToEvaluate(
-            f"{content.name}: there is no question in it{beside}; expected at least one."
+            f"{content.name}: there is no question in it{clause}; expected at least one."
         )
     return FoundTable(table, form.name, tuple(rows.notes), dict(rows.counts))
 

@@ -31,9 +31,9 @@ def _by_question(rows: EntryRows, kind: str | None) -> Iterator[tuple[str, str, 
         else:
             left_out += 1
     if left_out:
-        other = next(name for name in _MODES if name != mode)
+        name = next(name for name in _MODES if name != mode)
         rows.note(
-            f"{left_out} rows of eval_mode {other} are left out; they are format 'haystack:{other}'"
+            f"{left_out} rows of eval_mode {name} are left out; they are format 'haystack:{name}'"
         )
     for name, answers in ranked.items():
         records = [record for _, record in sorted(answers, key=lambda answer: answer[0])]
@@ -106,9 +106,9 @@ def read_haystack_gold(content: Content, rows: QuestionRows) -> None:  # noqa: A
         key = record.key("gold_contexts") or "gold_document_contents"
         for document, text in zip(documents, _list(record, key), strict=False):
             rows.context(document, text, (*record.where, key))
-        for place, text in enumerate(rights):
-            document = documents[place] if len(documents) == len(rights) else None
-            start = int(spans[place][0]) if len(spans) == len(rights) else -1
+        for row, text in enumerate(rights):
+            document = documents[row] if len(documents) == len(rights) else None
+            start = int(spans[row][0]) if len(spans) == len(rights) else -1
             rows.answer(text, (*record.where, "gold_answers"), document, start)
         for document in documents:
             rows.add_evidence((document,))

@@ -136,7 +136,7 @@ def read_dpr_questions(content: Content, rows: QuestionRows) -> None:
 
 def _write_ranked(predictions: Predictions, path: Path) -> None:
     lines: list[dict[str, Any]] = []
-    for place, (name, answers) in enumerate(predictions.ranked.items()):
+    for row, (name, answers) in enumerate(predictions.ranked.items()):
         rows: list[dict[str, Any]] = [
             {
                 "id": name,
@@ -147,8 +147,8 @@ def _write_ranked(predictions: Predictions, path: Path) -> None:
             }
             for answer in answers
         ] or [{"id": name, "rank": None}]
-        if predictions.no_answer is not None and not np.isnan(predictions.no_answer[place]):
-            rows[0]["no_answer"] = float(predictions.no_answer[place])
+        if predictions.no_answer is not None and not np.isnan(predictions.no_answer[row]):
+            rows[0]["no_answer"] = float(predictions.no_answer[row])
         lines += rows
     write_text(path, "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines))
 
@@ -251,4 +251,4 @@ def _by_score(content: Content, records: Sequence[Record], scores: Sequence[floa
         (-score, str(record.value.get("text")), repr(record.value))
         for score, record in zip(scores, records, strict=True)
     ]
-    return [records[place] for place in sorted(range(len(records)), key=keys.__getitem__)]
+    return [records[row] for row in sorted(range(len(records)), key=keys.__getitem__)]

@@ -238,7 +238,7 @@ class QuestionRows(EntryRows):
         repeated = {text: n for text, n in Counter(self.texts).items() if n > 1 and text}
         if repeated:
             text, times = next(iter(repeated.items()))
-            names = [self.names[row] for row, other in enumerate(self.texts) if other == text]
+            names = [self.names[row] for row, same in enumerate(self.texts) if same == text]
             n = self.counts["duplicate_texts"] = sum(repeated.values())
             self.note(
                 f"{n} questions share their text with another ({len(repeated)} texts, {times} "
@@ -352,7 +352,7 @@ class RetrievedRows(EntryRows):
             for name in names
             for (item, _), score in zip(entry, scores, strict=True)
         ]
-        queries, items, values = ([row[place] for row in rows] for place in range(3))
+        queries, items, values = ([row[column] for row in rows] for column in range(3))
         columns = unique_rows(queries, items, values, duplicates)
         repeats = len(rows) - len(columns[0])
         if repeats:

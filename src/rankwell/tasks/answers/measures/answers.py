@@ -149,8 +149,9 @@ def _f1_by(units_of: Callable[[Sequence[str]], tuple[Ints, Ints]]) -> "Compare":
 
     def _compare(texts: Sequence[str], answers: Ints, right: Ints) -> Floats:
         compared = np.union1d(answers, right)
-        units, lengths = units_of([texts[code] for code in compared.tolist()])
-        rows = (np.searchsorted(compared, codes) for codes in (answers, right))
+        codes: list[int] = compared.tolist()
+        units, lengths = units_of([texts[code] for code in codes])
+        rows = (np.searchsorted(compared, column) for column in (answers, right))
         return _multiset_f1(units, offsets_of(lengths), *rows)
 
     return _compare
@@ -160,7 +161,7 @@ def _of_pairs(holds: Callable[[str, str], bool]) -> "Compare":
     """Compares pair by pair. holds: (answer, right) -> whether the one holds the other."""
 
     def _compare(texts: Sequence[str], answers: Ints, right: Ints) -> Floats:
-        pairs = zip(answers.tolist(), right.tolist(), strict=True)
+        pairs: list[tuple[int, int]] = np.stack((answers, right), axis=1).tolist()
         return np.array([holds(texts[first], texts[second]) for first, second in pairs], np.float64)
 
     return _compare
