@@ -131,11 +131,11 @@ class AnswerPlan:
         share, threshold = options.context_share, options.context_threshold
         similarity = options.context_similarity
         if threshold is not None and similarity is None:
-            threshold_option = flag("context_threshold", threshold)
+            threshold_option = flag("--context-threshold", threshold)
             raise BadUsage(_unused(threshold_option, flag("--context-similarity")))
         if share is not None and similarity is not None:
             raise BadUsage(
-                f"{flag('context_share', share)} has no effect beside "
+                f"{flag('--context-share', share)} has no effect beside "
                 f"{flag('--context-similarity', similarity)}; leave one of them out."
             )
 
