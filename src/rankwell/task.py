@@ -91,7 +91,9 @@ class Task:
     writes; charts: whether also charts. per_query: the text of `--per-query`, "" where single
     queries have no values. evaluation: the results, or the outcome of work in parts, of the inputs
     and `options`, `details` (whether single queries and items are kept for a page) and `progress`.
-    advice: what to do with the written folder, a command line that its name follows.
+    advice: what to do with the written folder, a command line that its name follows. show: writes
+    and prints in place of `present`; it gets the results, the options, and by name `format`,
+    `per_query` and `output`.
     """
 
     name: str
@@ -104,6 +106,7 @@ class Task:
     per_query: str = "Also each query's values."
     evaluation: Callable[..., Results | PartOutcome] | None = None
     advice: str = ""
+    show: Callable[..., Output] | None = None
 
     def evaluate(
         self, *inputs: Any, options: Any, details: bool = False, progress: Progress = None
@@ -222,14 +225,10 @@ class TaskCommand:
                 code = 0 if outcome.missing is None else Unfinished.exit_code
                 return Output(outcome.text, (*refused, *outcome.notes), code)
             outcome = outcome.result
-        return present(
-            outcome,
-            format=format,
-            per_query=per_query,
-            output=output,
-            charts=task.charts,
-            advice=task.advice,
-        )
+        printed: dict[str, Any] = {"format": format, "per_query": per_query, "output": output}
+        if task.show is not None:
+            return task.show(outcome, options, **printed)
+        return present(outcome, **printed, charts=task.charts, advice=task.advice)
 
 
 def _none(*_: Any) -> tuple[()]:

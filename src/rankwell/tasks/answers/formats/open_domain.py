@@ -157,9 +157,12 @@ def read_triviaqa(content: Content, rows: QuestionRows) -> None:
     verified set only verified questions are read. `Value` is an attribute. Source: Joshi et al.
     2017.
     """
-    whole = Record(content, content.value if isinstance(content.value, Mapping) else {}, ())
-    paired, verified = whole.value.get("Domain") == "Web", whole.value.get("VerifiedEval") is True
-    for record in whole.objects("Data", "an object with QuestionId, Question and Answer"):
+    document = Record(content, content.value if isinstance(content.value, Mapping) else {}, ())
+    paired, verified = (
+        document.value.get("Domain") == "Web",
+        document.value.get("VerifiedEval") is True,
+    )
+    for record in document.objects("Data", "an object with QuestionId, Question and Answer"):
         if verified and not record.value.get("QuestionPartOfVerifiedEval"):
             continue
         name, pages = record.id("QuestionId"), dict[str | None, None]()
@@ -174,9 +177,9 @@ def read_triviaqa(content: Content, rows: QuestionRows) -> None:
 
 
 def _add_trivia(rows: QuestionRows, record: Record, name: str | None, page: str | None) -> None:
-    place = (*record.where, "Answer")
+    where = (*record.where, "Answer")
     answer = rows.content.record(
-        record.value.get("Answer"), place, "an object with NormalizedAliases"
+        record.value.get("Answer"), where, "an object with NormalizedAliases"
     )
     value = {"Value": answer.value["Value"]} if "Value" in answer.value else {}
     if not rows.add(record.where, name, record.text("Question"), document=page, attributes=value):
@@ -185,5 +188,5 @@ def _add_trivia(rows: QuestionRows, record: Record, name: str | None, page: str 
         for index, text in enumerate(answer.items(kind)):
             if not isinstance(text, str):
                 raise answer.wrong("a string", kind, index)
-            rows.answer(text, (*place, kind, index))
+            rows.answer(text, (*where, kind, index))
     rows.end(None)
