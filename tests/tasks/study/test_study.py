@@ -13,7 +13,6 @@ from oracles import sampling as oracle
 from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
 from rankwell.tasks.study.answers import StudyAnswers
 from rankwell.tasks.study.batches import lease_batch
-from rankwell.tasks.study.commands.study_plan import plan
 from rankwell.tasks.study.folder import read_study
 from rankwell.tasks.study.journal import JournalLine, append_lines, journal_of, read_journals
 from rankwell.tasks.study.pool_rows import batch_pairs, batch_sizes, batches_of
@@ -22,6 +21,7 @@ from tasks.study.studies import (
     fill,
     judge,
     judge_batches,
+    plan,
     pool,
     pool_study,
     read_sheet,

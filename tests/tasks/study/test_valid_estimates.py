@@ -8,17 +8,13 @@ from statistics import fmean
 import pytest
 
 import rankwell
-from commanding import with_fields
 from rankwell.errors import BadUsage, NothingToEvaluate
 from rankwell.tasks.study.answers import StudyAnswers
 from rankwell.tasks.study.batches import lease_batch
-from rankwell.tasks.study.commands.study_plan import plan
 from rankwell.tasks.study.estimation import StudyEstimates
 from rankwell.tasks.study.folder import read_study
 from rankwell.tasks.study.journal import JournalLine, append_lines, now, read_journals
-from tasks.study.studies import estimate, judge_batches, pool, pool_study, write_world
-
-plan = with_fields(plan)
+from tasks.study.studies import estimate, judge_batches, plan, pool, pool_study, write_world
 
 
 @pytest.fixture

@@ -106,10 +106,10 @@ class Vocabulary:
         if not groups:
             return self
         aliases = {
-            alias: tuple(each for each in meant if each.group in groups)
+            alias: tuple(entry for entry in meant if entry.group in groups)
             for alias, meant in self.aliases.items()
         }
-        entries = tuple(each for each in self.entries if each.group in groups)
+        entries = tuple(entry for entry in self.entries if entry.group in groups)
         return Vocabulary(entries, {alias: meant for alias, meant in aliases.items() if meant})
 
     @cached_property
@@ -340,6 +340,10 @@ class Annotations:
         used.
         """
         return self.schema.vocabulary if self.schema is not None else Vocabulary(self.keywords)
+
+    def vocabulary_of(self, names: Iterable[str]) -> Vocabulary:
+        """The vocabulary of the groups of these names, the whole one where there is none."""
+        return self.vocabulary.of_groups({self.find_group(name) for name in names})
 
     @cached_property
     def carried(self) -> Bools:

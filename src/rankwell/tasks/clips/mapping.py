@@ -8,7 +8,7 @@ the threshold adds it. `cover` reads every word once: names of keywords and the 
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -19,7 +19,7 @@ from rankwell.core.tables import Floats
 from rankwell.errors import BadInput, BadUsage, UnknownName
 from rankwell.tasks.clips.alternatives import KeywordSpan, alternatives
 from rankwell.tasks.clips.annotations import Keyword, QueryKeywords, Vocabulary, with_groups
-from rankwell.tasks.clips.options import Strategy
+from rankwell.tasks.clips.options import MappingOptions, Strategy
 from rankwell.tasks.clips.phrases import (
     ALIGNED,
     DETERMINERS,
@@ -27,6 +27,7 @@ from rankwell.tasks.clips.phrases import (
     Encode,
     LabelVectors,
     content_words,
+    load_keybert,
 )
 from rankwell.tasks.clips.reading import read_text
 from rankwell.tasks.clips.wording import Wording, load_wording
@@ -303,6 +304,30 @@ class KeywordMapper:
             plain=reading.plain,
             ambiguous=tuple(dict.fromkeys(ambiguous)),
         )
+
+
+def mapper_of(
+    options: MappingOptions, vocabulary: Vocabulary, device: str | None = None
+) -> tuple[KeywordMapper, Mapping[str, str]]:
+    """The mapper that options choose, and the rules of its model. Raises BadUsage for a threshold
+    without a model.
+    """
+    if options.keyword_threshold is not None and options.encoder is None:
+        raise BadUsage("--keyword-threshold requires --encoder, which finds similar words.")
+    encoder = None if options.encoder is None else load_keybert(options.encoder, device=device)
+    mapper = KeywordMapper(
+        vocabulary,
+        encode=encoder,
+        strategy=options.strategy or "cover",
+        threshold=options.keyword_threshold,
+    )
+    return mapper, {} if encoder is None else encoder.rules
+
+
+def mapping_notes(mapped: Sequence[MappedText], options: MappingOptions) -> list[str]:
+    """Notes on ambiguous, negated and unmapped words of texts."""
+    is_short = options.encoder is None and any(text.unmapped for text in mapped)
+    return [note for text in mapped for note in text.notes] + [WITHOUT_ENCODER] * is_short
 
 
 def concepts_of(

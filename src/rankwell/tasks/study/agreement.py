@@ -18,6 +18,7 @@ from rankwell.tasks.study.answers import StudyAnswers
 from rankwell.tasks.study.estimation import StudyEstimates
 from rankwell.tasks.study.folder import Study
 from rankwell.tasks.study.journal import JournalLine, last_answers
+from rankwell.tasks.study.verdicts import shown_interval
 
 PLACES = 100
 """A drift is the change of the grade over so many places of a session."""
@@ -112,7 +113,7 @@ class JudgeComparison:
         for name, found in self.weighted.items():
             value = PrintedFigure(figure(found.value, "score"))
             row = {"judges": self.rated.shown_raters, "coefficient": name, "value": value}
-            row[f"{100 * level:g} % interval"] = shown_interval(found.interval)
+            row[f"{100 * level:g} % interval"] = shown_interval(found.interval, "score")
             if weighted:
                 row["of the judged sample"] = PrintedFigure(
                     figure(self.sample[name].value, "score")
@@ -135,15 +136,6 @@ class JudgeComparison:
             }
             for row, grade in enumerate(grades)
         ]
-
-
-def shown_interval(bounds: tuple[float, float] | None, *, signed: bool = False) -> str:
-    """An interval of coefficients, or of a drift, in a table."""
-    return (
-        "none"
-        if bounds is None
-        else f"[{', '.join(figure(end, 'score', signed=signed) for end in bounds)}]"
-    )
 
 
 class InclusionWeights(NamedTuple):

@@ -115,6 +115,11 @@ class Study:
         """The names of the runs, in order."""
         return tuple(run.name for run in self.runs)
 
+    @property
+    def n_pairs(self) -> int:
+        """The number of pairs of runs."""
+        return len(self.runs) * (len(self.runs) - 1) // 2
+
     @cached_property
     def queries(self) -> tuple[str, ...]:
         """The ids of all queries, in the order of their bytes."""

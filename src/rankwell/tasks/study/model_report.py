@@ -12,10 +12,14 @@ import numpy as np
 
 from rankwell.core.exact import exact_mean
 from rankwell.core.tables import Floats, Ints, figure
-from rankwell.errors import NothingToEvaluate
+from rankwell.errors import NothingToEvaluate, count_of
 from rankwell.evaluation.linear import LinearMeasure
-from rankwell.report import PrintedFigure, Row
+from rankwell.locks import locked
+from rankwell.report import Aside, Format, Output, PrintedFigure, Row
+from rankwell.report.options import Progress
 from rankwell.stats.query_sample import WholeQueries
+from rankwell.store import writing_to
+from rankwell.task import printed_rows
 from rankwell.tasks.study.agreement import (
     InclusionWeights,
     JudgeComparison,
@@ -25,9 +29,18 @@ from rankwell.tasks.study.agreement import (
 )
 from rankwell.tasks.study.answers import StudyAnswers
 from rankwell.tasks.study.estimation import StudyEstimates
-from rankwell.tasks.study.folder import Study
-from rankwell.tasks.study.journal import JournalLine
-from rankwell.tasks.study.model_replies import ModelGrades
+from rankwell.tasks.study.folder import Study, read_study
+from rankwell.tasks.study.journal import JournalLine, read_journals
+from rankwell.tasks.study.model_asking import AskingOutcome, ask, judge_of
+from rankwell.tasks.study.model_replies import (
+    MODELS,
+    ModelGrades,
+    model_grades,
+    read_replies,
+    replies_of,
+)
+from rankwell.tasks.study.options import ModelOptions
+from rankwell.tasks.study.verdicts import shown_interval
 
 LEVEL = 0.95
 PEOPLE = "people"
@@ -201,7 +214,7 @@ class ModelReport:
         return found
 
     def tables(self) -> list[list[Row]]:
-        """The tables for people, those without rows left out."""
+        """The tables for people."""
         comparison = self.comparison
         coefficients = (
             []
@@ -213,14 +226,12 @@ class ModelReport:
             {
                 "run": each.run,
                 "bias of the model": PrintedFigure(figure(each.sample.mean, "share", signed=True)),
-                f"{100 * LEVEL:g} % interval": _interval(each.interval),
+                f"{100 * LEVEL:g} % interval": shown_interval(each.interval, "share", signed=True),
             }
             for each in self.biases
             if not each.against
         ]
-        return [
-            table for table in (coefficients, confusion, biases, list(self.differences())) if table
-        ]
+        return [coefficients, confusion, biases, list(self.differences())]
 
     def rows(self) -> list[Row]:
         """The rows for programs."""
@@ -264,10 +275,67 @@ def _sign(value: float | None) -> str:
     return "0" if value == 0 else "+" if value > 0 else "−"
 
 
-def _interval(bounds: tuple[float, float] | None) -> str:
-    return (
-        "none"
-        if bounds is None
-        else f"[{figure(bounds[0], 'share', signed=True)}, "
-        f"{figure(bounds[1], 'share', signed=True)}]"
-    )
+def print_model_report(
+    place: str, *, options: ModelOptions, format: Format = "table", progress: Progress = None
+) -> Output:
+    """Asks a model for what it has not answered, and compares its grades with those of people."""
+    study = read_study(place)
+    study.refuse_changed_files()
+    judge = judge_of(study, options)
+    with writing_to(study.place):
+        (study.place / MODELS).mkdir(exist_ok=True)
+        with locked(replies_of(study, judge.model)):
+            done = ask(
+                study,
+                judge,
+                at_most=options.at_most,
+                longest=options.longest,
+                jobs=options.jobs,
+                progress=progress,
+            )
+    exit_code = 5 if done.failed else 0
+    if not read_replies(study, judge.model):
+        return Output(notes=tuple(_outcome_notes(study, done, None)), exit_code=exit_code)
+    grades, journals = model_grades(study, judge.model), read_journals(study)
+    report = ModelReport(study, journals.lines, grades)
+    notes = (*journals.notes, *_outcome_notes(study, done, grades), *report.notes())
+    text = printed_rows(report.rows(), format, tables=report.tables(), notes=notes)
+    return Output(text, notes, exit_code)
+
+
+def _outcome_notes(study: Study, done: AskingOutcome, grades: ModelGrades | None) -> list[str]:
+    """Notes on the run and on the replies."""
+    notes: list[str] = [
+        Aside(
+            f"{count_of(done.new, 'new reply', 'new replies')}, {done.known} known, "
+            f"{count_of(done.left, 'item')} left"
+        )
+    ]
+    if done.failed:
+        notes.append(
+            f"{count_of(done.failed, 'item has', 'items have')} no answer ({done.failure}); "
+            "run the same command again"
+        )
+    if grades is not None:
+        n_replies = int(grades.replied.sum())
+        if grades.invalid:
+            notes.append(
+                f"{grades.invalid} of {n_replies} replies have not exactly one grade of the "
+                "scale; they count as no grade"
+            )
+        if grades.flagged:
+            flagged = count_of(
+                grades.flagged, "document looks as if it", "documents look as if they"
+            )
+            notes.append(
+                f"{flagged} ordered a grade (flagged in {replies_of(study, grades.model).name})"
+            )
+        if grades.others:
+            notes.append(
+                count_of(
+                    grades.others,
+                    "reply was made under another prompt or other parameters, and is not used",
+                    "replies were made under other prompts or parameters, and are not used",
+                )
+            )
+    return notes

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from rankwell.core.options import Doc, Input, JudgmentColumns, Option, RunColumns
 from rankwell.errors import BadUsage, shown
+from rankwell.report.options import InputOption
 from rankwell.stats import check_level
 
 Purpose = Literal["differences", "means"]
@@ -76,6 +77,14 @@ class PoolOptions:
     level: Annotated[float, Doc("Level of the intervals before correction.")] = 0.95
     seed: Annotated[int, Doc("Seed of the permanent random numbers.")] = 0
     columns: RunColumns = None
+    add: Annotated[
+        list[str] | None,
+        Input(),
+        Doc(
+            "A run to add to a study that exists; repeat it for more. Its items are judged in a "
+            "round of their own."
+        ),
+    ] = None
 
     def __post_init__(self) -> None:
         check_level(self.level)
@@ -141,6 +150,27 @@ class EstimateOptions:
             "see `rankwell study model-judge`."
         ),
     ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanOptions:
+    """The choices of a plan."""
+
+    difference: Annotated[float, Doc("Size of the difference to find with 80 % power.")] = 0.05
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgreementOptions:
+    """The choices of a comparison of judges."""
+
+    gold: Annotated[
+        InputOption, Doc("Judgments with known grades; each judge is compared with them.")
+    ] = None
+    qrels_columns: JudgmentColumns = None
+    level: Annotated[float, Doc("Level of the intervals.")] = 0.95
+
+    def __post_init__(self) -> None:
+        check_level(self.level)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -246,9 +276,14 @@ class ModelOptions:
             "several threads."
         ),
     ] = 1
+    at_most: Annotated[
+        int | None, Doc("Ask for at most this number of items; 0 only compares.")
+    ] = None
 
     def __post_init__(self) -> None:
         self.sent_parameters  # noqa: B018 - raises BadUsage
+        if self.at_most is not None and self.at_most < 0:
+            raise BadUsage(f"--at-most is {self.at_most}; expected an integer from 0.")
         for name in ("longest", "attempts", "jobs"):
             if getattr(self, name) < 1:
                 raise BadUsage(

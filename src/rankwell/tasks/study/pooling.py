@@ -4,7 +4,7 @@ judging, batches.
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
@@ -26,6 +26,7 @@ from rankwell.stats.priority_sampling import (
     sampling_sizes,
 )
 from rankwell.store import encode_id
+from rankwell.tasks.study.batches import finished_batches
 from rankwell.tasks.study.folder import Study, StudyPool
 from rankwell.tasks.study.options import Design
 
@@ -262,54 +263,76 @@ def default_batch(queries: int) -> int:
     return min(_MOST_BATCH, max(_LEAST_BATCH, 3 * queries))
 
 
+@dataclass(frozen=True, eq=False)
+class EarlierRounds:
+    """The earlier rounds of the items of a pool: (items,) those that need no judgment any more, and
+    (items, rounds) sizes and batches.
+    """
+
+    answered: Bools
+    sizes: Floats
+    batches: Ints
+
+    @classmethod
+    def of(cls, study: Study, answered: Bools, rows: Ints) -> "EarlierRounds":
+        """Those of a study. answered: of its pool. rows: (items,) the row of each item in that
+        pool, -1 for a new one.
+
+        Batches that are not finished end with their round. Later rounds judge some of their items,
+        too; a batch that they happened to finish would make every chance of an item too high.
+        """
+        pool, is_old = study.pool, rows >= 0
+        batches = pool.batches.copy()
+        for number, column in enumerate(batches.T, 1):
+            column[column >= finished_batches(study, answered, number)] = -1
+        return cls(
+            is_old & answered[rows],
+            np.where(is_old[:, None], pool.sizes[rows], 0.0),
+            np.where(is_old[:, None], batches[rows], -1),
+        )
+
+
 def order_pool(
-    found: PooledRanks, study: Study, answered: Bools, earlier: tuple[Floats, Ints] | None = None
+    ranked: PooledRanks, study: Study, earlier: EarlierRounds | None = None
 ) -> StudyPool:
     """The pool in the order of asking, with the sizes and batches of the new round behind those of
     earlier ones.
-
-    answered: (items,) those that need no judgment any more. earlier: sizes and batches of earlier
-    rounds, (items, rounds).
     """
-    names, n_items = [encode_id(query) for query in found.queries], len(found.item)
+    names, n_items = [encode_id(query) for query in ranked.queries], len(ranked.item)
+    if earlier is None:
+        earlier = EarlierRounds(
+            np.zeros(n_items, dtype=np.bool_),
+            np.zeros((n_items, 0)),
+            np.zeros((n_items, 0), dtype=np.int64),
+        )
     u = permanent_numbers(
-        study.seed, names, list(map(encode_id, found.names)), rows=[found.query, found.item]
+        study.seed, names, list(map(encode_id, ranked.names)), rows=[ranked.query, ranked.item]
     )
-    some = found.ranks > 0
-    best = np.where(some, found.ranks, np.iinfo(np.int64).max).min(axis=1)
-    prior = prior_relevance(best, (found.ranks.min(axis=1) > 0))
-    weights = rank_weights(study.parsed_measure, found.ranks)
+    best = np.where(ranked.ranks > 0, ranked.ranks, np.iinfo(np.int64).max).min(axis=1)
+    prior = prior_relevance(best, (ranked.ranks.min(axis=1) > 0))
     if study.design == "items":
+        weights = rank_weights(study.parsed_measure, ranked.ranks)
         sizes = sampling_sizes(weights, prior, for_means=study.purpose == "means")
         keys = (priorities(u, sizes),)
     else:
         # Whole queries are drawn by a permanent number of their own; within one the order of items
         # is that of their numbers.
-        number = permanent_numbers(study.seed, names)
-        place = np.empty(len(names), dtype=np.int64)
-        place[np.argsort(number, kind="stable")] = np.arange(len(names))
-        sizes = (place[found.query] < (len(names) if study.drawn is None else study.drawn)).astype(
-            np.float64
-        )
-        keys = (u, place[found.query].astype(np.float64), -sizes)
+        place = np.argsort(np.argsort(permanent_numbers(study.seed, names), kind="stable"))
+        drawn = len(names) if study.drawn is None else study.drawn
+        sizes = (place[ranked.query] < drawn).astype(np.float64)
+        keys = (u, place[ranked.query].astype(np.float64), -sizes)
     # Rows are in the order of their ids already, which breaks ties.
     order = np.lexsort(keys)
-    batches = _batches(order, sizes, answered, found.query, study)
-    before = (
-        (np.zeros((n_items, 0)), np.zeros((n_items, 0), dtype=np.int64))
-        if earlier is None
-        else earlier
+    batches = _batches(order, sizes, earlier.answered, ranked.query, study)
+    return StudyPool(
+        query=ranked.query[order],
+        item=np.array(ranked.names, dtype=object)[ranked.item][order],
+        u=u[order],
+        prior=prior[order],
+        sizes=np.column_stack([earlier.sizes, sizes])[order],
+        batches=np.column_stack([earlier.batches, batches])[order],
+        ranks=ranked.ranks[order],
     )
-    pool = StudyPool(
-        query=found.query,
-        item=np.array(found.names, dtype=object)[found.item],
-        u=u,
-        prior=prior,
-        sizes=np.column_stack([before[0], sizes]),
-        batches=np.column_stack([before[1], batches]),
-        ranks=found.ranks,
-    )
-    return replace(pool, **{name: column[order] for name, column in vars(pool).items()})
 
 
 def _batches(order: Ints, sizes: Floats, answered: Bools, query: Ints, study: Study) -> Ints:

@@ -3,7 +3,6 @@ open.
 """
 
 import math
-from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from rankwell.core.tables import Unit, figure
@@ -89,8 +88,8 @@ class StudyVerdict(NamedTuple):
             "difference" if signed else "mean": figure(found.middle.mean, unit, signed=signed),
             "these queries": "exact"
             if self.is_exact
-            else _interval(self.these, unit, signed=signed),
-            "queries like these": _interval(self.like, unit, signed=signed),
+            else shown_interval(self.these, unit, signed=signed),
+            "queries like these": shown_interval(self.like, unit, signed=signed),
             "judged": found.judged,
         }
 
@@ -104,7 +103,7 @@ class StudyVerdict(NamedTuple):
             like, mean = None if like is None else (-like[1], -like[0]), -mean
         size = (
             f"{figure(mean, unit, signed=True)}, {100 * self.level:.4g} % interval "
-            f"{_interval(like, unit, signed=True)}"
+            f"{shown_interval(like, unit, signed=True)}"
         )
         if self.sign == 0:
             return (
@@ -126,14 +125,8 @@ def _sign(interval: Bounds) -> int:
     return 1 if interval[0] > 0 else -1 if interval[1] < 0 else 0
 
 
-def _interval(bounds: Bounds, unit: Unit, *, signed: bool) -> str:
-    return (
-        "none"
-        if bounds is None
-        else f"[{figure(bounds[0], unit, signed=signed)}, {figure(bounds[1], unit, signed=signed)}]"
-    )
-
-
-def sentences(verdicts: Sequence[StudyVerdict], measure: str) -> Iterator[str]:
-    """The verdicts in words."""
-    return (each.sentence(measure) for each in verdicts)
+def shown_interval(bounds: Bounds, unit: Unit, *, signed: bool = False) -> str:
+    """An interval in a table or sentence."""
+    if bounds is None:
+        return "none"
+    return f"[{', '.join(figure(end, unit, signed=signed) for end in bounds)}]"

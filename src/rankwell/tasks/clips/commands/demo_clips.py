@@ -28,12 +28,12 @@ from rankwell.report.drafts import drafting, holding, keeping
 from rankwell.report.options import FolderPath, Output, Progress, present
 from rankwell.report.page import NAME
 from rankwell.store import replacing, write_bytes
-from rankwell.tasks.clips.commands.clips_evaluate import with_pictures
 from rankwell.tasks.clips.drawn_canvas import Scene
 from rankwell.tasks.clips.drawn_scenes import draw_clip
 from rankwell.tasks.clips.evaluation import evaluate_clips
 from rankwell.tasks.clips.formats import read_annotations, read_schema
 from rankwell.tasks.clips.mapping import KeywordMapper
+from rankwell.tasks.clips.presentation import with_pictures
 
 GROUPS = ("pv_object_type", "pv_actor_behavior")
 _DATA = files("rankwell.tasks.clips") / "data"

@@ -27,8 +27,7 @@ from rankwell.report.options import FolderPath, Output, Progress
 from rankwell.stats.query_sample import WholeQueries
 from rankwell.store import write_text
 from rankwell.tasks.study.batches import lease_batch
-from rankwell.tasks.study.commands.study_estimate import estimate
-from rankwell.tasks.study.commands.study_pool import pool
+from rankwell.tasks.study.estimate_report import print_estimates
 from rankwell.tasks.study.estimation import StudyEstimate, measure_label
 from rankwell.tasks.study.folder import Study, is_study, read_study
 from rankwell.tasks.study.journal import JournalLine, append_lines, now, read_journals
@@ -36,6 +35,7 @@ from rankwell.tasks.study.model_asking import ItemToGrade, ask
 from rankwell.tasks.study.model_replies import model_grades
 from rankwell.tasks.study.model_report import LEVEL, ModelReport
 from rankwell.tasks.study.options import EstimateOptions, PoolOptions
+from rankwell.tasks.study.pool_writing import print_pool
 from rankwell.tasks.study.verdicts import StudyVerdict
 
 PEOPLE, MODEL = "people", "tf-idf"
@@ -132,16 +132,18 @@ def study(
         options = PoolOptions(
             query_texts=str(files.queries), documents=str(files.documents), seed=seed
         )
-        pooled = pool(*map(str, files.runs), options=options, output=place, progress=progress)
+        pooled = print_pool(
+            list(map(str, files.runs)), options=options, output=place, progress=progress
+        )
         judged = _judge(
             read_study(place),
             {(each.need, each.module): float(each.grade) for each in read_judgments()},
         )
-        people = estimate(str(place), options=EstimateOptions())
+        people = print_estimates(str(place), options=EstimateOptions())
         found = read_study(place)
         ask(found, TfidfJudge(files.texts), at_most=None, longest=_LONGEST, progress=progress)
         report = ModelReport(found, read_journals(found).lines, model_grades(found, MODEL))
-        corrected = estimate(str(place), options=EstimateOptions(model=MODEL))
+        corrected = print_estimates(str(place), options=EstimateOptions(model=MODEL))
     parts = [
         prose(_BEGIN.format(queries=len(read_needs()))),
         pooled.text,

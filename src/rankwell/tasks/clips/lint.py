@@ -1,32 +1,28 @@
-"""Check an annotation table before it is used: undeclared and doubled labels, unread columns, clips
-without a keyword.
-"""
+"""Problems of an annotation table and of text queries, before they are used."""
 
 import difflib
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from itertools import combinations
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from rankwell import report
-from rankwell.core.options import Input
 from rankwell.errors import BadUsage, count_of
 from rankwell.evaluation.judged import refuse_one_stream
-from rankwell.report.options import FormatOption, Output
+from rankwell.report.options import Output
 from rankwell.store import Source
+from rankwell.task import printed_rows
 from rankwell.tasks.clips.annotations import Annotations, Keyword, fold
 from rankwell.tasks.clips.formats import find_text_queries, read_annotations
-from rankwell.tasks.clips.mapping import WITHOUT_ENCODER, KeywordMapper, MappedText, in_doubt
-from rankwell.tasks.clips.options import MappingOptions, names
-from rankwell.tasks.clips.phrases import load_keybert
+from rankwell.tasks.clips.mapping import WITHOUT_ENCODER, MappedText, in_doubt, mapper_of
+from rankwell.tasks.clips.options import LintOptions, names
 from rankwell.tasks.clips.truth import Required, judge
 
 _PLACEHOLDERS = ("n a", "na", "undefined", "unclear", "tbd", "todo", "xxx", "tba")
 _ALIKE = 0.8
-_HARMLESS = ("never used", "two groups")
+_HARMLESS = {"never used", "two groups"}
 _SHOWN = 3
 
 
@@ -44,106 +40,51 @@ class LintFinding(NamedTuple):
     message: str
 
 
-def lint(
-    annotations: str,
-    /,
-    *,
-    schema: str | None = None,
-    groups: str | None = None,
-    queries: Annotated[str | None, Input()] = None,
-    mapping: MappingOptions,
-    strict: bool = False,
-    format: FormatOption = "table",
+def print_findings(
+    annotations: str, *, options: LintOptions, format: report.Format = "table"
 ) -> Output:
-    """Check an annotation table before it is used: undeclared and doubled labels, unread columns,
-    clips without a keyword.
-
-    Parameters
-    ----------
-    annotations
-        Table of clips: slice_id and a column of keywords per group, or one column keywords (CSV,
-        TSV, JSON lines, Parquet).
-    schema
-        JSON file {group: [label, ...]} of the declared keywords.
-    groups
-        Further columns that hold keywords, separated by commas.
-    queries
-        Text queries, as in rankwell clips evaluate: a text per line, or a table with text. Those
-        that have no word, mean no keyword, only exclude keywords, have no relevant clip or words
-        that may mean several keywords are listed, each once.
-    strict
-        Exit code 1 where anything is found but labels that are unused or in two groups.
-    """
-    refuse_one_stream([annotations, schema, queries])
-    table = read_annotations(annotations, schema=schema, groups=names(groups, "--groups"))
-    found = findings(table)
+    """The problems of a table and of texts, the most probable mistakes first."""
+    refuse_one_stream([annotations, options.schema, options.queries])
+    if options.queries is None and options.chosen:
+        raise BadUsage(
+            f"{', '.join(options.chosen)}: without --queries no text is mapped; leave it out."
+        )
+    groups = names(options.groups, "--groups")
+    table = read_annotations(annotations, schema=options.schema, groups=groups)
+    found, notes = findings(table), list[str]()
     size = (
         f"{count_of(len(table.clips), 'clip')}, {int((table.uses > 0).sum())} keywords in "
         f"{len(table.groups)} groups"
     )
-    n_texts, of_texts = _check_queries(queries, mapping, table)
-    if n_texts:
+    if options.queries is not None:
+        n_texts, of_texts = _query_findings(options.queries, options, table)
         found, size = [*of_texts, *found], f"{size}, {count_of(n_texts, 'text')}"
-    is_by_name = mapping.encoder is None and any(each.kind == "nothing mapped" for each in of_texts)
-    notes = [WITHOUT_ENCODER] if is_by_name else []
-    counts = Counter(each.kind for each in found)
-    summary = (
-        ", ".join(f"{number} × {kind}" for kind, number in counts.items())
-        if found
-        else "nothing odd"
-    )
-    is_read = format in ("table", "md", "latex")
-    rows = [each._asdict() for each in (_for_people(found) if is_read else found)]
-    if is_read:
-        # A label is elsewhere the word for a measure.
-        rows = [
-            {"keyword" if name == "label" else name: cell for name, cell in row.items()}
-            for row in rows
-        ]
-    text = (
-        report.render_rows(rows, format, terminal=report.terminal_of(sys.stdout)) if found else ""
-    )
-    if not found and format == "json":
-        text = report.render_rows([], format)
-    odd = any(each.kind not in _HARMLESS for each in found)
+        if options.encoder is None and any(row.kind == "nothing mapped" for row in of_texts):
+            notes = [WITHOUT_ENCODER]
+    counts = Counter(finding.kind for finding in found)
+    summary = ", ".join(f"{number} × {kind}" for kind, number in counts.items()) or "nothing odd"
     return Output(
-        text=text,
+        printed_rows(
+            [finding._asdict() for finding in found], format, tables=[_rows_for_people(found)]
+        )
+        if found or format == "json"
+        else "",
         notes=(f"{Source(annotations).name}: {size}: {summary}", *notes),
-        exit_code=int(strict and odd),
+        exit_code=int(options.strict and not counts.keys() <= _HARMLESS),
     )
 
 
-def _check_queries(
-    queries: str | None, mapping: MappingOptions, table: Annotations
+def _query_findings(
+    queries: str, options: LintOptions, table: Annotations
 ) -> tuple[int, list[LintFinding]]:
-    """The number of different texts of a file, and their problems. Raises BadUsage for options that
-    nothing reads.
-    """
-    rules = {
-        "--encoder": mapping.encoder,
-        "--keyword-threshold": mapping.keyword_threshold,
-        "--strategy": mapping.strategy,
-    }
-    if queries is None and (unused := [name for name, value in rules.items() if value is not None]):
-        raise BadUsage(f"{', '.join(unused)}: without --queries no text is mapped; leave it out.")
-    if mapping.keyword_threshold is not None and mapping.encoder is None:
-        raise BadUsage("--keyword-threshold requires --encoder, which finds similar words.")
-    if queries is None:
-        return 0, []
+    """The number of different texts of a file, and their problems."""
+    mapper, _ = mapper_of(options, table.vocabulary)
     listed, wordless = find_text_queries(queries)
-    encode = None if mapping.encoder is None else load_keybert(mapping.encoder)
-    strategy, threshold = mapping.strategy or "cover", mapping.keyword_threshold
-    mapper = KeywordMapper(table.vocabulary, encode=encode, strategy=strategy, threshold=threshold)
-    texts = list(dict.fromkeys(each.text for each in listed))
+    texts = list(dict.fromkeys(query.text for query in listed))
     mapper.prepare(texts)
-    found = [
-        LintFinding(
-            "no word", "", row, 0, "the text has no word; write one, or leave the query out"
-        )
-        for row in wordless
-    ]
+    what = "the text has no word; write one, or leave the query out"
     return len(texts) + len(wordless), [
-        *found,
+        *(LintFinding("no word", "", row, 0, what) for row in wordless),
         *text_findings([mapper.map_text(text) for text in texts], table),
     ]
 
@@ -185,18 +126,20 @@ def text_findings(mapped: Sequence[MappedText], table: Annotations) -> list[Lint
     return [each for of_kind in found.values() for each in of_kind]
 
 
-def _for_people(found: Sequence[LintFinding]) -> list[LintFinding]:
+def _rows_for_people(found: Sequence[LintFinding]) -> list[report.Row]:
     """The findings, with the unused labels in one line per group at the end."""
-    rest = [each for each in found if each.kind != "never used"]
     unused: dict[str, list[str]] = {}
-    for each in found:
-        if each.kind == "never used":
-            unused.setdefault(each.group, []).append(each.label)
+    for finding in found:
+        if finding.kind == "never used":
+            unused.setdefault(finding.group, []).append(finding.label)
+    rows = [finding for finding in found if finding.kind != "never used"]
     for group, labels in unused.items():
         more = f" and {len(labels) - _SHOWN} more" if len(labels) > _SHOWN else ""
         what = f"{len(labels)} declared and on no clip: {', '.join(labels[:_SHOWN])}{more}"
-        rest.append(LintFinding("never used", group, "", 0, what))
-    return rest
+        rows.append(LintFinding("never used", group, "", 0, what))
+    # A label is elsewhere the word for a measure.
+    columns = ["keyword" if name == "label" else name for name in LintFinding._fields]
+    return [dict(zip(columns, row, strict=True)) for row in rows]
 
 
 def findings(annotations: Annotations) -> list[LintFinding]:

@@ -1,17 +1,14 @@
-"""Pool the first items of runs for judging: a folder with the items to judge, in the order that
-estimates need.
-"""
+"""The folder of a study is written: pooled runs, texts, guideline; and a round for added runs."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 
 from rankwell import __version__
-from rankwell.core.options import Input, Option
-from rankwell.core.tables import Bools, Ints
+from rankwell.core.tables import Bools, Floats, Ints
 from rankwell.errors import BadInput, BadUsage, count_of, typed
 from rankwell.evaluation.judged import name_runs
 from rankwell.io.files import read_texts
@@ -20,12 +17,13 @@ from rankwell.locks import locked
 from rankwell.report import prose
 from rankwell.report.drafts import holding
 from rankwell.report.folder import write_parquet
-from rankwell.report.options import Aside, FolderOption, InputPlace, Output, Progress
+from rankwell.report.options import Aside, Output, Progress
 from rankwell.store import Source, refuse_blocked, sources_of, write_text, writing_to
-from rankwell.tasks.study import folder as places
 from rankwell.tasks.study.answers import StudyAnswers
-from rankwell.tasks.study.batches import finished_batches
 from rankwell.tasks.study.folder import (
+    DOCUMENTS,
+    GUIDELINE,
+    QUERIES,
     PooledRun,
     Study,
     StudyFile,
@@ -33,12 +31,15 @@ from rankwell.tasks.study.folder import (
     StudyPool,
     is_study,
     place_of,
+    pool_name,
     read_study,
+    write_study,
 )
 from rankwell.tasks.study.journal import read_journals
 from rankwell.tasks.study.looks import read_looks
 from rankwell.tasks.study.options import PoolOptions, known_grades
 from rankwell.tasks.study.pooling import (
+    EarlierRounds,
     PooledRanks,
     default_batch,
     design_of,
@@ -49,41 +50,27 @@ from rankwell.tasks.study.pooling import (
     study_measure,
 )
 
-_LEFT = {places.QUERIES, places.DOCUMENTS, places.GUIDELINE, "rounds", ".rankwell.lock"}
+_LEFT = {QUERIES, DOCUMENTS, GUIDELINE, "rounds", ".rankwell.lock"}
 """Names in a folder whose study.json was not written, as the last file, because the process was
 killed.
 """
 
 
-def pool(
-    *places: InputPlace,
+def print_pool(
+    places: Sequence[str],
+    *,
     options: PoolOptions,
-    add: Annotated[list[str] | None, Option(), Input()] = None,
-    output: FolderOption = None,
+    output: Path | None = None,
     progress: Progress = None,
 ) -> Output:
-    """Pool the first items of runs for judging: a folder with the items to judge, in the order that
-    estimates need.
-
-    Then judge with `rankwell study judge`, and ask for the verdict with `rankwell study estimate`.
-
-    Parameters
-    ----------
-    places
-        Files of two runs or more; with --add the folder of the study.
-    add
-        A run to add to a study that exists; repeat it for more. Its items are judged in a round of
-        their own.
-    output
-        Folder for the study.
-    """
-    if add:
+    """Writes the folder of a study, or adds runs to one."""
+    if options.add:
         if output is not None or len(places) != 1:
             raise BadUsage(
                 "--add takes the folder of a study and writes into it: rankwell study pool "
                 "STUDY --add RUN"
             )
-        return _add(Path(places[0]), add, options, progress)
+        return _add(Path(places[0]), options.add, options, progress)
     if output is None:
         raise BadUsage("name a folder for the study with -o.")
     if len(places) < 2:
@@ -97,16 +84,15 @@ def pool(
     with writing_to(output), holding(output):
         _refuse_other(output)
         texts = SourceTexts(read_texts(options.query_texts), read_texts(options.documents))
-        study, found = _designed(output, places, options, texts, progress)
-        done = _write(study, found, texts, options, np.zeros(len(found.item), dtype=np.bool_), None)
-    lost = len(texts.queries.texts) - len(found.queries)
+        study, ranks = _designed(output, places, options, texts, progress)
+        written = _write(study, ranks, texts, options)
+    lost = len(texts.queries.texts) - len(ranks.queries)
     verb = "is" if lost == 1 else "are"
-    what = (
+    note = (
         f"{count_of(lost, 'query', 'queries')} of {options.query_texts} {verb} in no run, and not "
         "part of the study"
     )
-    notes = (what,) * bool(lost)
-    return done._replace(notes=(*notes, *done.notes))
+    return written._replace(notes=((note,) * bool(lost) + written.notes))
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,17 +109,13 @@ def _refuse_other(output: Path) -> None:
     """
     if is_study(output):
         raise BadUsage(f"{output} is a study already; add runs with --add, or name another folder.")
-    other = next((each.name for each in sorted(output.iterdir()) if each.name not in _LEFT), None)
-    if other is not None:
-        raise BadUsage(f"{output} has other files ({other}); name a new folder for the study.")
+    names = sorted(path.name for path in output.iterdir() if path.name not in _LEFT)
+    if names:
+        raise BadUsage(f"{output} has other files ({names[0]}); name a new folder for the study.")
 
 
 def _designed(
-    output: Path,
-    runs: tuple[str, ...],
-    options: PoolOptions,
-    texts: SourceTexts,
-    progress: Progress,
+    output: Path, runs: Sequence[str], options: PoolOptions, texts: SourceTexts, progress: Progress
 ) -> tuple[Study, PooledRanks]:
     """The study and the ranks of its pool. Raises BadUsage where nothing differs between the
     runs.
@@ -142,31 +124,29 @@ def _designed(
     measure = study_measure(options.measure, tuple(grades))
     design = design_of(measure, options.drawn)
     depth = pool_depth(measure, options.depth, design)
-    named = name_runs(list(runs))
-    found = pooled_ranks(
-        list(named.values()),
+    named_runs = name_runs(list(runs))
+    ranks = pooled_ranks(
+        list(named_runs.values()),
         list(texts.queries.texts),
         depth,
         columns=options.columns,
         progress=progress,
     )
-    if same_everywhere(found.ranks):
+    if same_everywhere(ranks.ranks):
         raise BadUsage(
-            f"{' and '.join(named)} never differ in the first {depth}; nothing to judge."
+            f"{' and '.join(named_runs)} never differ in the first {depth}; nothing to judge."
         )
-    if options.drawn is not None and options.drawn > len(found.queries):
-        known = count_of(len(found.queries), "query", "queries")
+    if options.drawn is not None and options.drawn > len(ranks.queries):
+        n_queries = count_of(len(ranks.queries), "query", "queries")
         raise BadUsage(
-            f"--by queries {options.drawn}: the runs have {known}; draw at most so many."
+            f"--by queries {options.drawn}: the runs have {n_queries}; draw at most so many."
         )
-    files = {
-        "query_texts": options.query_texts,
-        "documents": options.documents,
-        "guideline": options.guideline,
-    }
-    known = {
-        name: each.file
-        for name, each in sources_of({name: file for name, file in files.items() if file}).items()
+    names = ("query_texts", "documents", "guideline")
+    inputs = {name: getattr(options, name) for name in names if getattr(options, name)}
+    sources = {
+        name: StudyFile(place_of(source.file, output), Source(source.file).digest())
+        for name, source in sources_of(inputs).items()
+        if source.file
     }
     study = Study(
         place=output,
@@ -176,69 +156,68 @@ def _designed(
         purpose=options.purpose,
         measure=str(measure),
         depth=depth,
-        batch=options.batch or default_batch(len(found.queries)),
+        batch=options.batch or default_batch(len(ranks.queries)),
         drawn=options.drawn,
         grades=grades,
         plan=StudyPlan(level=options.level, looks=options.looks, pairs=options.pairs_planned),
         thumbnails=None if options.thumbnails is None else place_of(options.thumbnails, output),
-        sources={
-            name: StudyFile(place_of(file, output), Source(file).digest())
-            for name, file in known.items()
-            if file
-        },
-        runs=_pooled_runs(named, output, 1),
+        sources=sources,
+        runs=_pooled_runs(named_runs, output, 1),
         rounds=1,
     )
-    return study, found
+    return study, ranks
 
 
-def _pooled_runs(named: Mapping[str, Any], output: Path, number: int) -> tuple[PooledRun, ...]:
-    for run in named.values():
+def _pooled_runs(runs: Mapping[str, str], output: Path, number: int) -> tuple[PooledRun, ...]:
+    for run in runs.values():
         if not Path(run).is_file():
             raise BadInput(f"{run} is not a file; a study keeps the digests of its runs.")
     return tuple(
         PooledRun(name, place_of(run, output), Source(run).digest(), number)
-        for name, run in named.items()
+        for name, run in runs.items()
     )
 
 
 def _write(
     study: Study,
-    found: PooledRanks,
+    ranks: PooledRanks,
     texts: SourceTexts | None,
     options: PoolOptions,
-    answered: Any,
-    earlier: Any,
+    earlier: EarlierRounds | None = None,
 ) -> Output:
     """Writes the files of a study, study.json last. texts: None where queries have theirs
     already.
     """
     guideline = _guideline(study, options)
-    pool = order_pool(found, study, answered, earlier)
-    _write_pool(study, pool, found.queries)
+    pool = order_pool(ranks, study, earlier)
+    _write_pool(study, pool, ranks.queries)
     documents = (
         texts.documents if texts else read_texts(study.place / study.sources["documents"].file)
     )
-    bare = _write_texts(study.place / places.DOCUMENTS, "item", found.names, documents)
+    bare = _write_texts(study.place / DOCUMENTS, "item", ranks.names, documents)
     if texts is not None:
-        _write_texts(study.place / places.QUERIES, "query", list(found.queries), texts.queries)
-        write_text(study.place / places.GUIDELINE, guideline)
-    places.write_study(study)
-    n_items = int((pool.sizes[:, -1] > 0).sum())
-    n_queries = count_of(len(found.queries), "query", "queries")
+        _write_texts(study.place / QUERIES, "query", list(ranks.queries), texts.queries)
+        write_text(study.place / GUIDELINE, guideline)
+    write_study(study)
     counts = (
-        f"{n_queries}, {count_of(len(found.item), 'item')} in the first {study.depth} of "
-        f"{len(study.runs)} runs"
+        f"{count_of(len(ranks.queries), 'query', 'queries')}, {count_of(len(ranks.item), 'item')} "
+        f"in the first {study.depth} of {len(study.runs)} runs"
     )
-    kept = count_of(
+    without_text = count_of(
         bare,
         "item has no document; it is judged by its id",
         "items have no document; they are judged by their ids",
     )
-    notes = (*found.notes, *((kept,) * bool(bare)))
-    text = prose(f"{study.measure} over {counts}; {_to_judge(study, n_items)}.\n")
     judging = typed("rankwell", "study", "judge", study.place, "--judge", "NAME")
-    return Output(text=text, notes=(*notes, Aside(f"wrote {study.place}/; judge with: {judging}")))
+    n_items = int((pool.sizes[:, -1] > 0).sum())
+    return Output(
+        prose(f"{study.measure} over {counts}; {_to_judge(study, n_items)}.\n"),
+        (
+            *ranks.notes,
+            *((without_text,) * bool(bare)),
+            Aside(f"wrote {study.place}/; judge with: {judging}"),
+        ),
+    )
 
 
 def _to_judge(study: Study, n_items: int) -> str:
@@ -260,38 +239,31 @@ def _write_pool(study: Study, pool: StudyPool, queries: tuple[str, ...]) -> None
         "prior": pool.prior,
     }
     types = {"query": "VARCHAR", "item": "VARCHAR", "u": "DOUBLE", "prior": "DOUBLE"}
-    for number in range(pool.sizes.shape[1]):
-        columns[f"size_{number + 1}"], types[f"size_{number + 1}"] = pool.sizes[:, number], "DOUBLE"
-        batch = pool.batches[:, number].astype(np.float64)
-        columns[f"batch_{number + 1}"], types[f"batch_{number + 1}"] = (
-            np.where(batch < 0, np.nan, batch),
-            "INTEGER",
-        )
-    for number in range(pool.ranks.shape[1]):
-        rank = pool.ranks[:, number].astype(np.float64)
-        columns[f"rank_{number + 1}"], types[f"rank_{number + 1}"] = (
-            np.where(rank == 0, np.nan, rank),
-            "INTEGER",
-        )
-    write_parquet(study.place / places.pool_name(study.rounds), columns, types)
+    for number, (sizes, batches) in enumerate(zip(pool.sizes.T, pool.batches.T, strict=True), 1):
+        columns |= {f"size_{number}": sizes, f"batch_{number}": _nullable(batches, batches < 0)}
+        types |= {f"size_{number}": "DOUBLE", f"batch_{number}": "INTEGER"}
+    for number, ranks in enumerate(pool.ranks.T, 1):
+        columns[f"rank_{number}"] = _nullable(ranks, ranks == 0)
+        types[f"rank_{number}"] = "INTEGER"
+    write_parquet(study.place / pool_name(study.rounds), columns, types)
+
+
+def _nullable(numbers: Ints, missing: Bools) -> Floats:
+    """The numbers, NaN where they are missing."""
+    return np.where(missing, np.nan, numbers.astype(np.float64))
 
 
 def _write_texts(path: Path, key: str, ids: list[str], texts: Texts) -> int:
     """Writes the texts of some ids with their further columns, and returns the number of ids
     without a text.
     """
-    found = [texts.texts.get(each) for each in ids]
-    own = [texts.attributes.get(each, {}) for each in ids]
-    names = [
-        name
-        for name in dict.fromkeys(name for each in own for name in each)
-        if name not in (key, "text")
-    ]
-    columns: dict[str, Any] = {key: ids, "text": found} | {
-        name: [each.get(name) for each in own] for name in names
-    }
+    written = [texts.texts.get(name) for name in ids]
+    attributes = [texts.attributes.get(name, {}) for name in ids]
+    columns: dict[str, Any] = {key: ids, "text": written}
+    for name in dict.fromkeys(name for row in attributes for name in row):
+        columns.setdefault(name, [row.get(name) for row in attributes])
     write_parquet(path, columns, dict.fromkeys(columns, "VARCHAR"))
-    return found.count(None)
+    return written.count(None)
 
 
 def _guideline(study: Study, options: PoolOptions) -> str:
@@ -305,31 +277,18 @@ def _guideline(study: Study, options: PoolOptions) -> str:
     )
 
 
-def _ended_batches(study: Study, answered: Bools) -> Ints:
-    """(items, rounds) the batches of rounds that end now, -1 for those that are not finished.
-
-    Later rounds judge some of their items, too; a batch that they happened to finish would make
-    every chance of an item too high.
-    """
-    batches = study.pool.batches.copy()
-    for number, own in enumerate(batches.T, 1):
-        own[own >= finished_batches(study, answered, number)] = -1
-    return batches
-
-
 def _add(place: Path, added: list[str], options: PoolOptions, progress: Progress) -> Output:
     """Appends a round with further runs."""
     study = read_study(place)
     default = PoolOptions()
-    later = ("pairs_planned", "columns")
-    given = [
+    changed = [
         name
         for name, value in vars(options).items()
-        if name not in later and value != getattr(default, name)
+        if name not in ("add", "pairs_planned", "columns") and value != getattr(default, name)
     ]
-    if given:
+    if changed:
         raise BadUsage(
-            f"--{given[0].replace('_', '-')} was chosen when the study was pooled; leave it "
+            f"--{changed[0].replace('_', '-')} was chosen when the study was pooled; leave it "
             "out with --add."
         )
     if options.pairs_planned is not None and read_looks(study).looks:
@@ -344,29 +303,19 @@ def _add(place: Path, added: list[str], options: PoolOptions, progress: Progress
             raise BadUsage(
                 f"the study has a run {twice!r} already; rename the file of the new one."
             )
-        reading: dict[str, Any] = {
-            "columns": options.columns,
-            "earlier": study.pool,
-            "progress": progress,
-        }
-        found = pooled_ranks(list(new.values()), study.queries, study.depth, **reading)
-        rows = found.earlier
-        known = rows >= 0
+        ranks = pooled_ranks(
+            list(new.values()),
+            study.queries,
+            study.depth,
+            columns=options.columns,
+            earlier=study.pool,
+            progress=progress,
+        )
         judged = StudyAnswers.of(study, read_journals(study).lines).answered
-        answered = np.zeros(len(rows), dtype=np.bool_)
-        answered[known] = judged[rows[known]]
-        sizes, batches = (
-            np.zeros((len(rows), study.rounds)),
-            np.full((len(rows), study.rounds), -1, dtype=np.int64),
-        )
-        sizes[known], batches[known] = (
-            study.pool.sizes[rows[known]],
-            _ended_batches(study, judged)[rows[known]],
-        )
         grown = replace(
             study,
             runs=(*study.runs, *_pooled_runs(new, place, study.rounds + 1)),
             rounds=study.rounds + 1,
             plan=replace(study.plan, pairs=options.pairs_planned or study.plan.pairs),
         )
-        return _write(grown, found, None, options, answered, (sizes, batches))
+        return _write(grown, ranks, None, options, EarlierRounds.of(study, judged, ranks.earlier))

@@ -1,15 +1,12 @@
-"""Evaluate search over annotated clips, by clips or by texts: relevant is a clip that carries the
-keywords of the query.
-"""
+"""Output of `clips evaluate`: tables for people and programs, the folder, and contact sheets."""
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 from rankwell import report
-from rankwell.core.options import Input
 from rankwell.errors import BadUsage, NothingToEvaluate, count_of
 from rankwell.evaluation.results import Results, progress_of
 from rankwell.media.contact_sheet import picture_columns, pictured, sheets_of
@@ -18,26 +15,20 @@ from rankwell.media.images import Thumbnails, locate
 from rankwell.report.charts import write_charts
 from rankwell.report.drafts import drafting, refuse_unclaimed
 from rankwell.report.folder import write_result
-from rankwell.report.options import (
-    FolderOption,
-    FormatOption,
-    InputPlace,
-    Output,
-    PerQueryOption,
-    Progress,
-)
+from rankwell.report.options import Output, Progress
 from rankwell.store import write_text
+from rankwell.task import FOR_PEOPLE
 from rankwell.tasks.clips.annotations import QueryKeywords
 from rankwell.tasks.clips.evaluation import evaluate_clips
 from rankwell.tasks.clips.formats import read_annotations
 from rankwell.tasks.clips.heat_map import heat_map, keyword_table
-from rankwell.tasks.clips.mapping import WITHOUT_ENCODER, KeywordMapper, MappedText
-from rankwell.tasks.clips.options import ClipOptions, MappingOptions, names
-from rankwell.tasks.clips.phrases import load_keybert
+from rankwell.tasks.clips.mapping import MappedText, mapper_of, mapping_notes
+from rankwell.tasks.clips.options import ClipCommandOptions, names
 
 _SHEETS = 10
 _EXPLAINED = 5
 _SHOWN_KEYWORDS = 10
+_OF_TEXTS = ("--encoder", "--text-encoder", "--keyword-threshold", "--strategy")
 _KEYWORD_COLUMNS = (
     "run",
     "group",
@@ -53,124 +44,76 @@ _KEYWORD_COLUMNS = (
 )
 
 
-def evaluate(
+def print_evaluation(
     *,
-    annotations: InputPlace,
-    options: ClipOptions,
-    mapping: MappingOptions,
-    per_query: PerQueryOption = False,
-    format: FormatOption = "table",
-    output: FolderOption = None,
-    sheets: int | None = None,
-    thumbnails: Annotated[str | None, Input(perhaps=True)] = None,
+    options: ClipCommandOptions,
+    per_query: bool = False,
+    format: report.Format = "table",
+    output: Path | None = None,
     progress: Progress = None,
 ) -> Output:
-    """Evaluate search over annotated clips, by clips or by texts: relevant is a clip that carries
-    the keywords of the query.
-
-    Each mean has its ceiling (a perfect ranker), its chance level, and the share of queries that
-    count beside it.
-
-    Parameters
-    ----------
-    annotations
-        Table of clips: slice_id and a column of keywords per group, or one column keywords (CSV,
-        TSV, JSON lines, Parquet).
-    per_query
-        Also each query's values, keywords and results, with found and missing keywords (in CSV in
-        each query's first row).
-    output
-        Folder for the tables, per_query.parquet, details.parquet, queries.parquet, items.parquet
-        (pictures), manifest.json, charts and contact sheets.
-    sheets
-        Number of contact sheets, worst queries first; 10 with --thumbnails, else none. Needs -o.
-    thumbnails
-        Folder with a picture, GIF or video per clip, or a pattern such as frames/{id}.jpg.
-    """
+    """Evaluates, writes and prints; the texts of the queries are mapped to keywords."""
     if output is not None:
         refuse_unclaimed(output)
-    elif sheets is not None or thumbnails is not None:
+    elif options.sheets is not None or options.thumbnails is not None:
         raise BadUsage("contact sheets are written into a folder; name one with -o.")
-    if sheets is not None and sheets < 0:
-        raise BadUsage(f"--sheets {sheets}; expected 0 or more.")
-    _reject_unused_options(options, mapping)
-    mapper, rules = _mapper(annotations, options, mapping)
-    mapped: list[MappedText] = []
+    if options.sheets is not None and options.sheets < 0:
+        raise BadUsage(f"--sheets {options.sheets}; expected 0 or more.")
+    _reject_unused_options(options)
+    mapper, rules, mapped = None, dict[str, Any](), list[MappedText]()
+    if options.mode == "text" and options.queries is not None:
+        groups = names(options.groups, "--groups")
+        table = read_annotations(options.annotations, schema=options.schema, groups=groups)
+        mapper, of_model = mapper_of(options, table.vocabulary_of(groups))
+        rules = {**mapper.describe(), **of_model}
 
     def _map_text(text: str) -> QueryKeywords:
         mapped.append(mapper.map_text(text))  # pyright: ignore[reportOptionalMemberAccess]
         return mapped[-1].query_keywords
 
-    by_name = mapper is not None and mapping.encoder is None
     try:
         result = evaluate_clips(
-            annotations,
+            options.annotations,
             options=options
             if _has_text_vectors(options)
-            else replace(options, text_encoder=mapping.encoder),
+            else replace(options, text_encoder=options.encoder),
             map_text=None if mapper is None else _map_text,
             details=output is not None,
             rules=rules,
             progress=progress_of(progress, "searching"),
         )
     except NothingToEvaluate as error:
-        unmapped = _mapping_notes(mapped, by_name=by_name)
-        shown = [*unmapped[:_EXPLAINED], *unmapped[-1:]] if len(unmapped) > _EXPLAINED else unmapped
-        reasons = "; ".join(dict.fromkeys(shown))
-        raise NothingToEvaluate(
-            f"{str(error).rstrip('.')}; {reasons}." if reasons else str(error)
-        ) from error
-    notes = [*result.notes, *_mapping_notes(mapped, by_name=by_name), *result.interval_notes]
+        reasons = mapping_notes(mapped, options)
+        if len(reasons) > _EXPLAINED:
+            reasons = [*reasons[:_EXPLAINED], reasons[-1]]
+        words = [str(error).rstrip("."), "; ".join(dict.fromkeys(reasons))]
+        raise NothingToEvaluate(f"{'; '.join(words)}." if reasons else str(error)) from error
+    notes = [*result.notes, *mapping_notes(mapped, options), *result.interval_notes]
     printed = notes if format != "json" else []
     if output is not None:
-        printed = [*printed, *_write(result, output, notes, thumbnails, sheets)]
+        printed = [*printed, *_write(result, output, notes, options.thumbnails, options.sheets)]
     return Output(text=render(result, notes, format, per_query=per_query), notes=tuple(printed))
 
 
-def _reject_unused_options(options: ClipOptions, mapping: MappingOptions) -> None:
+def _reject_unused_options(options: ClipCommandOptions) -> None:
     """Raises BadUsage for unused options about texts."""
-    rules = {"--keyword-threshold": mapping.keyword_threshold, "--strategy": mapping.strategy}
-    of_texts = {"--encoder": mapping.encoder, "--text-encoder": options.text_encoder, **rules}
-    if options.mode == "video" and (
-        unused := [name for name, value in of_texts.items() if value is not None]
-    ):
+    chosen = options.chosen
+    of_texts = chosen | ({} if options.text_encoder is None else {"--text-encoder": 1})
+    if options.mode == "video" and of_texts:
+        unused = [name for name in _OF_TEXTS if name in of_texts]
         raise BadUsage(
             f"{', '.join(unused)}: in the mode video nothing reads texts; choose --mode text."
         )
-    of_queries = rules | ({"--encoder": mapping.encoder} if _has_text_vectors(options) else {})
-    if options.queries is None and (
-        unused := [name for name, value in of_queries.items() if value is not None]
-    ):
+    if not _has_text_vectors(options):
+        chosen.pop("--encoder", None)
+    if options.queries is None and chosen:
         what = "without --queries every keyword is a query by its name, and none is mapped"
-        raise BadUsage(f"{', '.join(sorted(unused))}: {what}; leave it out.")
-    if mapping.keyword_threshold is not None and mapping.encoder is None:
-        raise BadUsage("--keyword-threshold requires --encoder, which finds similar words.")
+        raise BadUsage(f"{', '.join(sorted(chosen))}: {what}; leave it out.")
 
 
-def _has_text_vectors(options: ClipOptions) -> bool:
+def _has_text_vectors(options: ClipCommandOptions) -> bool:
     """Whether texts need no vectors of the encoder of the mapping."""
     return any((options.text_embeddings, options.engine, options.run, options.text_encoder))
-
-
-def _mapper(
-    annotations: str, options: ClipOptions, mapping: MappingOptions
-) -> tuple[KeywordMapper | None, dict[str, Any]]:
-    """The mapper of text queries with its rules, None where none is mapped."""
-    if options.mode != "text" or options.queries is None:
-        return None, {}
-    loaded = None if mapping.encoder is None else load_keybert(mapping.encoder)
-    groups = names(options.groups, "--groups")
-    table = read_annotations(annotations, schema=options.schema, groups=groups)
-    vocabulary = table.vocabulary.of_groups({table.find_group(group) for group in groups})
-    strategy, threshold = mapping.strategy or "cover", mapping.keyword_threshold
-    mapper = KeywordMapper(vocabulary, encode=loaded, strategy=strategy, threshold=threshold)
-    return mapper, {**mapper.describe(), **({} if loaded is None else loaded.rules)}
-
-
-def _mapping_notes(mapped: Sequence[MappedText], *, by_name: bool) -> list[str]:
-    """Notes on unmapped words. by_name: keywords are found by names and rules alone."""
-    hints = [WITHOUT_ENCODER] if by_name and any(each.unmapped for each in mapped) else []
-    return [note for each in mapped for note in each.notes] + hints
 
 
 def render(
@@ -179,12 +122,12 @@ def render(
     """The result as text: the summary, the tables by group and by keyword, and with `per_query`
     each query with its results.
     """
-    programs = format not in ("table", "md", "latex")
+    programs = format not in FOR_PEOPLE
     rows = (
         (list(result.per_query()) if programs else list(result.value_rows())) if per_query else None
     )
     if rows is not None and format in ("csv", "tsv"):
-        rows = _results_once(rows)
+        rows = list(_results_once(rows))
     tables: dict[str, Sequence[report.Row]] = {
         "by_group": result.by_group,
         "by_keyword": result.by_keyword,
@@ -197,18 +140,15 @@ def render(
     )
 
 
-def _results_once(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _results_once(rows: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
     """The rows with the results of a query in its first row only, as they are the same for every
     measure.
     """
-    first: dict[tuple[str, str], int] = {}
-    numbered = (
-        (number, row, first.setdefault((row["run"], row["query"]), number))
-        for number, row in enumerate(rows)
-    )
-    return [
-        dict(row) | ({} if number == own else {"results": None}) for number, row, own in numbered
-    ]
+    listed = set[tuple[str, str]]()
+    for row in rows:
+        query = row["run"], row["query"]
+        yield {**row, "results": None} if query in listed else row
+        listed.add(query)
 
 
 def _for_people(result: Results, *, per_query: bool) -> dict[str, Sequence[report.Row]]:

@@ -1,26 +1,22 @@
-"""Find the threshold that maps texts to keywords best, from labelled queries: precision and recall
-at each threshold.
-"""
+"""The threshold that maps texts to keywords best: precision and recall at each threshold."""
 
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from rankwell import __version__, report
 from rankwell.core.tables import figure
-from rankwell.errors import BadInput, BadUsage, NothingToEvaluate
+from rankwell.errors import BadInput, NothingToEvaluate
 from rankwell.report.charts import write_charts
 from rankwell.report.line_charts import parameter_chart
-from rankwell.report.options import FileOption, FormatOption, Output, Progress
+from rankwell.report.options import Output, Progress
 from rankwell.store import Source, write_text
+from rankwell.task import printed_rows
 from rankwell.tasks.clips.annotations import Annotations, Keyword
 from rankwell.tasks.clips.formats import TextQuery, read_annotations, read_text_queries
 from rankwell.tasks.clips.mapping import KeywordMapper
 from rankwell.tasks.clips.options import CalibrationOptions
 from rankwell.tasks.clips.phrases import load_keybert
-
-_LEAST_STEP = 0.001
 
 
 class MappingTally(NamedTuple):
@@ -48,110 +44,72 @@ class MappingTally(NamedTuple):
         """Micro F1, 2 right / (mapped + meant); None where nothing is mapped or meant."""
         return 2 * self.right / (self.mapped + self.meant) if self.mapped + self.meant else None
 
+    def row(self) -> dict[str, Any]:
+        """The shares, then the numbers."""
+        *counts, texts = self
+        shares = {"precision": self.precision, "recall": self.recall, "f1": self.f1}
+        return {**shares, **dict(zip(self._fields, counts, strict=False)), "n": texts}
 
-def calibrate(
+
+def print_calibration(
     queries: str,
-    /,
     *,
-    annotations: str,
-    encoder: str,
     options: CalibrationOptions,
-    format: FormatOption = "table",
-    output: FileOption = None,
+    format: report.Format = "table",
+    output: Path | None = None,
     progress: Progress = None,
 ) -> Output:
-    """Find the threshold that maps texts to keywords best, from labelled queries: precision and
-    recall at each threshold.
-
-    Precision, recall and F1 count keywords over all queries. The best threshold is chosen without
-    the queries that are held back.
-
-    Parameters
-    ----------
-    queries
-        Table of texts with the keywords that they mean, columns text and keywords; an empty cell
-        means no keyword.
-    annotations
-        Table of clips with their keywords; without --schema the labels that it uses are the
-        vocabulary.
-    encoder
-        Folder or name of a model of sentence-transformers.
-    output
-        Folder for thresholds.csv, thresholds.json and the chart thresholds.png and .svg.
-    """
-    thresholds = _thresholds(options)
-    table = read_annotations(annotations, schema=options.schema)
+    """Precision, recall and F1 at each threshold, and the best one."""
+    thresholds = options.thresholds
+    table = read_annotations(options.annotations, schema=options.schema)
     meant = _meant(read_text_queries(queries), table, Source(queries).name)
-    loaded = load_keybert(encoder, device=options.device)
-    mapper = KeywordMapper(table.vocabulary, encode=loaded, strategy=options.strategy)
+    encoder = load_keybert(options.encoder, device=options.device)
+    mapper = KeywordMapper(table.vocabulary, encode=encoder, strategy=options.strategy)
     mapper.prepare(meant)
     for done, text in enumerate(meant, 1):
         mapper.map_text(text)
         if progress is not None:
             progress("mapping", done, len(meant))
-    chosen, held = hold_back(list(meant), options.held_back)
-    parts = {"tuning" if held else "all": chosen, **({"held back": held} if held else {})}
-    found = {
+    tuning, held = hold_back(list(meant), options.held_back)
+    parts = {"tuning": tuning, "held back": held} if held else {"all": tuning}
+    tallies = {
         part: {
             threshold: tally(mapper, {text: meant[text] for text in texts}, threshold=threshold)
             for threshold in thresholds
         }
         for part, texts in parts.items()
     }
-    best = best_threshold(next(iter(found.values())))
-    rows: list[dict[str, Any]] = []
-    for part, tallies in found.items():
-        for threshold, each in tallies.items():
-            shares = {"precision": each.precision, "recall": each.recall, "f1": each.f1}
-            counts = {
-                "right": each.right,
-                "mapped": each.mapped,
-                "meant": each.meant,
-                "n": each.texts,
-            }
-            rows.append({"queries": part, "threshold": threshold, **shares, **counts})
-    f1 = ", ".join(f"{part} {figure(tallies[best].f1, 'share')}" for part, tallies in found.items())
+    best = best_threshold(next(iter(tallies.values())))
+    rows = [
+        {"queries": part, "threshold": threshold, **counts.row()}
+        for part, of_part in tallies.items()
+        for threshold, counts in of_part.items()
+    ]
+    f1 = ", ".join(
+        f"{part} {figure(of_part[best].f1, 'share')}" for part, of_part in tallies.items()
+    )
     notes = [
         *table.notes,
         f"best threshold: {best:g} (F1: {f1}); the default is {mapper.threshold:g}",
     ]
-    rules = {
+    rules: dict[str, Any] = {
         "strategy": options.strategy,
         "vocabulary": "used" if options.schema is None else "declared",
-        **loaded.rules,
+        **encoder.rules,
+        "best_threshold": best,
+        "default_threshold": mapper.threshold,
+        "version": __version__,
     }
-    rules |= {"best_threshold": best, "default_threshold": mapper.threshold, "version": __version__}
-    document = report.Document(
-        rows, None, rules, notes, summary=False, terminal=report.terminal_of(sys.stdout)
-    )
-    wrote: list[str] = []
+    printed = [] if format == "json" else [*notes]
     if output is not None:
-        inputs = {"queries": queries, "annotations": annotations, "schema": options.schema}
-        _write(
-            output,
-            document,
-            {name: Source(place).digest() for name, place in inputs.items() if place is not None},
-        )
-        wrote.append(report.Aside(f"wrote {output}/"))
-    return Output(
-        text=report.OUTPUTS[format](document), notes=(*(notes if format != "json" else ()), *wrote)
-    )
-
-
-def _thresholds(options: CalibrationOptions) -> list[float]:
-    low, high, step, held_back = options.low, options.high, options.step, options.held_back
-    if held_back < 0 or held_back == 1:
-        raise BadUsage(
-            f"--held-back {held_back}; expected 2 or more to hold back one query of so many, "
-            "or 0 for none."
-        )
-    if not -1 <= low <= high <= 1:
-        raise BadUsage(
-            f"--low {low} --high {high}; expected numbers from -1 to 1, the lower one first."
-        )
-    if not step >= _LEAST_STEP:
-        raise BadUsage(f"--step {step}; expected {_LEAST_STEP} or more.")
-    return [round(low + place * step, 6) for place in range(int((high - low) / step + 1e-9) + 1)]
+        places = {"queries": queries, "annotations": options.annotations, "schema": options.schema}
+        digests = {name: Source(place).digest() for name, place in places.items() if place}
+        for suffix in ("csv", "json"):
+            text = printed_rows(rows, suffix, rules={**rules, "inputs": digests}, notes=notes)
+            write_text(output / f"thresholds.{suffix}", text)
+        write_charts(output, {"thresholds": _chart(rows, options.strategy)})
+        printed.append(report.Aside(f"wrote {output}/"))
+    return Output(printed_rows(rows, format, rules=rules, notes=notes), tuple(printed))
 
 
 def _meant(
@@ -174,27 +132,20 @@ def _meant(
     return found
 
 
-def _write(folder: Path, document: report.Document, digests: dict[str, str]) -> None:
-    whole = report.Document(
-        document.rows, None, {**document.rules, "inputs": digests}, document.notes, summary=False
-    )
-    write_text(folder / "thresholds.csv", report.OUTPUTS["csv"](whole))
-    write_text(folder / "thresholds.json", report.OUTPUTS["json"](whole))
+def _chart(rows: Sequence[report.Row], strategy: str) -> dict[str, Any]:
     lines = [
         {
             "system": row["queries"],
             "series": row["queries"],
             "value": row["threshold"],
             "label": label,
-            "mean": row[name],
+            "mean": row[label.lower()],
         }
-        for name, label in (("precision", "Precision"), ("recall", "Recall"), ("f1", "F1"))
-        for row in document.rows
+        for label in ("Precision", "Recall", "F1")
+        for row in rows
     ]
-    title = f"Keywords found in texts, by threshold ({document.rules['strategy']})"
-    write_charts(
-        folder, {"thresholds": parameter_chart(lines, "threshold", title=title, point="threshold")}
-    )
+    title = f"Keywords found in texts, by threshold ({strategy})"
+    return parameter_chart(lines, "threshold", title=title, point="threshold")
 
 
 def tally(

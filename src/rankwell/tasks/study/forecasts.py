@@ -1,19 +1,17 @@
-"""Forecast what more judgments would bring: the width of both intervals, and the number that finds
-a difference.
-"""
+"""The output of `study plan`: what more judgments would bring, in words and a table."""
 
-import sys
 from itertools import combinations
 
-from rankwell import report
 from rankwell.core.tables import figure
 from rankwell.errors import BadUsage, NothingToEvaluate, count_of
-from rankwell.report.options import FormatOption, InputPlace, Output
+from rankwell.report import Format, Output, Row
+from rankwell.task import FOR_PEOPLE, printed_rows
 from rankwell.tasks.study.answers import StudyAnswers
 from rankwell.tasks.study.estimation import StudyEstimates, measure_label
 from rankwell.tasks.study.folder import read_study
 from rankwell.tasks.study.journal import read_journals
 from rankwell.tasks.study.looks import read_looks
+from rankwell.tasks.study.options import PlanOptions
 from rankwell.tasks.study.planning import (
     PlannedStep,
     StudyForecasts,
@@ -22,56 +20,43 @@ from rankwell.tasks.study.planning import (
 )
 
 
-def plan(
-    study: InputPlace, /, *, difference: float = 0.05, format: FormatOption = "table"
-) -> Output:
-    """Forecast what more judgments would bring: the width of both intervals, and the number that
-    finds a difference.
-
-    It shows neither a difference nor its sign, so that it is not a look. Half-widths have the level
-    that looks and pairs leave; after each is the range between its 5th and 95th percentile, given
-    the judgments so far.
-
-    Parameters
-    ----------
-    study
-        Folder of the study.
-    difference
-        Size of the difference to find with 80 % power.
-    """
-    if not difference > 0:
-        raise BadUsage(f"--difference is {difference:g}; expected a number above 0, such as 0.05.")
-    found = read_study(study)
-    notes = found.refuse_changed_files()
-    journals = read_journals(found)
-    estimates = StudyEstimates(found, StudyAnswers.of(found, journals.lines), found.parsed_measure)
-    looks = read_looks(found)
-    n_pairs = len(found.runs) * (len(found.runs) - 1) // 2
-    level, rows, words = looks.corrected_level(n_pairs), list[report.Row](), list[str]()
-    for earlier, later in combinations(found.run_names, 2):
+def print_forecasts(place: str, *, options: PlanOptions, format: Format = "table") -> Output:
+    """The half-widths after more judgments for every pair of runs."""
+    if not options.difference > 0:
+        raise BadUsage(
+            f"--difference is {options.difference:g}; expected a number above 0, such as 0.05."
+        )
+    study = read_study(place)
+    notes = study.refuse_changed_files()
+    journals = read_journals(study)
+    estimates = StudyEstimates(study, StudyAnswers.of(study, journals.lines), study.parsed_measure)
+    looks = read_looks(study)
+    level, rows, words = looks.corrected_level(study.n_pairs), list[Row](), list[str]()
+    for earlier, later in combinations(study.run_names, 2):
         forecasts = StudyForecasts(estimates, (later, earlier))
         if not forecasts.more:
             continue
+        pair = f"{later} and {earlier}"
         if forecasts.never_differ:
-            words.append(
-                f"{later} and {earlier} never differ in the first {found.depth}; nothing to judge."
-            )
-            continue
-        if forecasts.is_flat:
-            words.append(
-                f"{later} and {earlier}: no forecast, as every judged query has the same "
-                "difference."
-            )
-            continue
-        steps = listed_steps(forecasts)
-        rows += [
-            _row(step, (later, earlier), level, is_last=step is steps[-1], plain=format == "table")
-            for step in steps
-        ]
-        words.append(_sentence(forecasts, difference, level))
+            words.append(f"{pair} never differ in the first {study.depth}; nothing to judge.")
+        elif forecasts.is_flat:
+            words.append(f"{pair}: no forecast, as every judged query has the same difference.")
+        else:
+            steps = listed_steps(forecasts)
+            rows += [
+                _row(
+                    step,
+                    (later, earlier),
+                    level,
+                    is_last=step is steps[-1],
+                    plain=format == "table",
+                )
+                for step in steps
+            ]
+            words.append(_sentence(forecasts, options.difference, level))
     if not rows:
         raise NothingToEvaluate(
-            f"{study}: {' '.join(words) or 'everything is judged; nothing is left to plan.'}"
+            f"{place}: {' '.join(words) or 'everything is judged; nothing is left to plan.'}"
         )
     n = len(looks.looks)
     planned = count_of(looks.planned, "look")
@@ -82,24 +67,20 @@ def plan(
     )
     taken += "" if n < looks.planned else ": an estimate from more judgments has no verdict"
     rule = (
-        f"{measure_label(found, found.parsed_measure)}; half-widths of {100 * level:.4g} % "
+        f"{measure_label(study, study.parsed_measure)}; half-widths of {100 * level:.4g} % "
         f"intervals; {taken}"
     )
-    if format not in ("table", "md", "latex"):
-        return Output(
-            text=report.render_rows(rows, format, notes=[rule, *notes]),
-            notes=(*journals.notes, *notes, *words, rule),
-        )
-    text = report.render_rows(rows, format, terminal=report.terminal_of(sys.stdout))
+    tables = ["\n".join(words) + "\n", rows, f"{rule}\n"]
+    printed = (*journals.notes, *notes)
     return Output(
-        text=report.prose("\n".join(words) + "\n") + "\n" + text + report.prose(f"\n{rule}\n"),
-        notes=(*journals.notes, *notes),
+        printed_rows(rows, format, tables=tables, notes=[rule, *notes]),
+        printed if format in FOR_PEOPLE else (*printed, *words, rule),
     )
 
 
 def _row(
     step: PlannedStep, pair: tuple[str, str], level: float, *, is_last: bool, plain: bool
-) -> report.Row:
+) -> Row:
     exact = is_last and step.forecast.these[0] == 0
     these, like = step.half_widths(level, exact=exact)
     names = {"run": pair[0], "against": pair[1], "more": step.more, "judged": step.judged}
