@@ -321,7 +321,7 @@ def test_in_several_rounds_the_estimate_uses_the_greatest_chance(tmp_path, truth
         found, StudyAnswers.of(found, read_journals(found).lines), found.parsed_measure
     )
 
-    (tau_1, _), (tau_2, _) = estimates.thresholds
+    tau_1, tau_2 = estimates.thresholds
     expected = [
         max(min(1.0, tau_1 * first), min(1.0, tau_2 * second))
         for first, second in found.pool.sizes.tolist()

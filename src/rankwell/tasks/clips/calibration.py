@@ -102,8 +102,8 @@ def print_calibration(
     }
     printed = [] if format == "json" else [*notes]
     if output is not None:
-        places = {"queries": queries, "annotations": options.annotations, "schema": options.schema}
-        digests = {name: Source(place).digest() for name, place in places.items() if place}
+        inputs = {"queries": queries, "annotations": options.annotations, "schema": options.schema}
+        digests = {name: Source(file).digest() for name, file in inputs.items() if file}
         for suffix in ("csv", "json"):
             text = printed_rows(rows, suffix, rules={**rules, "inputs": digests}, notes=notes)
             write_text(output / f"thresholds.{suffix}", text)
@@ -113,23 +113,23 @@ def print_calibration(
 
 
 def _meant(
-    queries: Sequence[TextQuery], table: Annotations, place: str
+    queries: Sequence[TextQuery], table: Annotations, source_name: str
 ) -> dict[str, tuple[Keyword, ...]]:
     """Text -> the keywords that it means. Raises BadInput for a text that is listed twice, and
     where no query is labelled.
     """
-    found: dict[str, tuple[Keyword, ...]] = {}
+    keywords_of: dict[str, tuple[Keyword, ...]] = {}
     for query in queries:
-        if query.text in found:
+        if query.text in keywords_of:
             raise BadInput(
-                f"{place}: the text {query.text!r} is listed twice; label each text once."
+                f"{source_name}: the text {query.text!r} is listed twice; label each text once."
             )
-        found[query.text] = tuple(
+        keywords_of[query.text] = tuple(
             entry for text in query.keywords or () for entry in table.find(text)
         )
     if all(query.keywords is None for query in queries):
-        raise BadInput(f"{place}: no query has labels; expected a column keywords.")
-    return found
+        raise BadInput(f"{source_name}: no query has labels; expected a column keywords.")
+    return keywords_of
 
 
 def _chart(rows: Sequence[report.Row], strategy: str) -> dict[str, Any]:
@@ -160,10 +160,13 @@ def tally(
         )
     right = mapped = relevant = 0
     for text, keywords in meant.items():
-        found, truth = set(mapper.map_text(text, threshold=threshold).keywords), set(keywords)
+        mapped_keywords, truth = (
+            set(mapper.map_text(text, threshold=threshold).keywords),
+            set(keywords),
+        )
         right, mapped, relevant = (
-            right + len(found & truth),
-            mapped + len(found),
+            right + len(mapped_keywords & truth),
+            mapped + len(mapped_keywords),
             relevant + len(truth),
         )
     return MappingTally(right, mapped, relevant, len(meant))
@@ -173,13 +176,15 @@ def best_threshold(tallies: Mapping[float, MappingTally]) -> float:
     """The threshold with the highest micro F1; the middle one of several. Raises NothingToEvaluate
     where there is none.
     """
-    if not any(each.meant for each in tallies.values()):
+    if not any(counts.meant for counts in tallies.values()):
         raise NothingToEvaluate(
             "no text means a keyword, so that no threshold is best; label some texts with "
             "what they mean."
         )
     scored = {
-        threshold: each.f1 for threshold, each in sorted(tallies.items()) if each.f1 is not None
+        threshold: counts.f1
+        for threshold, counts in sorted(tallies.items())
+        if counts.f1 is not None
     }
     highest = max(scored.values())
     if not highest:
@@ -190,7 +195,7 @@ def best_threshold(tallies: Mapping[float, MappingTally]) -> float:
     return best[(len(best) - 1) // 2]
 
 
-def hold_back(texts: Sequence[str], every: int) -> tuple[list[str], list[str]]:
+def hold_back(texts: Sequence[str], period: int) -> tuple[list[str], list[str]]:
     """The texts for tuning and the texts held back: the last of every `every` texts, none for 0."""
-    held = set(texts[every - 1 :: every]) if every else set[str]()
+    held = set(texts[period - 1 :: period]) if period else set[str]()
     return [text for text in texts if text not in held], [text for text in texts if text in held]

@@ -361,7 +361,7 @@ class CalibrationOptions(VocabularyOptions, DeviceOptions):
         if not step >= _LEAST_STEP:
             raise BadUsage(f"--step {step}; expected {_LEAST_STEP} or more.")
         n_steps = int((high - low) / step + 1e-9)
-        return [round(low + place * step, 6) for place in range(n_steps + 1)]
+        return [round(low + number * step, 6) for number in range(n_steps + 1)]
 
 
 def check_options(options: ClipOptions, *, is_mapped: bool) -> None:
@@ -386,22 +386,30 @@ def check_options(options: ClipOptions, *, is_mapped: bool) -> None:
     if options.mode == "text" and (
         options.self_rule == "after" or options.exclude_group is not None
     ):
-        given = f"{flag('--self', 'after', name='self_rule')} and {flag('--exclude-group')}"
-        raise BadUsage(f"{given} require the mode video; a text has no drive, and is not a clip.")
+        options_of_clips = (
+            f"{flag('--self', 'after', name='self_rule')} and {flag('--exclude-group')}"
+        )
+        raise BadUsage(
+            f"{options_of_clips} require the mode video; a text has no drive, and is not a clip."
+        )
     if options.self_rule == "after" and options.exclude_group is not None:
-        what = (
+        problem = (
             f"{flag('--self', 'after', name='self_rule')} is Algorithm 2 of ALFA, which removes "
             "the query clip alone"
         )
-        raise BadUsage(f"{what}; leave {flag('--exclude-group')} out.")
+        raise BadUsage(f"{problem}; leave {flag('--exclude-group')} out.")
     unused, why = _unused(options)
-    found = [flag(name) for name in unused if getattr(options, name) is not None]
-    if found:
-        them = "it" if len(found) == 1 else "them"
-        raise BadUsage(f"{', '.join(found)}: nothing reads {them}, for {why}; leave {them} out.")
+    unused_flags = [flag(name) for name in unused if getattr(options, name) is not None]
+    if unused_flags:
+        them = "it" if len(unused_flags) == 1 else "them"
+        raise BadUsage(
+            f"{', '.join(unused_flags)}: nothing reads {them}, for {why}; leave {them} out."
+        )
     if options.text_embeddings is not None and options.text_encoder is not None:
-        given = f"{flag('--text-embeddings')} and {flag('--text-encoder')}"
-        raise BadUsage(f"{given} both determine the texts' vectors; leave one of them out.")
+        options_of_clips = f"{flag('--text-embeddings')} and {flag('--text-encoder')}"
+        raise BadUsage(
+            f"{options_of_clips} both determine the texts' vectors; leave one of them out."
+        )
 
 
 def _unused(options: ClipOptions) -> tuple[list[str], str]:
@@ -427,11 +435,11 @@ def _unused(options: ClipOptions) -> tuple[list[str], str]:
     )
 
 
-def names(given: Sequence[str] | str | None, option: str) -> list[str]:
+def names(text: Sequence[str] | str | None, option: str) -> list[str]:
     """Names in a list, or in a text separated by commas. Raises BadUsage for an empty name."""
-    found = (
-        [part.strip() for part in given.split(",")] if isinstance(given, str) else list(given or ())
+    listed_names = (
+        [part.strip() for part in text.split(",")] if isinstance(text, str) else list(text or ())
     )
-    if not all(found):
-        raise BadUsage(f"{option} {given!r} has an empty name; expected names separated by commas.")
-    return found
+    if not all(listed_names):
+        raise BadUsage(f"{option} {text!r} has an empty name; expected names separated by commas.")
+    return listed_names

@@ -97,18 +97,18 @@ def print_evaluation(
 
 def _reject_unused_options(options: ClipCommandOptions) -> None:
     """Raises BadUsage for unused options about texts."""
-    chosen = options.chosen
-    of_texts = chosen | ({} if options.text_encoder is None else {"--text-encoder": 1})
+    of_mapping = options.chosen
+    of_texts = of_mapping | ({} if options.text_encoder is None else {"--text-encoder": 1})
     if options.mode == "video" and of_texts:
         unused = [name for name in _OF_TEXTS if name in of_texts]
         raise BadUsage(
             f"{', '.join(unused)}: in the mode video nothing reads texts; choose --mode text."
         )
     if not _has_text_vectors(options):
-        chosen.pop("--encoder", None)
-    if options.queries is None and chosen:
-        what = "without --queries every keyword is a query by its name, and none is mapped"
-        raise BadUsage(f"{', '.join(sorted(chosen))}: {what}; leave it out.")
+        of_mapping.pop("--encoder", None)
+    if options.queries is None and of_mapping:
+        reason = "without --queries every keyword is a query by its name, and none is mapped"
+        raise BadUsage(f"{', '.join(sorted(of_mapping))}: {reason}; leave it out.")
 
 
 def _has_text_vectors(options: ClipCommandOptions) -> bool:
@@ -144,31 +144,28 @@ def _results_once(rows: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, An
     """The rows with the results of a query in its first row only, as they are the same for every
     measure.
     """
-    listed = set[tuple[str, str]]()
+    listed_queries = set[tuple[str, str]]()
     for row in rows:
         query = row["run"], row["query"]
-        yield {**row, "results": None} if query in listed else row
-        listed.add(query)
+        yield {**row, "results": None} if query in listed_queries else row
+        listed_queries.add(query)
 
 
 def _for_people(result: Results, *, per_query: bool) -> dict[str, Sequence[report.Row]]:
     """The tables at the largest cut-off, of the keywords the ten that are missing most often."""
-    shown = {row["measure"] for row in result.by_keyword}
+    shown_measures = {row["measure"] for row in result.by_keyword}
     drop = {"measure", "unit", "sd"} | ({"run"} if len(result.answers) == 1 else set())
     groups = [
-        {"group": row["group"], **{name: cell for name, cell in row.items() if name not in drop}}
+        {"group": row["group"]} | {name: row[name] for name in row if name not in drop}
         for row in result.by_group
-        if row["measure"] in shown
+        if row["measure"] in shown_measures
     ]
     keywords = [
         {name: row[name] for name in _KEYWORD_COLUMNS if name not in drop}
-        for row in result.by_keyword
+        for row in result.by_keyword[: _SHOWN_KEYWORDS * max(1, len(result.answers))]
     ]
     tables = _tables_of_queries(result) if per_query else {}
-    return tables | {
-        "by_group": groups,
-        "by_keyword": keywords[: _SHOWN_KEYWORDS * max(1, len(result.answers))],
-    }
+    return tables | {"by_group": groups, "by_keyword": keywords}
 
 
 def _tables_of_queries(result: Results) -> dict[str, Sequence[report.Row]]:
@@ -184,10 +181,18 @@ def _tables_of_queries(result: Results) -> dict[str, Sequence[report.Row]]:
             queries.append(
                 {**head, "keywords": keywords, "relevant": answer.relevant, "status": answer.status}
             )
-            for each in answer.results:
-                place = {"rank": each.rank, "clip": each.item, "similarity": each.similarity}
-                right = {"right": "yes" if each.is_right else "no", "match": each.match}
-                results.append({**head, **place, **right, "reasons": ", ".join(each.reasons)})
+            results += [
+                {
+                    **head,
+                    "rank": clip.rank,
+                    "clip": clip.item,
+                    "similarity": clip.similarity,
+                    "right": "yes" if clip.is_right else "no",
+                    "match": clip.match,
+                    "reasons": ", ".join(clip.reasons),
+                }
+                for clip in answer.results
+            ]
     return {"queries": queries, "results": results}
 
 
@@ -200,15 +205,15 @@ def _write(
     number = _SHEETS * (thumbnails is not None) if sheets is None else sheets
     details = result.details or {}
     with drafting(folder, result.sources.values()) as draft:
-        others: list[Path] = []
+        other_files: list[Path] = []
         for name, rows in (("by_group", result.by_group), ("by_keyword", result.by_keyword)):
             if rows:
-                others.append(draft / f"{name}.csv")
-                write_text(others[-1], report.render_rows(rows, "csv"))
+                other_files.append(draft / f"{name}.csv")
+                write_text(other_files[-1], report.render_rows(rows, "csv"))
         table = keyword_table(result.measured)
         chart = heat_map(table, result.values)
         if chart is not None:
-            others += [draft / "keywords.csv", *write_charts(draft, {"keywords": chart})]
+            other_files += [draft / "keywords.csv", *write_charts(draft, {"keywords": chart})]
             write_text(draft / "keywords.csv", report.render_rows(table, "csv"))
         if number:
             run = result.values[0].run
@@ -217,25 +222,25 @@ def _write(
                 for of_run in result.answers.values()
                 for query, answer in of_run.items()
             }
-            chosen = [(run, query) for query in result.worst(run)[:number]]
+            worst_queries = [(run, query) for query in result.worst(run)[:number]]
             drawn = write_sheets(
                 draft / "sheets",
-                sheets_of(details, pictures, first=result.k, titles=titles, queries=chosen),
+                sheets_of(details, pictures, first=result.k, titles=titles, queries=worst_queries),
             )
-            what = count_of(len(drawn), "contact sheet")
+            counted = count_of(len(drawn), "contact sheet")
             written.append(
-                f"drew {what} into {folder / 'sheets'}/, the worst queries of {run} first"
+                f"drew {counted} into {folder / 'sheets'}/, the worst queries of {run} first"
             )
-            others += drawn
-        shown = result if thumbnails is None else with_pictures(result, pictures)
+            other_files += drawn
+        pictured_result = result if thumbnails is None else with_pictures(result, pictures)
         write_result(
             result,
             folder,
             notes=notes,
             details=details,
-            queries=shown.queries,
-            items=shown.items,
-            others=others,
+            queries=pictured_result.queries,
+            items=pictured_result.items,
+            others=other_files,
         )
     if thumbnails is not None and pictures.problems:
         have = count_of(len(pictures.problems), "clip has", "clips have")
@@ -260,9 +265,9 @@ def _pictures(thumbnails: str, result: Results) -> dict[str, Path]:
     ids = sorted({*result.annotations.clips, *(result.details or {}).get("item", ())})
     if "{id}" in thumbnails or "{stem}" in thumbnails:
         return {
-            each: Path(
-                thumbnails.replace("{id}", each).replace("{stem}", each.rpartition(".")[0] or each)
+            clip: Path(
+                thumbnails.replace("{id}", clip).replace("{stem}", clip.rpartition(".")[0] or clip)
             )
-            for each in ids
+            for clip in ids
         }
     return locate(ids, Path(thumbnails))

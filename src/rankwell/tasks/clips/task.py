@@ -33,19 +33,19 @@ def print_keywords(
     if not texts:
         raise BadUsage("name at least one text: rankwell clips map TEXT... --annotations FILE")
     refuse_one_stream([options.annotations, options.schema, *texts])
-    listed = [
+    words = [
         query
         for text in texts
         for query in ([row.text for row in read_text_queries(text)] if text in STDIN else [text])
     ]
-    queries = list(dict.fromkeys(query.text for query in read_text_queries(listed)))
+    queries = list(dict.fromkeys(query.text for query in read_text_queries(words)))
     groups = names(options.groups, "--groups")
     table = read_annotations(options.annotations, schema=options.schema, groups=groups)
     vocabulary = table.vocabulary_of(groups)
     notes = [*table.notes]
     if table.undeclared:
-        used = ", ".join(f"{label} ({group})" for group, label in table.undeclared)
-        notes.append(f"used and not declared, so that no text maps to it: {used}")
+        undeclared = ", ".join(f"{label} ({group})" for group, label in table.undeclared)
+        notes.append(f"used and not declared, so that no text maps to it: {undeclared}")
     if vocabulary.shadowing:
         notes.append(
             f"aliases that read like a label, which wins: {', '.join(vocabulary.shadowing)}"

@@ -23,24 +23,24 @@ from rankwell.tasks.study.options import AgreementOptions
 from rankwell.tasks.study.verdicts import shown_interval
 
 
-def print_agreement(place: str, *, options: AgreementOptions, format: Format = "table") -> Output:
+def print_agreement(folder: str, *, options: AgreementOptions, format: Format = "table") -> Output:
     """The agreement of all judges of a study."""
-    study, level = read_study(place), options.level
+    study, level = read_study(folder), options.level
     journals = read_journals(study)
     if not any(line.grade is not None for line in journals.lines):
         raise NothingToEvaluate(
-            f"{place}: no item is judged; judge some with `rankwell study judge`."
+            f"{folder}: no item is judged; judge some with `rankwell study judge`."
         )
-    known, of_gold = None, ()
+    known_grades, of_gold = None, ()
     if options.gold is None:
         refuse_unused_columns(options.qrels_columns, "judgments", flag("--gold"))
     else:
-        known, of_gold = _known_grades(options.gold, options.qrels_columns, study)
+        known_grades, of_gold = _known_grades(options.gold, options.qrels_columns, study)
     weights = InclusionWeights.of(study, journals.lines)
     scale = list(study.grades)
     compared = [
         compare_raters(rated, scale, weights.weights, level=level, seed=study.seed)
-        for rated in rated_items(journals.lines, known)
+        for rated in rated_items(journals.lines, known_grades)
         if rated.grades
     ]
     compared = [comparison for comparison in compared if comparison.items]
@@ -68,14 +68,16 @@ def _known_grades(
     the study.
     """
     judgments = find_judgments(gold, qrels_columns=columns)
-    known = judgments.table.to_dict()
-    for query, own in known.items():
-        for item, grade in own.items():
+    grades_of = judgments.table.to_dict()
+    for query, grades in grades_of.items():
+        for item, grade in grades.items():
             if grade not in study.grades:
-                listed = ", ".join(f"{each:g}" for each in study.grades)
-                what = f"{gold}: item {shown(item)} of query {shown(query)} has the grade {grade:g}"
-                raise BadInput(f"{what}; the scale of the study is {listed}.")
-    return known, judgments.notes
+                scale = ", ".join(f"{number:g}" for number in study.grades)
+                problem = (
+                    f"{gold}: item {shown(item)} of query {shown(query)} has the grade {grade:g}"
+                )
+                raise BadInput(f"{problem}; the scale of the study is {scale}.")
+    return grades_of, judgments.notes
 
 
 def _notes(study: Study, compared: Sequence[JudgeComparison], level: float) -> Iterator[str]:

@@ -29,10 +29,10 @@ from rankwell.tasks.study.verdicts import StudyVerdict
 
 
 def print_estimates(
-    place: str, runs: Sequence[str] = (), *, options: EstimateOptions, format: Format = "table"
+    folder: str, runs: Sequence[str] = (), *, options: EstimateOptions, format: Format = "table"
 ) -> Output:
     """The verdicts on pairs of runs, and the means that were asked for; a look is recorded."""
-    study = read_study(place)
+    study = read_study(folder)
     notes = study.refuse_changed_files()
     names = _run_names(study, runs)
     measure = chosen_measure(study, options)
@@ -40,8 +40,8 @@ def print_estimates(
     answers = StudyAnswers.of(study, journals.lines, options.grade_by)
     if len(answers.guidelines) > 1 and not options.mix_guidelines:
         raise BadInput(
-            f"{place}: judgments under {len(answers.guidelines)} guidelines; judge again under the "
-            "present one, or use them together with --mix-guidelines."
+            f"{folder}: judgments under {len(answers.guidelines)} guidelines; judge again under "
+            "the present one, or use them together with --mix-guidelines."
         )
     if options.model is not None and study.design == "reading":
         raise BadUsage(

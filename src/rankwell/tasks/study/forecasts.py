@@ -20,13 +20,13 @@ from rankwell.tasks.study.planning import (
 )
 
 
-def print_forecasts(place: str, *, options: PlanOptions, format: Format = "table") -> Output:
+def print_forecasts(folder: str, *, options: PlanOptions, format: Format = "table") -> Output:
     """The half-widths after more judgments for every pair of runs."""
     if not options.difference > 0:
         raise BadUsage(
             f"--difference is {options.difference:g}; expected a number above 0, such as 0.05."
         )
-    study = read_study(place)
+    study = read_study(folder)
     notes = study.refuse_changed_files()
     journals = read_journals(study)
     estimates = StudyEstimates(study, StudyAnswers.of(study, journals.lines), study.parsed_measure)
@@ -56,7 +56,7 @@ def print_forecasts(place: str, *, options: PlanOptions, format: Format = "table
             words.append(_sentence(forecasts, options.difference, level))
     if not rows:
         raise NothingToEvaluate(
-            f"{place}: {' '.join(words) or 'everything is judged; nothing is left to plan.'}"
+            f"{folder}: {' '.join(words) or 'everything is judged; nothing is left to plan.'}"
         )
     n = len(looks.looks)
     planned = count_of(looks.planned, "look")
@@ -82,24 +82,24 @@ def _row(
     step: PlannedStep, pair: tuple[str, str], level: float, *, is_last: bool, plain: bool
 ) -> Row:
     exact = is_last and step.forecast.these[0] == 0
-    these, like = step.half_widths(level, exact=exact)
+    same, like = step.half_widths(level, exact=exact)
     names = {"run": pair[0], "against": pair[1], "more": step.more, "judged": step.judged}
     if plain:
         return {
             **names,
-            "these queries": "exact" if exact else _range(these),
+            "these queries": "exact" if exact else _range(same),
             "queries like these": _range(like),
         }
     ends = zip(
         ("these", "these_low", "these_high", "like", "like_low", "like_high"),
-        (*these, *like),
+        (*same, *like),
         strict=True,
     )
     return {**names, **dict(ends)}
 
 
-def _range(found: tuple[float, float, float]) -> str:
-    middle, low, high = (figure(each, "share") for each in found)
+def _range(widths: tuple[float, float, float]) -> str:
+    middle, low, high = (figure(width, "share") for width in widths)
     return f"± {middle} ({low} to {high})"
 
 

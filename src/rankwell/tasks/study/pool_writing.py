@@ -31,7 +31,6 @@ from rankwell.tasks.study.folder import (
     StudyPool,
     is_study,
     place_of,
-    pool_name,
     read_study,
     write_study,
 )
@@ -57,7 +56,7 @@ killed.
 
 
 def print_pool(
-    places: Sequence[str],
+    names: Sequence[str],
     *,
     options: PoolOptions,
     output: Path | None = None,
@@ -65,15 +64,15 @@ def print_pool(
 ) -> Output:
     """Writes the folder of a study, or adds runs to one."""
     if options.add:
-        if output is not None or len(places) != 1:
+        if output is not None or len(names) != 1:
             raise BadUsage(
                 "--add takes the folder of a study and writes into it: rankwell study pool "
                 "STUDY --add RUN"
             )
-        return _add(Path(places[0]), options.add, options, progress)
+        return _add(Path(names[0]), options.add, options, progress)
     if output is None:
         raise BadUsage("name a folder for the study with -o.")
-    if len(places) < 2:
+    if len(names) < 2:
         raise BadUsage(
             "give two runs or more: rankwell study pool RUN RUN --query-texts FILE "
             "--documents FILE -o STUDY"
@@ -84,7 +83,7 @@ def print_pool(
     with writing_to(output), holding(output):
         _refuse_other(output)
         texts = SourceTexts(read_texts(options.query_texts), read_texts(options.documents))
-        study, ranks = _designed(output, places, options, texts, progress)
+        study, ranks = _designed(output, names, options, texts, progress)
         written = _write(study, ranks, texts, options)
     lost = len(texts.queries.texts) - len(ranks.queries)
     verb = "is" if lost == 1 else "are"
@@ -245,7 +244,7 @@ def _write_pool(study: Study, pool: StudyPool, queries: tuple[str, ...]) -> None
     for number, ranks in enumerate(pool.ranks.T, 1):
         columns[f"rank_{number}"] = _nullable(ranks, ranks == 0)
         types[f"rank_{number}"] = "INTEGER"
-    write_parquet(study.place / pool_name(study.rounds), columns, types)
+    write_parquet(study.pool_file, columns, types)
 
 
 def _nullable(numbers: Ints, missing: Bools) -> Floats:
@@ -277,9 +276,9 @@ def _guideline(study: Study, options: PoolOptions) -> str:
     )
 
 
-def _add(place: Path, added: list[str], options: PoolOptions, progress: Progress) -> Output:
+def _add(folder: Path, added: list[str], options: PoolOptions, progress: Progress) -> Output:
     """Appends a round with further runs."""
-    study = read_study(place)
+    study = read_study(folder)
     default = PoolOptions()
     changed = [
         name
@@ -295,7 +294,7 @@ def _add(place: Path, added: list[str], options: PoolOptions, progress: Progress
         raise BadUsage(
             "--pairs-planned comes before the first estimate; the pairs of this study are fixed."
         )
-    with writing_to(place), locked(place, wait=10):
+    with writing_to(folder), locked(folder, wait=10):
         study.refuse_changed_files()
         new = name_runs(added)
         twice = next((name for name in new if name in study.run_names), None)
@@ -314,7 +313,7 @@ def _add(place: Path, added: list[str], options: PoolOptions, progress: Progress
         judged = StudyAnswers.of(study, read_journals(study).lines).answered
         grown = replace(
             study,
-            runs=(*study.runs, *_pooled_runs(new, place, study.rounds + 1)),
+            runs=(*study.runs, *_pooled_runs(new, folder, study.rounds + 1)),
             rounds=study.rounds + 1,
             plan=replace(study.plan, pairs=options.pairs_planned or study.plan.pairs),
         )
