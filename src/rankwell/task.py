@@ -177,9 +177,11 @@ class TaskCommand:
             declared.name: not (declared.missing or declared.many) for declared in task.inputs
         }
         optional = [name for name in is_optional if is_optional[name]]
+        # A bench evaluates what has marked inputs and a folder of results.
+        place = str if task.output else InputPlace
         hints: dict[str, Any] = {
             declared.name: Annotated[
-                InputOption if is_optional[declared.name] else InputPlace, Doc(declared.text)
+                InputOption if is_optional[declared.name] else place, Doc(declared.text)
             ]
             for declared in task.inputs
         }
