@@ -1,9 +1,10 @@
 """The declaration of a task: what its command and its Python function follow from."""
 
+import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import partial
-from inspect import Parameter, Signature
+from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -27,7 +28,7 @@ from rankwell.evaluation.results import (
     ResultsBuilder,
 )
 from rankwell.parts.options import PartOptions, PartOutcome, refusal
-from rankwell.report import Format
+from rankwell.report import OUTPUTS, Document, Format, Row, prose, render_rows, terminal_of
 from rankwell.report.options import (
     FolderOption,
     FormatOption,
@@ -40,6 +41,9 @@ from rankwell.report.options import (
 )
 from rankwell.stats import check_intervals
 from rankwell.store import Source
+
+FOR_PEOPLE = ("table", "md", "latex")
+"""The formats that people read; programs read the others."""
 
 
 class Noun(NamedTuple):
@@ -94,19 +98,24 @@ class Task:
     advice: what to do with the written folder, a command line that its name follows. show: writes
     and prints in place of `present`; it gets the results, the options, and by name `format`,
     `per_query` and `output`.
+    prints: in place of `evaluation`, what computes and words the output itself, of the inputs,
+    `options`, and of `per_query`, `format`, `output` and `progress` those that it takes. output:
+    the annotation of `--output` where it names no folder of results.
     """
 
     name: str
     about: str
     options: type[Any]
-    inputs: tuple[TaskInput, ...]
-    files: str
+    inputs: tuple[TaskInput, ...] = ()
+    files: str = ""
     example: str = ""
     charts: bool = True
     per_query: str = "Also each query's values."
     evaluation: Callable[..., Results | PartOutcome] | None = None
     advice: str = ""
     show: Callable[..., Output] | None = None
+    prints: Callable[..., Output] | None = None
+    output: Any = None
 
     def evaluate(
         self, *inputs: Any, options: Any, details: bool = False, progress: Progress = None
@@ -120,7 +129,7 @@ class Task:
         """The Python function of a module: the inputs, then the options as keywords."""
 
         def _evaluate(*values: Any, options: Any, **named: Any) -> Results:
-            bound = signature.bind(*values, options=options, **named)
+            bound = declared_signature.bind(*values, options=options, **named)
             bound.apply_defaults()
             inputs = [bound.arguments.pop(declared.name) for declared in self.inputs]
             outcome = self.evaluate(*inputs, **bound.arguments)
@@ -135,7 +144,7 @@ class Task:
         kinds = dict.fromkeys(
             (declared.name for declared in self.inputs), Parameter.POSITIONAL_OR_KEYWORD
         )
-        signature = _declare(_evaluate, hints, defaults, kinds)
+        declared_signature = _declare(_evaluate, hints, defaults, kinds)
         texts = "\n".join(f"{declared.name}\n    {declared.text}" for declared in self.inputs)
         _evaluate.__name__ = f"evaluate_{self.name.split()[-1]}"
         _evaluate.__module__ = module
@@ -171,21 +180,27 @@ class TaskCommand:
             declared.name: not (declared.missing or declared.many) for declared in task.inputs
         }
         optional = [name for name in is_optional if is_optional[name]]
+        # A bench evaluates what has marked inputs and a folder of results.
+        place = str if task.output else InputPlace
         hints: dict[str, Any] = {
             declared.name: Annotated[
-                InputOption if is_optional[declared.name] else InputPlace, Doc(declared.text)
+                InputOption if is_optional[declared.name] else place, Doc(declared.text)
             ]
             for declared in task.inputs
         }
         hints["options"] = task.options
-        if task.per_query:
-            hints["per_query"] = Annotated[PerQueryOption, Doc(task.per_query)]
-        hints |= {
+        folder = Annotated[FolderOption, Doc(f"Folder for {task.files}.")]
+        shared = {
+            "per_query": Annotated[PerQueryOption, Doc(task.per_query)],
             "format": FormatOption,
-            "output": Annotated[FolderOption, Doc(f"Folder for {task.files}.")],
+            "output": task.output or folder,
             "progress": Progress,
-            "return": Output,
         }
+        accepted = signature(task.prints or self._evaluate).parameters
+        hints |= {name: hint for name, hint in shared.items() if name in accepted}
+        if not task.per_query:
+            hints.pop("per_query", None)
+        hints["return"] = Output
         defaults: dict[str, Any] = dict.fromkeys(optional)
         defaults |= {"per_query": False, "format": "table", "output": None, "progress": None}
         kinds = {
@@ -197,7 +212,13 @@ class TaskCommand:
     def __reduce__(self) -> tuple[Any, ...]:
         return command_function, (tuple(self.task.name.split()),)
 
-    def __call__(
+    def __call__(self, *words: str, **named: Any) -> Output:
+        """Computes, writes and prints."""
+        if self.task.prints is not None:
+            return self.task.prints(*self.task.inputs_of(words), **named)
+        return self._evaluate(*words, **named)
+
+    def _evaluate(
         self,
         *words: str,
         options: Any,
@@ -206,7 +227,6 @@ class TaskCommand:
         output: Path | None = None,
         progress: Progress = None,
     ) -> Output:
-        """Evaluates, writes and prints."""
         task, refused = self.task, tuple[str, ...]()
         if output is not None:
             from rankwell.report.drafts import refuse_unclaimed
@@ -229,6 +249,29 @@ class TaskCommand:
         if task.show is not None:
             return task.show(outcome, options, **printed)
         return present(outcome, **printed, charts=task.charts, advice=task.advice)
+
+
+def printed_rows(
+    rows: Sequence[Row],
+    format: Format,
+    *,
+    tables: Iterable[Sequence[Row] | str] | None = None,
+    rules: Mapping[str, Any] | None = None,
+    notes: Sequence[str] = (),
+) -> str:
+    """The text of rows with any columns. tables: what people read instead: tables, and sentences
+    above and below them; those without rows are left out. notes: as in JSON.
+    """
+    terminal = terminal_of(sys.stdout)
+    if tables is None or format not in FOR_PEOPLE:
+        return OUTPUTS[format](
+            Document(rows, None, rules or {}, notes, summary=False, terminal=terminal)
+        )
+    return "\n".join(
+        prose(table) if isinstance(table, str) else render_rows(table, format, terminal=terminal)
+        for table in tables
+        if table
+    )
 
 
 def _none(*_: Any) -> tuple[()]:
