@@ -30,7 +30,7 @@ class SampledItems:
 
     n_queries: of the whole study. query: index. weight: the factor c of the item's gain.
     prediction: of the gain. inclusion: the probability π of being judged, 0 where that is
-    impossible. sampled: whether it was drawn. gain: NaN where it is not known.
+    impossible. sampled: whether it was drawn. gain: NaN where it is unknown.
     """
 
     n_queries: int
@@ -42,8 +42,8 @@ class SampledItems:
     gain: Floats
 
     @property
-    def known(self) -> Bools:
-        """(items,) whether an item was drawn and its gain is known."""
+    def has_gain(self) -> Bools:
+        """Whether an item was drawn and its gain is known."""
         return self.sampled & ~np.isnan(self.gain)
 
 
@@ -96,36 +96,36 @@ class SampleEstimate:
 
 
 def cross_fitted(items: SampledItems, first_half: Bools) -> Floats:
-    """(queries,) the share λ of the predictions that each query's total uses, fitted on the other
-    half of the queries.
+    """Share λ of the predictions that each query's total uses, fitted on the other half of the
+    queries.
 
     first_half: (queries,). λ is Σ v·m·g / Σ v·m² within [0, 1] over judged items with π < 1, v =
     c²(1 − π)/π²; and 1 where the half has fewer than 5 of these with a gain, or nothing to divide
     by.
     """
-    rows = np.flatnonzero(items.known & (items.inclusion < 1))
+    rows = np.flatnonzero(items.has_gain & (items.inclusion < 1))
     pi, gain, prediction = items.inclusion[rows], items.gain[rows], items.prediction[rows]
     variance = items.weight[rows] ** 2 * (1 - pi) / pi**2
     shares = np.ones(2)
     for half in (0, 1):
-        mine = first_half[items.query[rows]] == bool(half)
-        below = float((variance * prediction**2)[mine].sum())
-        if np.count_nonzero(gain[mine] > 0) >= _FEWEST_POSITIVE and below > 0:
+        in_half = first_half[items.query[rows]] == bool(half)
+        below = float((variance * prediction**2)[in_half].sum())
+        if np.count_nonzero(gain[in_half] > 0) >= _FEWEST_POSITIVE and below > 0:
             shares[half] = np.clip(
-                float((variance * prediction * gain)[mine].sum()) / below, 0.0, 1.0
+                float((variance * prediction * gain)[in_half].sum()) / below, 0.0, 1.0
             )
     return np.where(first_half, shares[0], shares[1])
 
 
 def expected_shares(items: SampledItems, first_half: Bools, inclusion: Floats) -> Floats:
-    """(queries,) the shares λ to expect from `cross_fitted` once items are judged with the
-    probabilities `inclusion`.
+    """Shares λ to expect from `cross_fitted` once items are judged with the probabilities
+    `inclusion`.
 
     λ is fitted on the judged items of all queries, for what the other half will know is not known
     yet; it is 1 where fewer than 5 items with a gain are expected in a half: those that it has, and
     half of those that are to come.
     """
-    rows = np.flatnonzero(items.known & (items.inclusion < 1))
+    rows = np.flatnonzero(items.has_gain & (items.inclusion < 1))
     pi, gain, prediction = items.inclusion[rows], items.gain[rows], items.prediction[rows]
     variance = items.weight[rows] ** 2 * (1 - pi) / pi**2
     below = float((variance * prediction**2).sum())
@@ -134,9 +134,9 @@ def expected_shares(items: SampledItems, first_half: Bools, inclusion: Floats) -
         if below > 0
         else 1.0
     )
-    found, to_come = gain > 0, float((inclusion[rows] / pi - 1)[gain > 0].sum())
+    is_positive, to_come = gain > 0, float((inclusion[rows] / pi - 1)[gain > 0].sum())
     counts = [
-        np.count_nonzero(found & (first_half[items.query[rows]] == bool(half))) + to_come / 2
+        np.count_nonzero(is_positive & (first_half[items.query[rows]] == bool(half))) + to_come / 2
         for half in (0, 1)
     ]
     shares = [fitted if count >= _FEWEST_POSITIVE else 1.0 for count in counts]
@@ -169,8 +169,6 @@ def estimate(items: SampledItems, shares: Floats, unknown: Floats | None = None)
 
 
 def most_and_least(items: SampledItems, highest: float) -> tuple[Floats, Floats]:
-    """(items,) the gains that make the mean least, and those that make it greatest, where they are
-    not known.
-    """
+    """Gains that make the mean least, and those that make it greatest, where they are not known."""
     up = items.weight > 0
     return np.where(up, 0.0, highest), np.where(up, highest, 0.0)

@@ -413,7 +413,7 @@ class StudyEstimates:
                     [_of(self.model_values[query]) for query in self.drawn.tolist()]
                 ),
                 folds=self.folds,
-                others=np.array(
+                other_predictions=np.array(
                     [
                         _of(own)
                         for query, own in self.model_values.items()
