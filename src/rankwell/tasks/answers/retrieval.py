@@ -138,9 +138,9 @@ class RetrieverRun(JudgedRun):
             texts=texts,
         )
 
-    def measured(self, measure: Measure) -> MeasuredQueries:
+    def evaluate(self, measure: Measure) -> MeasuredQueries:
         """The values of a measure, 1 where there is nothing to find."""
-        found = super().measured(measure)
+        found = super().evaluate(measure)
         if self.nothing_to_find is None:
             return found
         return found._replace(values=np.where(self.nothing_to_find, 1.0, found.values))
@@ -149,8 +149,8 @@ class RetrieverRun(JudgedRun):
     def found(self) -> Bools:
         """(questions,) whether what an answer needs is among the first `k` documents."""
         if self.rules.needs_evidence:
-            return self.measured(parse_measure("EvidenceRprec")).values >= 1
-        return self.measured(parse_measure(f"Success@{self.rules.k}")).values > 0
+            return self.evaluate(parse_measure("EvidenceRprec")).values >= 1
+        return self.evaluate(parse_measure(f"Success@{self.rules.k}")).values > 0
 
     @cached_property
     def first_ranks(self) -> list[int | None]:
