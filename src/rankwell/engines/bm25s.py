@@ -74,8 +74,8 @@ class _Bm25sSession(Session):
 
     def _search(self, query: EngineQuery, k: int) -> EngineHits:
         words = self._tokens([query.text or ""])
-        known = [word for word in words[0] if word in self._scorer.vocab_dict]
-        if not known:
+        indexed_words = [word for word in words[0] if word in self._scorer.vocab_dict]
+        if not indexed_words:
             return EngineHits([], [])
         mask = None
         if query.filter:
@@ -83,12 +83,12 @@ class _Bm25sSession(Session):
             mask[self._items.matching(query.filter)] = 1
         depth = min(k, len(self._items.ids))
         rows, scores = self._scorer.retrieve(
-            [known], k=depth, show_progress=False, n_threads=0, weight_mask=mask
+            [indexed_words], k=depth, show_progress=False, n_threads=0, weight_mask=mask
         )
         # Short lists are filled with items whose score is 0.
-        found: list[tuple[int, float]] = [*zip(rows[0].tolist(), scores[0].tolist(), strict=True)]
-        kept = [(self._items.ids[row], score) for row, score in found if score]
-        return EngineHits([item for item, _ in kept], [score for _, score in kept])
+        ranked: list[tuple[int, float]] = [*zip(rows[0].tolist(), scores[0].tolist(), strict=True)]
+        hits = [(self._items.ids[row], score) for row, score in ranked if score]
+        return EngineHits([item for item, _ in hits], [score for _, score in hits])
 
 
 ENGINES.add(

@@ -63,7 +63,7 @@ class _FaissEngine(Engine):
         return self._size()
 
     def prepared(self, vectors: Any) -> Any:
-        """(n, d) float32, of length one under cosine."""
+        """The vectors as float32, of length one under cosine."""
         rows = np.ascontiguousarray(vectors, dtype=np.float32)
         if self.metric != "cosine":
             return rows
@@ -131,9 +131,9 @@ class _FaissSession(Session):
 
     def _hits(self, scores: Any, labels: Any) -> list[EngineHits]:
         """The results without -1, which fills short lists."""
-        return [self._listed(*both) for both in zip(labels.tolist(), scores.tolist(), strict=True)]
+        return list(map(self._hits_of, labels.tolist(), scores.tolist()))
 
-    def _listed(self, rows: list[int], scores: list[float]) -> EngineHits:
+    def _hits_of(self, rows: list[int], scores: list[float]) -> EngineHits:
         if rows[-1] < 0:  # what is missing comes last
             rows = rows[: rows.index(-1)]
         ids = self._ids

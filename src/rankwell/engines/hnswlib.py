@@ -83,27 +83,27 @@ class _HnswSession(Session):
             k = len(ids)
         if query.filter:
             return self._filtered(query, k)
-        found = graph.knn_query(query.vector, k, 1)
-        labels: list[int] = found[0].tolist()[0]
-        return EngineHits([ids[label] for label in labels], found[1].tolist()[0])
+        neighbours = graph.knn_query(query.vector, k, 1)
+        labels: list[int] = neighbours[0].tolist()[0]
+        return EngineHits([ids[label] for label in labels], neighbours[1].tolist()[0])
 
     def _filtered(self, query: EngineQuery, k: int) -> EngineHits:
         rows = set(self._items.matching(query.filter or {}))
         if not rows:
             return EngineHits([], [])
-        found = self._graph.knn_query(query.vector, min(k, len(rows)), 1, rows.__contains__)
-        labels: list[int] = found[0].tolist()[0]
-        return EngineHits([self._ids[label] for label in labels], found[1].tolist()[0])
+        neighbours = self._graph.knn_query(query.vector, min(k, len(rows)), 1, rows.__contains__)
+        labels: list[int] = neighbours[0].tolist()[0]
+        return EngineHits([self._ids[label] for label in labels], neighbours[1].tolist()[0])
 
     def _search_batch(self, queries: Sequence[EngineQuery], k: int) -> list[EngineHits]:
         if any(query.filter for query in queries):
             return [self._search(query, k) for query in queries]
         self._set_ef()
         vectors = np.stack([np.asarray(query.vector) for query in queries])
-        found = self._graph.knn_query(vectors, k=min(k, len(self._ids)))
+        neighbours = self._graph.knn_query(vectors, k=min(k, len(self._ids)))
         ids = self._ids
         lists: list[tuple[list[int], list[float]]] = [
-            *zip(found[0].tolist(), found[1].tolist(), strict=True)
+            *zip(neighbours[0].tolist(), neighbours[1].tolist(), strict=True)
         ]
         return [
             EngineHits([ids[label] for label in labels], distances) for labels, distances in lists

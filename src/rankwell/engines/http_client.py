@@ -154,7 +154,7 @@ def _decoded(answer: bytes, encoding: str) -> bytes:
     bits = zlib.MAX_WBITS | 32 if encoding == "gzip" or answer[0] & 15 == 8 else -zlib.MAX_WBITS
     try:
         unpacking = zlib.decompressobj(bits)
-        found = unpacking.decompress(answer, MOST_BYTES)
+        unpacked = unpacking.decompress(answer, MOST_BYTES)
     except zlib.error as error:
         raise EngineFailure(
             "malformed", f"the answer is said to be {encoding}, and is not ({error})."
@@ -163,7 +163,7 @@ def _decoded(answer: bytes, encoding: str) -> bytes:
         raise EngineFailure("malformed", f"the answer has more than {MOST_BYTES >> 20} MiB.")
     if not unpacking.eof:
         raise EngineFailure("disconnected", "the answer ends before its compression does.")
-    return found
+    return unpacked
 
 
 def _no_constant(name: str) -> NoReturn:

@@ -59,17 +59,17 @@ class _Client(_Store):
     """A collection of a server, or of the client's memory."""
 
     def __init__(self, engine: "_QdrantEngine", collection: str) -> None:
-        self._engine, self._collection, self._own = engine, collection, engine.can_index
+        self._engine, self._collection, self._owns_collection = engine, collection, engine.can_index
         package: Any = engine.family.need("qdrant_client")
-        self._models, where = package.models, engine.opening.connect
-        self._id_field = where["id_field"]
-        if where["url"] == ":memory:":
+        self._models, connect = package.models, engine.opening.connect
+        self._id_field = connect["id_field"]
+        if connect["url"] == ":memory:":
             self._client = package.QdrantClient(":memory:")
             return
-        seconds = max(1, round(where["timeout"]))
+        seconds = max(1, round(connect["timeout"]))
         self._client = package.QdrantClient(
-            url=where["url"],
-            api_key=where["api_key"] or None,
+            url=connect["url"],
+            api_key=connect["api_key"] or None,
             timeout=seconds,
             check_compatibility=False,
         )
@@ -145,19 +145,19 @@ class _Client(_Store):
         )
         if isinstance(vectors, dict):
             if name not in vectors:
-                listed = ", ".join(sorted(vectors))
+                vector_names = ", ".join(sorted(vectors))
                 raise BadUsage(
-                    f"qdrant: the collection has the vectors {listed}; name one with the "
+                    f"qdrant: the collection has the vectors {vector_names}; name one with the "
                     "option vector_name=…."
                 )
             vectors = vectors[name]
-        known = {distance.upper(): metric for metric, distance in _DISTANCES.items()}
-        return int(vectors.size), known.get(vectors.distance.name, "cosine")
+        metrics = {distance.upper(): metric for metric, distance in _DISTANCES.items()}
+        return int(vectors.size), metrics.get(vectors.distance.name, "cosine")
 
     def close(self) -> None:
         """Drops an own collection, unless it is to be kept, and ends the connection."""
         if (
-            self._own
+            self._owns_collection
             and not self._engine.opening.connect["keep"]
             and self._client.collection_exists(self._collection)
         ):
@@ -192,11 +192,11 @@ class _Edge(_Store):
             payloads = [
                 {name: values[row] for name, values in items.fields.items()} for row in rows
             ]
-            listed = [
+            points = [
                 edge.Point(row, vectors[row].tolist(), payload)
                 for row, payload in zip(rows, payloads, strict=True)
             ]
-            shard.update(edge.UpdateOperation.upsert_points(listed))
+            shard.update(edge.UpdateOperation.upsert_points(points))
         # Until then nothing is indexed: `indexed_only` finds nothing, and other searches scan
         # everything.
         shard.optimize()
@@ -245,19 +245,19 @@ class _QdrantEngine(Engine):
 
     def __init__(self, opening: Opening) -> None:
         super().__init__(opening)
-        where = opening.connect
-        self.metric, collection = where["metric"], where["collection"]
-        self.can_index, self.in_process = collection is None, where["url"] in (":memory:", "edge")
+        connect = opening.connect
+        self.metric, collection = connect["metric"], connect["collection"]
+        self.can_index, self.in_process = collection is None, connect["url"] in (":memory:", "edge")
         if self.in_process and not self.can_index:
             raise BadUsage(
                 "qdrant: a collection that is there already needs the address of its server, "
                 "the option url=http://…."
             )
-        self.is_memory = where["url"] == ":memory:"
+        self.is_memory = connect["url"] == ":memory:"
         self.exact_parameters = {} if self.is_memory else {"exact": True}
         self.ids: Sequence[str] | None = None
         self.store: Any = None
-        if where["url"] == "edge":
+        if connect["url"] == "edge":
             self.store = _Edge(self)
         elif self.in_process or self.can_index:
             self.store = _Client(self, f"rankwell_{secrets.token_hex(6)}")
@@ -319,9 +319,11 @@ class _QdrantSession(Session):
             engine.ids,
             engine.opening.connect["id_field"],
         )
-        none: dict[str, Any] = {}
+        no_settings: dict[str, Any] = {}
         self._settings = (
-            none if engine.is_memory else {"hnsw_ef": None, "exact": False, "indexed_only": False}
+            no_settings
+            if engine.is_memory
+            else {"hnsw_ef": None, "exact": False, "indexed_only": False}
         )
 
     def _search(self, query: EngineQuery, k: int) -> EngineHits:
