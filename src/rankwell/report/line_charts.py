@@ -19,6 +19,7 @@ from rankwell.report.charts import (
     quantity,
     short_names,
 )
+from rankwell.stats.intervals import RANGES
 
 Bands = Literal["sd", "interval"]
 # Distinguishable for people who confuse red and green; curves over k have the first six, and dashes
@@ -31,12 +32,6 @@ _WIDTH, _HEIGHT = 300, 190
 _LOGARITHMIC_FROM = 25
 _ENDS = ("mean", "low", "high")
 _STROKES = {"symbolType": "stroke", "symbolOpacity": 1}
-_BOUNDS = {
-    "share": (0.0, 1.0),
-    "percent": (0.0, 100.0),
-    "rank": (1.0, math.inf),
-    "count": (0.0, math.inf),
-}
 _SHOWN = {"sd": "± one standard deviation over queries", "interval": "intervals of the means"}
 
 
@@ -113,7 +108,7 @@ def _band(row: Row, bands: Bands, *, signed: bool) -> tuple[dict[str, float | No
         low, high = float(row["mean"]) - row["sd"], float(row["mean"]) + row["sd"]
     if low is None or high is None:
         return {"low": None, "high": None}, False
-    bottom, top = _BOUNDS.get(_unit(row), (-math.inf, math.inf))
+    bottom, top = RANGES.get(_unit(row), (-math.inf, math.inf))
     bottom = -top if signed else bottom
     return {
         "low": max(float(low), bottom),

@@ -50,6 +50,10 @@ def is_constant(values: Floats) -> bool:
     return not len(values) or bool(values.min() == values.max())
 
 
+def _is_undefined(first: Floats, second: Floats) -> bool:
+    return len(first) < MIN_PAIRS or is_constant(first) or is_constant(second)
+
+
 def midranks(values: Floats) -> Floats:
     """Rank of each value from 1, ascending; equal values share the mean of their ranks."""
     _, group, sizes = np.unique(values, return_inverse=True, return_counts=True)
@@ -86,7 +90,7 @@ def kendall(
     `concordance`, where it is known.
     In O(n log n). Source: Kendall 1970, chapters 1, 3 and 5.
     """
-    if len(first) < MIN_PAIRS or is_constant(first) or is_constant(second):
+    if _is_undefined(first, second):
         return None
     counts = counts or concordance(first, second)
     untied = counts.concordant + counts.discordant == len(first) * (len(first) - 1) // 2
@@ -101,7 +105,7 @@ def kendall(
 
 def kendall_tau(first: Floats, second: Floats) -> float | None:
     """The value of `kendall` alone."""
-    if len(first) < MIN_PAIRS or is_constant(first) or is_constant(second):
+    if _is_undefined(first, second):
         return None
     return _tau_b(concordance(first, second))
 
@@ -187,7 +191,7 @@ def _correlation(
     """The product-moment correlation of two columns moved about 0, with the p-value of
     Student's t.
     """
-    if len(first) < MIN_PAIRS or is_constant(first) or is_constant(second):
+    if _is_undefined(first, second):
         return None
     x, y, freedom = centred(first), centred(second), len(first) - 2
     spread = math.sqrt(float((x * x).sum())) * math.sqrt(float((y * y).sum()))

@@ -103,18 +103,27 @@ def cross_fitted(items: SampledItems, first_half: Bools) -> Floats:
     c²(1 − π)/π²; and 1 where the half has fewer than 5 of these with a gain, or nothing to divide
     by.
     """
-    rows = np.flatnonzero(items.has_gain & (items.inclusion < 1))
+    rows = _uncertain_rows(items)
+    shares = [1.0, 1.0]
+    for half in (0, 1):
+        half_rows = rows[first_half[items.query[rows]] == bool(half)]
+        if np.count_nonzero(items.gain[half_rows] > 0) >= _FEWEST_POSITIVE:
+            shares[half] = _fitted_share(items, half_rows)
+    return np.where(first_half, *shares)
+
+
+def _uncertain_rows(items: SampledItems) -> Ints:
+    """The judged items that were not certain to be judged."""
+    return np.flatnonzero(items.has_gain & (items.inclusion < 1))
+
+
+def _fitted_share(items: SampledItems, rows: Ints) -> float:
+    """λ fitted on these items; 1 where there is nothing to divide by."""
     pi, gain, prediction = items.inclusion[rows], items.gain[rows], items.prediction[rows]
     variance = items.weight[rows] ** 2 * (1 - pi) / pi**2
-    shares = np.ones(2)
-    for half in (0, 1):
-        in_half = first_half[items.query[rows]] == bool(half)
-        below = float((variance * prediction**2)[in_half].sum())
-        if np.count_nonzero(gain[in_half] > 0) >= _FEWEST_POSITIVE and below > 0:
-            shares[half] = np.clip(
-                float((variance * prediction * gain)[in_half].sum()) / below, 0.0, 1.0
-            )
-    return np.where(first_half, shares[0], shares[1])
+    below = float((variance * prediction**2).sum())
+    share = float((variance * prediction * gain).sum()) / below if below > 0 else 1.0
+    return min(max(share, 0.0), 1.0)
 
 
 def expected_shares(items: SampledItems, first_half: Bools, inclusion: Floats) -> Floats:
@@ -125,20 +134,11 @@ def expected_shares(items: SampledItems, first_half: Bools, inclusion: Floats) -
     yet; it is 1 where fewer than 5 items with a gain are expected in a half: those that it has, and
     half of those that are to come.
     """
-    rows = np.flatnonzero(items.has_gain & (items.inclusion < 1))
-    pi, gain, prediction = items.inclusion[rows], items.gain[rows], items.prediction[rows]
-    variance = items.weight[rows] ** 2 * (1 - pi) / pi**2
-    below = float((variance * prediction**2).sum())
-    fitted = (
-        float(np.clip(float((variance * prediction * gain).sum()) / below, 0.0, 1.0))
-        if below > 0
-        else 1.0
-    )
-    is_positive, to_come = gain > 0, float((inclusion[rows] / pi - 1)[gain > 0].sum())
-    counts = [
-        np.count_nonzero(is_positive & (first_half[items.query[rows]] == bool(half))) + to_come / 2
-        for half in (0, 1)
-    ]
+    rows = _uncertain_rows(items)
+    positive = rows[items.gain[rows] > 0]
+    to_come = float((inclusion[positive] / items.inclusion[positive] - 1).sum())
+    fitted, in_first_half = _fitted_share(items, rows), first_half[items.query[positive]]
+    counts = [np.count_nonzero(in_first_half == bool(half)) + to_come / 2 for half in (0, 1)]
     shares = [fitted if count >= _FEWEST_POSITIVE else 1.0 for count in counts]
     return np.where(first_half, *shares)
 

@@ -61,7 +61,7 @@ def tau_ap(reference: Floats, other: Floats) -> float | None:
     0.3333
     """
     n = len(reference)
-    if n < 2 or len(np.unique(reference)) < n or len(np.unique(other)) < n:
+    if not _are_orders(reference, other):
         return None
     ordered = reference[np.argsort(-other)]
     right = np.triu(ordered[:, None] > ordered[None, :], 1).sum(axis=0)
@@ -78,12 +78,17 @@ def rank_biased_overlap(reference: Floats, other: Floats, *, p: float = 0.9) -> 
     """
     check_level(p)
     n = len(reference)
-    if n < 2 or len(np.unique(reference)) < n or len(np.unique(other)) < n:
+    if not _are_orders(reference, other):
         return None
     first, second = np.argsort(np.argsort(-reference)), np.argsort(np.argsort(-other))
     common = np.cumsum(np.bincount(np.maximum(first, second), minlength=n))
     depths = np.arange(1, n + 1)
     return float((1 - p) / p * (common / depths * p**depths).sum() + common[-1] / n * p**n)
+
+
+def _are_orders(*scores: Floats) -> bool:
+    """Whether there are two systems or more, and none are tied."""
+    return all(1 < len(column) == len(np.unique(column)) for column in scores)
 
 
 def borda_points(values: Floats) -> Floats:
