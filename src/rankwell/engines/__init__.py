@@ -21,6 +21,7 @@ from rankwell.engines.protocol import EngineQuery as EngineQuery
 from rankwell.engines.protocol import FailureKind as FailureKind
 from rankwell.engines.protocol import IndexReport as IndexReport
 from rankwell.engines.protocol import Kind as Kind
+from rankwell.engines.protocol import MemoryEngine as MemoryEngine
 from rankwell.engines.protocol import Session as Session
 from rankwell.engines.protocol import processor_seconds as processor_seconds
 from rankwell.errors import BadUsage, UnknownName

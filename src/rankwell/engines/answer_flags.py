@@ -134,7 +134,7 @@ def _flag(text: str, name: str) -> Flag:
     if compare is None:
         return Flag(path)
     try:
-        value = json.loads(operand, parse_constant=_no_constant)
+        value = json.loads(operand, parse_constant=refuse_constant)
     except ValueError:
         # A word without a point would be a text without its quotation marks, or True for true.
         if "." not in operand or not re.fullmatch(_PATH, operand):
@@ -151,8 +151,9 @@ def _flag(text: str, name: str) -> Flag:
     return Flag(path, compare, value)
 
 
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(name)
+def refuse_constant(name: str) -> NoReturn:
+    """Raises ValueError for NaN and infinity, which Python reads as JSON."""
+    raise ValueError(f"{name} is not JSON")
 
 
 def refuse_flagged(answer: Any, rules: FailureRules) -> None:

@@ -58,7 +58,7 @@ class _ChromaEngine(Engine):
                     raise
 
     def client(self) -> HttpClient:
-        """A connection of its own."""
+        """A new connection to the server."""
         return HttpClient(self.opening.connect["url"], self.opening.connect["timeout"])
 
     def ask(self, client: HttpClient, method: str, path: str, body: Any = None) -> Any:

@@ -8,11 +8,11 @@ import time
 import zlib
 from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection, IncompleteRead
-from typing import Any, NoReturn
+from typing import Any
 from urllib.parse import urlsplit
 
 from rankwell.engines import EngineFailure
-from rankwell.engines.answer_flags import ALWAYS, refuse_flagged
+from rankwell.engines.answer_flags import ALWAYS, refuse_constant, refuse_flagged
 from rankwell.errors import BadUsage
 
 MOST_BYTES = 1 << 28
@@ -69,7 +69,7 @@ class HttpClient:
             method, path, content, {"Accept": "application/json", **more, **(headers or {})}
         )
         try:
-            answer = json.loads(raw, parse_constant=_no_constant)
+            answer = json.loads(raw, parse_constant=refuse_constant)
         except (ValueError, RecursionError) as error:
             raise EngineFailure(
                 "malformed", f"the answer is not JSON ({type(error).__name__}: {str(error)[:100]})."
@@ -164,7 +164,3 @@ def _decoded(answer: bytes, encoding: str) -> bytes:
     if not unpacking.eof:
         raise EngineFailure("disconnected", "the answer ends before its compression does.")
     return unpacked
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not JSON")

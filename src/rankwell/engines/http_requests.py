@@ -223,11 +223,11 @@ class _HttpEngine(Engine):
             self._secrets.hide(base64.b64encode(pair.encode()).decode("ascii"), "${…}")
 
     def client(self) -> HttpClient:
-        """A connection of its own."""
+        """A new connection to the server."""
         return HttpClient(self.url, self.opening.connect["timeout"])
 
     def values(self) -> dict[str, Any]:
-        """The texts for the places of the request."""
+        """The values of the placeholders that are texts."""
         return {key: value for key, value in self.opening.connect.items() if isinstance(value, str)}
 
     def _session(self) -> Session:
@@ -359,8 +359,8 @@ class _HttpSession(Session):
 
 
 def _filled(part: Any, values: Mapping[str, Any]) -> Any:
-    """A part of the body with its places filled; a text that is one place and nothing else takes
-    the type of the value.
+    """A part of the body with its placeholders filled; a text that is nothing but one takes the
+    type of its value.
     """
     if isinstance(part, Mapping):
         return {_text(key, values): _filled(child, values) for key, child in part.items()}
@@ -375,7 +375,7 @@ def _filled(part: Any, values: Mapping[str, Any]) -> Any:
 
 
 def _text(text: str, values: Mapping[str, Any], *, quoted: bool = False) -> str:
-    """A text with its places filled; other braces stay. quoted: as parts of a URL."""
+    """A text with its placeholders filled; other braces stay. quoted: as parts of a URL."""
 
     def _value(match: re.Match[str]) -> str:
         if match[1] not in values:

@@ -290,8 +290,8 @@ class _PgSession(Session):
         return EngineHits([str(row[0]) for row in rows], [row[1] for row in rows])
 
     def _statement(self, query: EngineQuery, k: int) -> tuple[bytes, list[Any]]:
-        """The statement with the values of its places. k is part of the text: the planner must know
-        it.
+        """The statement with the values of its placeholders. k is part of the text: the planner
+        must know it.
         """
         user_sql = self._pg.opening.connect["sql"]
         if user_sql is not None:
@@ -355,7 +355,7 @@ class _PgSession(Session):
         ), values
 
     def _nearest(self, k: int, condition: Any) -> Any:
-        """By distance ascending, as an index returns them; the score is the negated distance."""
+        """The vector search: ascending distances, as an index returns them, negated as scores."""
         form = (
             "SELECT {}, -({} "
             + _OPERATORS[str(self._pg.metric)]
@@ -374,7 +374,7 @@ class _PgSession(Session):
         )
 
     def _words(self, k: int, condition: Any) -> Any:
-        """By ts_rank_cd of the rows that have any word of the query, or all; ties by id."""
+        """The full-text search: rows with any word of the query, or all, by ts_rank_cd, then id."""
         connect = self._pg.opening.connect
         words = "plainto_tsquery({}, %s)"
         if self._statement_settings["words"] == "any":
@@ -392,8 +392,8 @@ class _PgSession(Session):
         )
 
     def _fused(self, k: int, condition: Any) -> Any:
-        """Reciprocal rank fusion of both lists, weight for the vectors; ties by id. Source:
-        Cormack, Clarke & Buettcher 2009.
+        """The hybrid search: reciprocal rank fusion of both lists, weight for the vectors; ties by
+        id. Source: Cormack, Clarke & Buettcher 2009.
         """
         depth = max(k, self._statement_settings["depth"])
         form = (

@@ -384,6 +384,34 @@ class Engine(ABC):
         self.close()
 
 
+class MemoryEngine(Engine):
+    """An engine of a library, which keeps its index and the items in this process.
+
+    module: that of the library.
+    """
+
+    module: str
+    filters = True
+
+    def __init__(self, opening: "Opening") -> None:
+        super().__init__(opening)
+        self.library = opening.family.need(self.module)
+        self.loaded_index: Any = None
+        self.items = EngineItems(list[str]())
+
+    @abstractmethod
+    def _size(self) -> int:
+        """Bytes of the index."""
+
+    def _describe(self) -> dict[str, Any]:
+        size = None if self.loaded_index is None else self._size()
+        return {"items": len(self.items.ids), "index_bytes": size}
+
+    def close(self) -> None:
+        """Frees the index and the items."""
+        self.loaded_index, self.items = None, EngineItems(list[str]())
+
+
 class Session(ABC):
     """One client of an engine, for one thread.
 
@@ -436,7 +464,7 @@ class Session(ABC):
     def search_batch(self, queries: Sequence[EngineQuery], k: int) -> list[EngineHits]:
         """The results of several queries; the errors are those of `search`."""
         self.engine.check(queries, k)
-        if not self.batches or not k or not queries:
+        if not (self.batches and k and queries) or any(query.filter for query in queries):
             return [self.search(query, k) for query in queries]
         with self.engine.guarding():
             return [

@@ -7,7 +7,7 @@ import shutil
 import tempfile
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +55,15 @@ class _Store(ABC):
         """Frees what the store holds."""
 
 
+def _batches(items: EngineItems) -> Iterator[tuple[range, list[list[float]], list[dict[str, Any]]]]:
+    """The rows of the items, their vectors and their fields, a batch at a time."""
+    vectors = np.asarray(items.vectors)
+    for start in range(0, len(vectors), _BATCH):
+        rows = range(start, min(start + _BATCH, len(vectors)))
+        fields = [{name: values[row] for name, values in items.fields.items()} for row in rows]
+        yield rows, vectors[start : rows.stop].tolist(), fields
+
+
 class _Client(_Store):
     """A collection of a server, or of the client's memory."""
 
@@ -76,10 +85,11 @@ class _Client(_Store):
 
     def create(self, items: EngineItems, metric: str, build: Mapping[str, Any]) -> None:
         """Makes the collection anew and writes the items in batches."""
-        models, vectors = self._models, np.asarray(items.vectors)
+        models = self._models
         shape = {name: build[name] for name in ("m", "ef_construct", "full_scan_threshold")}
         params = models.VectorParams(
-            size=vectors.shape[1], distance=models.Distance[_DISTANCES[metric].upper()]
+            size=np.asarray(items.vectors).shape[1],
+            distance=models.Distance[_DISTANCES[metric].upper()],
         )
         if self._client.collection_exists(self._collection):
             self._client.delete_collection(self._collection)
@@ -91,14 +101,8 @@ class _Client(_Store):
                 indexing_threshold=build["indexing_threshold"]
             ),
         )
-        for start in range(0, len(vectors), _BATCH):
-            rows = range(start, min(start + _BATCH, len(vectors)))
-            payloads = [
-                {name: values[row] for name, values in items.fields.items()} for row in rows
-            ]
-            batch = models.Batch(
-                ids=[*rows], vectors=vectors[start : rows.stop].tolist(), payloads=payloads
-            )
+        for rows, vectors, payloads in _batches(items):
+            batch = models.Batch(ids=[*rows], vectors=vectors, payloads=payloads)
             self._client.upsert(self._collection, points=batch, wait=True)
         # A server goes on indexing after it has the points; searches meanwhile scan what is not
         # indexed.
@@ -174,7 +178,7 @@ class _Edge(_Store):
 
     def create(self, items: EngineItems, metric: str, build: Mapping[str, Any]) -> int:
         """Makes the shard anew in its folder and writes the items in batches."""
-        edge, vectors = self._edge, np.asarray(items.vectors)
+        edge, size = self._edge, np.asarray(items.vectors).shape[1]
         self._release()
         self._folder.mkdir(exist_ok=True)
         graph = edge.HnswIndexConfig(
@@ -182,20 +186,13 @@ class _Edge(_Store):
         )
         distance = getattr(edge.Distance, _DISTANCES[metric])
         config = edge.EdgeConfig(
-            vectors=edge.EdgeVectorParams(vectors.shape[1], distance),
+            vectors=edge.EdgeVectorParams(size, distance),
             hnsw_config=graph,
             optimizers=edge.EdgeOptimizersConfig(indexing_threshold=build["indexing_threshold"]),
         )
         shard = edge.EdgeShard.create(str(self._folder), config)
-        for start in range(0, len(vectors), _BATCH):
-            rows = range(start, min(start + _BATCH, len(vectors)))
-            payloads = [
-                {name: values[row] for name, values in items.fields.items()} for row in rows
-            ]
-            points = [
-                edge.Point(row, vectors[row].tolist(), payload)
-                for row, payload in zip(rows, payloads, strict=True)
-            ]
+        for batch in _batches(items):
+            points = [edge.Point(*point) for point in zip(*batch, strict=True)]
             shard.update(edge.UpdateOperation.upsert_points(points))
         # Until then nothing is indexed: `indexed_only` finds nothing, and other searches scan
         # everything.
