@@ -47,7 +47,7 @@ def rules_line(rules: Mapping[str, Any]) -> str:
 
 
 def rule_pairs(rules: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """The same as names and values, a pair for each."""
+    """The rules as pairs of a name and a value."""
     return [*((_words(name)[1], number) for name, number, _ in _counted(rules)), *_settings(rules)]
 
 

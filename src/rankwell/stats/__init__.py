@@ -255,7 +255,7 @@ class _Counted:
 
     @classmethod
     def of(cls, source: Values, *, studentised: bool) -> "_Counted":
-        """Those of one run and measure."""
+        """The counted values of one run and measure."""
         is_counted = source.counted
         weights = None if source.weights is None else source.weights[is_counted]
         return cls(source.values[is_counted], weights, source.summary, source.unit, studentised)
@@ -302,7 +302,7 @@ class _Counted:
     @cached_property
     def skewed(self) -> Literal["end", "tail", ""]:
         """The reason why an interval of the mean is too narrow: values far from an end of their
-        range, a tail; else empty.
+        range, or a long tail; empty where it is not.
         """
         exact = self.studentised and self.successes is not None
         if exact or self.summary != "mean" or self.weights is not None or np.ptp(self.values) == 0:
@@ -398,8 +398,8 @@ class _Counted:
         return np.argsort(self.values, kind="stable")
 
     def _medians(self, counts: Floats, piece: int = 32) -> Floats:
-        """The values are sorted once, and each resample only counts how far its middle is. piece:
-        resamples at a time.
+        """The median of each resample: the values are sorted once, and a resample only counts how
+        far its middle is. piece: resamples at a time.
         """
         ordered, medians = self.values[self._order], np.empty(len(counts))
         for start in range(0, len(counts), piece):

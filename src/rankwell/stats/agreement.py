@@ -212,8 +212,8 @@ def _values(sums: Mapping[str, Floats], scale: Floats) -> dict[str, Floats]:
 
 
 def _chance_corrected(observed: Floats, expected: Floats) -> Floats:
-    """One minus observed over expected disagreement; NaN where none is expected. Rounding leaves
-    less than 1e-12 of it.
+    """One minus observed over expected disagreement; NaN where less than 1e-12 is expected, which
+    is rounding.
     """
     return np.where(expected > 1e-12, 1 - observed / expected, np.nan)
 

@@ -25,8 +25,8 @@ class Classification(NamedTuple):
 
 
 def classify(labels: Bools, scores: Any) -> Classification:
-    """The figures of scores, of which higher ones should have a label; equal scores are on the same
-    side of any threshold.
+    """The figures of scores that should be higher where there is a label; equal scores are on the
+    same side of any threshold.
 
     A score at the threshold or above is positive; it lies midway between two scores, in their
     precision, and the highest of the best ones is taken. AP is the sum of the precision at each

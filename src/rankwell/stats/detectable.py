@@ -80,7 +80,7 @@ def _check(alpha: float, power: float) -> None:
 
 @lru_cache(maxsize=4096)
 def _noncentrality(freedom: int, alpha: float, power: float) -> float:
-    """By how many standard errors the true mean has to be off for the test to have this power."""
+    """The true mean, in standard errors, at which the test has this power."""
     low, high = 0.0, 1.0
     while _power(high, freedom, alpha) < power:
         low, high = high, 2 * high
@@ -91,8 +91,8 @@ def _noncentrality(freedom: int, alpha: float, power: float) -> float:
 
 
 def _power(noncentrality: float, freedom: int, alpha: float) -> float:
-    """The probability that |t| is beyond its quantile where its mean is off by so many standard
-    errors.
+    """The probability that |t| exceeds its quantile where the true mean is so many standard errors
+    from 0.
     """
     if math.isinf(noncentrality):
         return 1.0
@@ -124,7 +124,7 @@ def _power(noncentrality: float, freedom: int, alpha: float) -> float:
 
 @lru_cache(maxsize=256)
 def _spread(freedom: int, low: float, high: float) -> tuple[list[float], list[float]]:
-    """Places and weights that integrate over a sample's standard deviation, from low to high, in
+    """Nodes and weights that integrate over a sample's standard deviation, from low to high, in
     units of the true one.
     """
     nodes, weights = _nodes()

@@ -67,7 +67,7 @@ class SampleEstimate:
 
     @property
     def standard_error(self) -> float:
-        """Of the mean for queries like these; NaN for a single query."""
+        """The standard error of the mean for queries like these; NaN for a single query."""
         return (
             exact_sd(self.totals) / math.sqrt(len(self.totals))
             if len(self.totals) > 1

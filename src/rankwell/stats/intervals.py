@@ -41,7 +41,7 @@ class Deviations(NamedTuple):
 
     @classmethod
     def of(cls, sums: Floats, sizes: Floats | None = None) -> "Deviations":
-        """Those of values, or of a ratio of sums whose sizes are not all 0."""
+        """The deviations of values, or of a ratio of sums whose sizes are not all 0."""
         total = len(sums) if sizes is None else exact_sum(sizes)
         mean = exact_ratio(sums, sizes)
         residuals = sums - (mean if sizes is None else mean * sizes)

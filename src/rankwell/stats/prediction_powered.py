@@ -75,7 +75,7 @@ class PredictedQueries:
 
     @property
     def standard_error(self) -> float:
-        """Of the mean for queries like these: the root of s²(Y - λf)/n + λ²s²(f)/N.
+        """The error of the mean for queries like these: the root of s²(Y - λf)/n + λ²s²(f)/N.
 
         Residuals have the λ of their fold: those of a mean λ, which was fitted on them, are too
         small with 20 queries.

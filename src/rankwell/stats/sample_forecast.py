@@ -36,8 +36,8 @@ class ForecastItems(NamedTuple):
 
     @classmethod
     def of(cls, items: SampledItems, shares: Floats, prior: Floats) -> "ForecastItems":
-        """Those of a sample. shares: (queries,) λ of each. prior: (items,) the variance of gains by
-        the prior.
+        """The items of a sample. shares: (queries,) λ of each. prior: (items,) the variance of
+        gains by the prior.
         """
         expected = items.weight * shares[items.query] * items.prediction
         residual = np.where(items.has_gain, items.weight * items.gain - expected, np.nan)

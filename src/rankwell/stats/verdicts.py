@@ -60,7 +60,7 @@ class Family(NamedTuple):
 
     @property
     def words(self) -> str:
-        """As it follows a p-value; empty where nothing is adjusted."""
+        """The correction as it follows a p-value; empty where nothing is adjusted."""
         if self.correction == "tukey":
             return f"{_WORDS['tukey']} {self.described}"
         return (

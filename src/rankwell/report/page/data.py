@@ -107,7 +107,7 @@ class PageData:
         }
 
     def head(self) -> dict[str, Any]:
-        """The same without lists, texts and pictures, which lie in files beside the page."""
+        """The data without lists, texts and pictures, which lie in files beside the page."""
         return {**self.always, "items": {"id": self.items.ids}, "lists": {}}
 
     def items_in(self, query: int) -> set[int]:

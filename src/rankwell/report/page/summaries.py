@@ -77,8 +77,8 @@ def summary(source: PageSource, measures: Mapping[Key, Any]) -> list[dict[str, A
 
 
 def differences(source: PageSource, measures: Mapping[Key, Any]) -> list[dict[str, Any]]:
-    """Paired differences, b less a; better, worse, equal: in how many queries b is. The headline's
-    pair is first, and its way.
+    """Paired differences, b less a; better, worse, equal: the number of queries in which b is. The
+    headline's pair comes first, in its direction.
     """
     runs, measure_keys, first = source.runs, [*measures], source.pair
     comparisons: list[dict[str, Any]] = []
@@ -503,7 +503,7 @@ def _entry(name: str, spec: dict[str, Any], beyond: str) -> dict[str, Any]:
 
 
 def _with_names(spec: Any) -> Any:
-    """The same with names beside every panel: the page puts as many beside each other as there is
+    """The spec with names beside every panel: the page puts as many panels in a row as there is
     room for.
     """
     if isinstance(spec, dict):
