@@ -10,7 +10,6 @@ import numpy as np
 from rankwell.core.exact import exact_ratio, exact_sum
 from rankwell.core.tables import Floats
 from rankwell.stats import check_level
-from rankwell.stats.correlation import midranks
 from rankwell.stats.intervals import binomial_p, student_p, student_quantile
 
 
@@ -105,7 +104,8 @@ def wilcoxon(
     for ties Hollander and Wolfe 1999, 3.1.
     """
     sample = differences if zeros == "pratt" else differences[differences != 0]
-    ranks = midranks(np.abs(sample))
+    _, group, sizes = np.unique(np.abs(sample), return_inverse=True, return_counts=True)
+    ranks = (np.cumsum(sizes) - (sizes - 1) / 2)[group]
     ranked = ranks[sample != 0]
     positive, negative = float(ranks[sample > 0].sum()), float(ranks[sample < 0].sum())
     exact = mode == "exact" or (mode == "auto" and len(ranked) <= _EXACT_TO)
