@@ -109,7 +109,7 @@ class RerankingEvaluator(Evaluator):
             "map": float(np.mean([classify(labels[row], each).ap for row, each in scores.items()])),
             f"mrr@{self.at_k}": float(first(view.resolve("input")).mean()),
             f"ndcg@{self.at_k}": float(
-                JudgedRun(name="", view=view, ties="expected").measured(gain).values.mean()
+                JudgedRun(name="", view=view, ties="expected").evaluate(gain).values.mean()
             ),
         }
 

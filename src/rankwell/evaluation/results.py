@@ -349,7 +349,7 @@ class ResultsBuilder:
         ]
 
     def _add_values(self, run: JudgedRun, each: LabelledMeasure, counted: Bools) -> None:
-        found, source, in_input_order = run.measured(each.measure)
+        found, source, in_input_order = run.evaluate(each.measure)
         if in_input_order:
             self.in_input_order[str(each.measure)] = None
             self.notes.append(

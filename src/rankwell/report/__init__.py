@@ -120,9 +120,11 @@ def render(
     summary. Floats have full precision there and in `json`, 4 decimals elsewhere (percentages and
     ranks 2, counts none where whole). Notes are in `json` only. Raises UnknownName.
     """
-    listed = per_query if per_query is None or isinstance(per_query, Sequence) else list(per_query)
+    query_rows = (
+        per_query if per_query is None or isinstance(per_query, Sequence) else list(per_query)
+    )
     return OUTPUTS[format](
-        Document(rows, listed, rules, notes, terminal=terminal, tables=tables or {})
+        Document(rows, query_rows, rules, notes, terminal=terminal, tables=tables or {})
     )
 
 
@@ -156,18 +158,24 @@ def present(
     whether charts of any result are drawn. others: files that the command has written into the
     folder already, for the manifest. advice: what to do with it, which its name ends.
     """
-    own = [*result.notes, *result.interval_notes]
+    result_notes = [*result.notes, *result.interval_notes]
     rows, terminal = list(result.per_query()) if per_query else None, terminal_of(sys.stdout)
     text = render(
-        result.summary, rows, result.describe(), own, format, terminal=terminal, tables=tables
+        result.summary,
+        rows,
+        result.describe(),
+        result_notes,
+        format,
+        terminal=terminal,
+        tables=tables,
     )
-    said = [*notes, *(own if format != "json" else [])]
+    notes_shown = [*notes, *(result_notes if format != "json" else [])]
     if output is not None:
         DISPLAYS["folder"](
-            result, output, notes=own, tables=tables or {}, charts=charts, others=others
+            result, output, notes=result_notes, tables=tables or {}, charts=charts, others=others
         )
-        said.append(Aside(f"wrote {output}/{advice and f'; {advice} {typed(output)}'}"))
-    return Output(text=text, notes=tuple(said))
+        notes_shown.append(Aside(f"wrote {output}/{advice and f'; {advice} {typed(output)}'}"))
+    return Output(text=text, notes=tuple(notes_shown))
 
 
 def terminal_of(stream: TextIO) -> Terminal:
@@ -178,9 +186,11 @@ def terminal_of(stream: TextIO) -> Terminal:
     """
     if not stream.isatty():
         return PLAIN
-    stated = os.environ.get("COLUMNS", "")
+    columns = os.environ.get("COLUMNS", "")
     try:
-        width = int(stated) if stated.isdecimal() else os.get_terminal_size(stream.fileno()).columns
+        width = (
+            int(columns) if columns.isdecimal() else os.get_terminal_size(stream.fileno()).columns
+        )
     except OSError:
         width = 80
     return Terminal(
@@ -233,11 +243,11 @@ def plain(value: Any) -> Any:
     not finite as None.
     """
     if isinstance(value, Mapping):
-        return {str(name): plain(each) for name, each in value.items()}
+        return {str(name): plain(cell) for name, cell in value.items()}
     if isinstance(value, (set, frozenset)):
-        return sorted(plain(each) for each in value)
+        return sorted(plain(cell) for cell in value)
     if isinstance(value, (list, tuple, np.ndarray)):
-        return [plain(each) for each in value]
+        return [plain(cell) for cell in value]
     if isinstance(value, np.generic):
         return plain(value.item())
     if isinstance(value, float):
@@ -247,8 +257,8 @@ def plain(value: Any) -> Any:
 
 def visible(value: Any) -> str:
     """A text cell on one line; see `printable`."""
-    shown = printable(MISSING if value is None else str(value))
-    return type(value)(shown) if isinstance(value, PrintedFigure) else shown
+    text = printable(MISSING if value is None else str(value))
+    return type(value)(text) if isinstance(value, PrintedFigure) else text
 
 
 class Grid(NamedTuple):
@@ -286,13 +296,17 @@ def summary_grid(document: Document) -> Grid:
     """
     rows = document.rows
     several = len({row["run"] for row in rows}) > 1
-    own = columns_of(rows, SUMMARY_COLUMNS)[len(SUMMARY_COLUMNS) :]
-    measured = [name for name in own if _holds_figures(rows, name)]
+    extra_columns = columns_of(rows, SUMMARY_COLUMNS)[len(SUMMARY_COLUMNS) :]
+    figure_columns = [name for name in extra_columns if _holds_figures(rows, name)]
     texts: dict[str, list[Any]] = {"run": [row["run"] for row in rows]} if several else {}
     texts["measure"] = [_word(row, document.rules) for row in rows]
     if any(row["label"] != row["measure"] for row in rows):
         texts["exact name"] = [row["measure"] for row in rows]
-    texts |= {name: [row.get(name) for row in rows] for name in own if name not in measured}
+    texts |= {
+        name: [row.get(name) for row in rows]
+        for name in extra_columns
+        if name not in figure_columns
+    }
     if any(row["unit"] != "share" for row in rows):
         texts["unit"] = [row["unit"] for row in rows]
     numbers = {"mean": [figure(row["mean"], row["unit"]) for row in rows]}
@@ -302,7 +316,7 @@ def summary_grid(document: Document) -> Grid:
         ]
     numbers["sd"] = [figure(row["sd"], _unit_between(row)) for row in rows]
     numbers["n"] = [figure(row["n"], "count") for row in rows]
-    numbers |= {name: [_own_figure(name, row) for row in rows] for name in measured}
+    numbers |= {name: [_own_figure(name, row) for row in rows] for name in figure_columns}
     return _grid(texts, numbers, grouped=several)
 
 
@@ -331,7 +345,7 @@ def _per_query_grid(rows: Sequence[Row]) -> Grid:
             line.get(measure, MISSING) for line in lines.values()
         ]
     return _grid(
-        {key: [line[place] for line in lines] for place, key in enumerate(keys)},
+        {key: [line[index] for line in lines] for index, key in enumerate(keys)},
         numbers,
         grouped=several,
     )
@@ -367,11 +381,14 @@ def _plain_grid(rows: Sequence[Row], level: float) -> Grid:
         name == between or all(isinstance(row.get(name), (int, float, NoneType)) for row in rows)
         for name in names
     ]
-    shown = [
+    formatters = [
         _number if number and name != between else visible
         for number, name in zip(numeric, names, strict=True)
     ]
-    cells = [[show(row.get(name)) for show, name in zip(shown, names, strict=True)] for row in rows]
+    cells = [
+        [format_cell(row.get(name)) for format_cell, name in zip(formatters, names, strict=True)]
+        for row in rows
+    ]
     return Grid([visible(_heading(name)) for name in names], numeric, cells)
 
 

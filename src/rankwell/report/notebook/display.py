@@ -43,7 +43,7 @@ def html(result: Results) -> str:
         else report.summary_grid(report.Document(rows, None, rules, ()))
     )
     headlines = [f"<p><strong>{_text(row['text'])}</strong></p>" for row in verdicts]
-    return _whole(
+    return _document(
         [*headlines, _table(grid)], rules_line(rules), [*result.notes, *result.interval_notes]
     )
 
@@ -66,13 +66,13 @@ def system_tables(tables: Sequence[SystemTable], notes: Sequence[str]) -> str:
     rules and the notes below.
     """
     parts: list[str] = []
-    for each in tables:
-        (grid,) = report.grids(report.Document(wide_rows(each), None, {}, (), summary=False))
-        parts += [f"<p><strong>{_text(each.title)}</strong></p>", _table(grid)]
-    return _whole(parts, rules_line(shared_rules(tables)), notes)
+    for table in tables:
+        (grid,) = report.grids(report.Document(wide_rows(table), None, {}, (), summary=False))
+        parts += [f"<p><strong>{_text(table.title)}</strong></p>", _table(grid)]
+    return _document(parts, rules_line(shared_rules(tables)), notes)
 
 
-def _whole(parts: Sequence[str], line: str, notes: Sequence[str]) -> str:
+def _document(parts: Sequence[str], line: str, notes: Sequence[str]) -> str:
     """The parts with the line of rules and the notes, folded away, below."""
     footer = [f'<p style="{_QUIET}">rules: {_text(line)}</p>'] if line else []
     if texts := list(dict.fromkeys(notes)):
@@ -89,7 +89,7 @@ def _difference_grid(rows: Sequence[report.Row]) -> report.Grid:
     (grid,) = report.grids(report.Document(shown_differences(rows), None, {}, (), summary=False))
     first = grid.headers.index("mean")
     return grid._replace(
-        numeric=[place >= first for place in range(len(grid.headers))], grouped=True
+        numeric=[index >= first for index in range(len(grid.headers))], grouped=True
     )
 
 
@@ -99,18 +99,18 @@ def _table(grid: report.Grid) -> str:
         f"text-align:{'right;white-space:nowrap' if number else 'left'};padding:.15em .6em"
         for number in grid.numeric
     ]
-    named = zip(grid.headers, sides, strict=True)
+    headed = zip(grid.headers, sides, strict=True)
     heads = "".join(
         f'<th scope="col" style="{side};border-bottom:1px solid">{_text(name)}</th>'
-        for name, side in named
+        for name, side in headed
     )
     lines: list[str] = []
     last = ""
     for row in grid.rows[:_MOST_ROWS]:
-        shown = ["", *row[1:]] if grid.grouped and row[0] == last else row
+        texts = ["", *row[1:]] if grid.grouped and row[0] == last else row
         cells = [
             f'<td style="{side}">{_cell(cell)}</td>'
-            for cell, side in zip(shown, sides, strict=True)
+            for cell, side in zip(texts, sides, strict=True)
         ]
         lines.append(f"<tr>{''.join(cells)}</tr>")
         last = row[0]
@@ -141,18 +141,20 @@ def chart(result: Results, name: str | None) -> Chart:
     """A result's chart of a name, the main one for None. Raises UnknownName, and BadUsage where
     there is nothing to draw.
     """
-    found = main_chart(result) if name is None else _made(result, name)
-    if found is None and name is None:
+    spec = main_chart(result) if name is None else _chart_of(result, name)
+    if spec is None and name is None:
         raise BadUsage("there is nothing to draw: no query is counted.")
-    if found is None:
-        others = ", ".join(
-            each for each in CHARTS if each != name and _made(result, each) is not None
+    if spec is None:
+        drawable = ", ".join(
+            chart_name
+            for chart_name in CHARTS
+            if chart_name != name and _chart_of(result, chart_name) is not None
         )
         raise BadUsage(
             f"there is nothing to draw as {name!r} here; what can be drawn is "
-            f"{others or 'nothing'}."
+            f"{drawable or 'nothing'}."
         )
-    return found
+    return spec
 
 
 @display("main chart")
@@ -161,7 +163,7 @@ def main_chart(result: Results) -> Chart | None:
     nothing is counted.
     """
     return next(
-        (found for found in (_made(result, name) for name in _MAIN) if found is not None), None
+        (spec for spec in (_chart_of(result, name) for name in _MAIN) if spec is not None), None
     )
 
 
@@ -171,7 +173,7 @@ def svg(spec: Chart) -> str:
     return str(call_all([DrawingCall("vegalite_to_svg", (dict(spec),))])[0])
 
 
-def _made(result: Results, name: str) -> Chart | None:
+def _chart_of(result: Results, name: str) -> Chart | None:
     spec = CHARTS[name](
         ChartData(result.summary, result.values, result.describe(), result.query_attributes)
     )
@@ -285,12 +287,12 @@ def _column(kind: str, cells: Any) -> tuple[str, np.ndarray]:
 
 
 def _kind(cells: Sequence[Any]) -> str:
-    known = {type(cell) for cell in cells if cell is not None}
-    if not known:
+    types = {type(cell) for cell in cells if cell is not None}
+    if not types:
         return "nothing"
-    if known <= {int, float}:
-        return "float" if float in known else "int"
-    return "bool" if known == {bool} else "text"
+    if types <= {int, float}:
+        return "float" if float in types else "int"
+    return "bool" if types == {bool} else "text"
 
 
 def _without_gaps(kind: str, cells: np.ndarray) -> np.ndarray:

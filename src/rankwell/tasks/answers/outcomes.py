@@ -42,7 +42,7 @@ class ReaderRun(JudgedRun):
         """The view."""
         return self.view
 
-    def measured(self, measure: Measure) -> MeasuredQueries:
+    def evaluate(self, measure: Measure) -> MeasuredQueries:
         """The values of a measure of answers; NaN where it does not count a question."""
         return MeasuredQueries(measure(self.pairs))
 

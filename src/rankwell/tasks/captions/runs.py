@@ -199,9 +199,9 @@ class CaptionRun(JudgedRun):
         k = measure.parameters["k"] if measure.name == "Success" and self.hits_after_last else None
         return self.without_positives & (k is not None and k > self.n_items)
 
-    def measured(self, measure: Measure) -> MeasuredQueries:
+    def evaluate(self, measure: Measure) -> MeasuredQueries:
         """As of any run, and 1 for `hits_beyond`."""
-        found, beyond = super().measured(measure), self.hits_beyond(measure)
+        found, beyond = super().evaluate(measure), self.hits_beyond(measure)
         hits = beyond if found.source is None else beyond[found.source]
         return found._replace(values=np.where(hits, 1.0, found.values))
 

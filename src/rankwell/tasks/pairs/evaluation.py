@@ -334,7 +334,7 @@ def _errors(compared: ModelPairs, convention: Words) -> list[Values]:
     calibrated = (
         np.full(len(off), np.nan)
         if line is None
-        else np.abs(line.at(scored.similarities) - scored.targets)
+        else np.abs(line.predict(scored.similarities) - scored.targets)
     )
     names, similarity = tuple(scored.names), compared.similarity
     return [

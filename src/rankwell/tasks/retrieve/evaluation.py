@@ -24,7 +24,7 @@ from rankwell.errors import BadInput, BadUsage, NothingToEvaluate, count_of, fla
 from rankwell.evaluation import results
 from rankwell.evaluation.bounds import run_notes
 from rankwell.evaluation.details import COMPLETE, Details, detail_columns, details_of
-from rankwell.evaluation.judged import JudgedRun, RunPlace
+from rankwell.evaluation.judged import JudgedRun, RunInput
 from rankwell.evaluation.notations import Gauge
 from rankwell.evaluation.own_rules import hide_own_items, with_negative_grades
 from rankwell.evaluation.results import (
@@ -305,7 +305,7 @@ class RetrieveEvaluation:
         if not counted.any():
             raise NothingToEvaluate(f"{name}: no query has anything relevant.")
         builder.notes += self._mistakes(
-            RunPlace(name, hits, ranking, "ranking", ranking=ranking), judgments
+            RunInput(name, hits, ranking, "ranking", ranking=ranking), judgments
         )
         builder.add(run, self.measures, counted)
         builder.notes += run_notes(run, self.measures, counted, self.convention)
@@ -318,13 +318,13 @@ class RetrieveEvaluation:
     def _view(self, judgments: Judgments, hits: Hits) -> JudgedRankings:
         return with_negative_grades(JudgedRankings.join(judgments, hits), self.convention)
 
-    def _mistakes(self, run: RunPlace, judgments: Judgments) -> list[str]:
+    def _mistakes(self, run: RunInput, judgments: Judgments) -> list[str]:
         """The notes of `evaluate` on the run; by all judgments where some of their ids may be those
         asked in another notation.
         """
         if run.hits.unknown and self._all_judgments is not None:
             judgments = self._all_judgments
-            run = run._replace(hits=hits_of_ranking(run.place, judgments, ties="input"))
+            run = run._replace(hits=hits_of_ranking(run.origin, judgments, ties="input"))
         gauge = Gauge(self.measures[0].label, partial(self._mean_of, judgments=judgments))
         rel = lowest_relevant(self.measures)
         return mistake_notes(run, judgments, rel=rel, ties="input", queries="both", gauge=gauge)

@@ -32,7 +32,7 @@ from rankwell.evaluation.abstention import (
 from rankwell.evaluation.bounds import UnjudgedItems, run_notes
 from rankwell.evaluation.details import Details, compact, detail_columns, details_of
 from rankwell.evaluation.grade_weights import GradeWeights, notes_on_weights
-from rankwell.evaluation.judged import JudgedRun, RunPlace, name_runs, refuse_one_stream
+from rankwell.evaluation.judged import JudgedRun, RunInput, name_runs, refuse_one_stream
 from rankwell.evaluation.notations import Gauge
 from rankwell.evaluation.own_rules import with_negative_grades
 from rankwell.evaluation.results import (
@@ -226,7 +226,7 @@ def _results(
         places |= {f"{name}/{Path(file).name}": file for file in files} or {name: run}
         evaluation.formats[name] = found.format
         evaluation.builder.notes += found.notes
-        place = RunPlace(
+        run_input = RunInput(
             name,
             found.hits,
             files[0] if files else run,
@@ -234,9 +234,9 @@ def _results(
             options.run_format,
             options.columns,
         )
-        place = place._replace(is_shard=len(files) > 1)
-        evaluation.builder.notes += evaluation.mistakes(place, found.source, options)
-        evaluation.add(place)
+        run_input = run_input._replace(is_shard=len(files) > 1)
+        evaluation.builder.notes += evaluation.mistakes(run_input, found.source, options)
+        evaluation.add(run_input)
         if options.confidence:
             evaluation.add_abstention(run, options)
     sources = sources_of(inputs.judgments, places)
@@ -327,7 +327,7 @@ class _RunEvaluation:
             progress=request.progress,
         )
 
-    def mistakes(self, place: RunPlace, source: Source | None, options: RunOptions) -> list[str]:
+    def mistakes(self, place: RunInput, source: Source | None, options: RunOptions) -> list[str]:
         """The probable mistakes in the judgments and in one run. source: the run's, where it is a
         file.
         """
@@ -348,14 +348,14 @@ class _RunEvaluation:
             gauge=gauge,
         )
 
-    def _mean_of(self, ranking: Ranking, *, place: RunPlace, request: Request) -> str:
+    def _mean_of(self, ranking: Ranking, *, place: RunInput, request: Request) -> str:
         """The mean of the first measure on other rows of a run, under the same rules."""
         alone = _RunEvaluation(self.rules, self.measures[:1], self.truth, False, self.sessions)
         alone.add(place._replace(hits=request.hits(ranking, self.truth.flat), ranking=ranking))
         values = alone.builder.values[0]
         return figure(figure_of(values.values, values.summary, values.weights), values.unit)
 
-    def add(self, place: RunPlace) -> None:
+    def add(self, place: RunInput) -> None:
         """Measures one run."""
         name, hits = place.name, place.hits
         view = with_negative_grades(
@@ -404,7 +404,7 @@ class _RunEvaluation:
         )
         self.abstention.extend(found)
 
-    def _counted(self, run: JudgedRun, place: RunPlace) -> Bools:
+    def _counted(self, run: JudgedRun, place: RunInput) -> Bools:
         """(queries,) whether each query of the view counts; those that do not are recorded."""
         view, hits, rule = run.view, place.hits, self.rules.no_relevant
         bare = view.n_relevant(self._lowest) == 0

@@ -19,7 +19,7 @@ _CALIBRATED = """
 >>> import numpy as np
 >>> from rankwell.stats.correlation import fit_line
 >>> targets, similarities = np.array([0.0, 1.0, 0.5]), np.array([0.5, 0.75, 0.25])
->>> round(float(np.abs(fit_line(targets, similarities).at(similarities) - targets).mean()), 4)
+>>> round(float(np.abs(fit_line(targets, similarities).predict(similarities) - targets).mean()), 4)
 0.3333
 """
 _CLASSES = """
