@@ -57,8 +57,15 @@ class PartOptions:
     @property
     def is_used(self) -> bool:
         """Whether the work is done in parts at all."""
-        given = (self.executor, self.work, self.shards, self.memory, self.gpus, self.part_timeout)
-        return self.dry_run or any(each is not None for each in given)
+        settings = (
+            self.executor,
+            self.work,
+            self.shards,
+            self.memory,
+            self.gpus,
+            self.part_timeout,
+        )
+        return self.dry_run or any(setting is not None for setting in settings)
 
 
 class PartOutcome(NamedTuple):

@@ -12,7 +12,7 @@ from rankwell.neighbours import TopK
 from rankwell.parts import Json
 from rankwell.parts.arrays import PartArrays, arrays_of
 from rankwell.parts.comparing import PartComparison
-from rankwell.parts.execution import carry_out, work_folder
+from rankwell.parts.execution import run_in_parts, work_folder
 from rankwell.parts.options import PartOptions, PartOutcome
 from rankwell.tasks.agreement.inputs import KnownNeighbours, Model, Sample
 
@@ -57,7 +57,7 @@ def neighbours_in_parts(
         options = {"metric": models[0].metric, "tables": tables, "arrays": arrays, "then": then}
         options["first"] = [each.json for each in first]
         chosen = parts if parts.dry_run else replace(parts, work=place.name)
-        outcome = carry_out("counts", options, chosen, "rankwell agree", progress)
+        outcome = run_in_parts("counts", options, chosen, "rankwell agree", progress)
     if outcome.result is None:
         return outcome
     found = dict(zip(tables, outcome.result, strict=False))
