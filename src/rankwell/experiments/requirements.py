@@ -257,7 +257,7 @@ def _choose(
                 for text in texts
             ]
             advice = (
-                f"alternatives are {', '.join(alternatives)}."
+                f"known are {', '.join(alternatives)}."
                 if alternatives
                 else "all of its rows have the same columns."
             )
