@@ -146,7 +146,7 @@ class Compared:
         return slice(*np.searchsorted(owner, [queries.start, queries.stop]).tolist())
 
     def scores_of(self, owner: Ints, items: Ints) -> Floats:
-        """(pairs,) the exact scores of pairs, of which the vectors alone are read."""
+        """The exact score of each pair; only their vectors are read."""
         query_files, item_files = self.files(self.is_of.queries), self.files(self.is_of.items)
         rows = self.array(self.is_of.rows)[owner] if self.is_of.rows else owner
         scores = np.empty(len(owner))
@@ -259,7 +259,7 @@ class Compared:
         return owner - queries.start, np.asarray(items)
 
     def _prints(self, _: slice, items: slice) -> NDArray[Any]:
-        """(items, 16) the hash of each row's bytes."""
+        """The hash of each row's bytes: (items, 16)."""
         table = self._read(self.is_of.items, items)
         prints = [
             hashlib.blake2b(row.tobytes(), digest_size=PRINT).digest() for row in table.vectors
@@ -267,7 +267,7 @@ class Compared:
         return np.frombuffer(b"".join(prints), dtype=np.uint8).reshape(-1, PRINT)
 
     def _scores(self, queries: slice, items: slice) -> NDArray[Any]:
-        """(pairs,) the exact scores of the pairs with these items, in order. Raises as `search` for
+        """The exact scores of the pairs with these items, in order. Raises as `search` for
         vectors that have none.
         """
         query_vectors, item_vectors = self._queries(queries), self._items(items)
@@ -286,7 +286,7 @@ class Compared:
         )
 
     def _counts(self, queries: slice, items: slice) -> NDArray[Any]:
-        """(3, pairs or queries) the numbers above, tied and before among these items."""
+        """The numbers above, tied and before among these items: (3, pairs or queries)."""
         query_vectors, tie_ranks = (
             self._queries(queries),
             self.array(self.is_of.places) if self.is_of.places else None,

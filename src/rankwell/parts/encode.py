@@ -324,9 +324,7 @@ class EncodedParts:
         return self
 
     def encode(self, texts: Sequence[str]) -> Singles:
-        """(texts, dimensions) the next vectors; parts end with chunks. Raises BadInput where there
-        are too few.
-        """
+        """The next vectors; parts end with chunks. Raises BadInput where there are too few."""
         if not len(self._left):
             self._left = next(self._blocks, self._left)
         if len(self._left) < len(texts):

@@ -211,9 +211,7 @@ class Ids:
         )
 
     def _prints(self, file_number: int, n: int) -> Ints:
-        """(ids,) a print of each id of a file, which is good for this process alone. Raises
-        BadInput.
-        """
+        """A hash of each id of a file, valid in this process alone. Raises BadInput."""
         file, blocks, row = self._files[file_number], list[Ints](), 0
         with naming(file.name):
             lines = file.raw()

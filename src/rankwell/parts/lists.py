@@ -217,7 +217,7 @@ def merged_blocks(
     """The best items of all shards, for one block of queries after the other; more than 64 shards
     merge in two levels.
 
-    places: (items,) that of each item among items of equal score; its position where it is None.
+    tie_ranks: of each item among items of equal score; its position where it is None.
     """
     depth = min(k, grid.items[-1])
     for row, (start, stop) in enumerate(zip(grid.queries, grid.queries[1:], strict=False)):
@@ -245,8 +245,9 @@ def merged_blocks(
 def merged_lists(
     grid: PartGrid, files: Sequence[Path], folder: Path, k: int, tie_ranks: Ints | None = None
 ) -> tuple[Ints, Floats]:
-    """(queries, k) the best items of all shards and their scores, in memory. places: as in
-    `merged_blocks`.
+    """The best items of all shards and their scores, in memory. tie_ranks: as in `merged_blocks`.
+
+    Returns two arrays (queries, k).
     """
     shape = grid.queries[-1], k
     positions, scores = np.empty(shape, dtype=np.int64), np.empty(shape)

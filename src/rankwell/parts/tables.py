@@ -35,7 +35,7 @@ class ObjectEmbeddings(Embeddings):
 
     @cached_property
     def vectors(self) -> Vectors:  # pyright: ignore[reportIncompatibleVariableOverride] - what is read once is read late
-        """(n, d) the vectors, in a file that is mapped and ends with the process."""
+        """The vectors, in a mapped file that ends with the process."""
         files: VectorFiles = vars(self)["_files"]
         size = sum(existing(file).size for file in files.files)
         is_parquet = any(file.lower().endswith(".parquet") for file in files.files)

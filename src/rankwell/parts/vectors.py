@@ -223,8 +223,8 @@ class VectorFiles:
         return self._unchanged(file_number).read(start, stop)
 
     def take(self, rows: Ints) -> Vectors:
-        """(rows, dimensions) the vectors of any rows, in memory; those of an object that are near
-        each other in one range.
+        """The vectors of any rows, in memory; those of an object that are near each other are read
+        in one range.
         """
         distinct_rows, inverse = np.unique(rows, return_inverse=True)
         vectors = np.empty((len(distinct_rows), self.shape[1]), dtype=self.dtype)

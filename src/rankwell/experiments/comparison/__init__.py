@@ -322,7 +322,7 @@ def _ordered(texts: set[str]) -> list[str]:
 
 
 def _numbered(comparison: Comparison, cluster: Attribute) -> Ints:
-    """(queries,) the number of each query's cluster. Raises BadInput for a query without one."""
+    """The number of each query's cluster. Raises BadInput for a query without one."""
     unclustered_query = next(
         (query for query in comparison.queries if not cluster.of.get(query)), None
     )

@@ -135,7 +135,7 @@ class ComparisonOptions:
 
 class Column(NamedTuple):
     """A pair by one measure over some queries. group: their name, "" for all queries. several:
-    whether runs have many.
+    whether there are pairs with different second runs.
     """
 
     matrix: QuerySystemMatrix
@@ -146,7 +146,7 @@ class Column(NamedTuple):
 
     @property
     def differences(self) -> Floats:
-        """(queries,) NaN where a query does not count here."""
+        """The difference of each query, NaN where it does not count here."""
         return np.where(self.rows, self.matrix.differences(self.pair), np.nan)
 
     @property
@@ -380,9 +380,7 @@ def _within_family(
 
 
 def _aligned(column: Column, clusters: Ints | None) -> Floats:
-    """(queries,) or (clusters,) the weighted sums of a column, at the same place in every column;
-    NaN where nothing counts.
-    """
+    """The weighted sum of each query, or of each cluster, in a column; NaN where nothing counts."""
     weights = column.matrix.shared_weights(column.pair)
     table = column.differences if weights is None else column.differences * weights
     if clusters is None:

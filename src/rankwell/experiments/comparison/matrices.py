@@ -82,23 +82,25 @@ class QuerySystemMatrix:
 
     @property
     def shared_values(self) -> Floats:
-        """(shared, runs) the values of the queries that count for all runs, higher ones better;
-        rounded as differences are.
+        """The values of the queries that count for all runs, higher ones better; rounded as
+        differences are.
+
+        Returns (shared queries, runs).
         """
         return self.sign * np.round(self.values[~np.isnan(self.values).any(axis=1)], _DECIMALS)
 
     def column(self, run: str) -> Floats:
-        """(queries,) the values of a run."""
+        """The value of a run for each query."""
         return self.values[:, self.runs.index(run)]
 
     def differences(self, pair: Pair) -> Floats:
-        """(queries,) the run's value less the other's, NaN unless both count; rounded, so that a
-        rounding error counts as 0.
+        """The run's value of each query less the other's, NaN unless both count; rounded, so that
+        a rounding error counts as 0.
         """
         return np.round(self.column(pair.run) - self.column(pair.against), _DECIMALS)
 
     def shared_weights(self, pair: Pair) -> Floats | None:
-        """(queries,) the weights of a pair's differences; None for a plain mean."""
+        """The weight of a pair's difference for each query; None for a plain mean."""
         return None if self.weights is None else self.weights[:, self.runs.index(pair.run)]
 
     def lone(self, pair: Pair) -> int:

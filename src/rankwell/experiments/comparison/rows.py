@@ -43,7 +43,7 @@ class Order(NamedTuple):
 
     @property
     def scores(self) -> Floats:
-        """(runs,) the mean of each run over the queries that count for all runs, the higher the
+        """The mean of each run over the queries that count for all runs, the higher the
         better; NaN without such.
         """
         matrix = self.matrix
@@ -129,8 +129,8 @@ def system_rows(
 
 
 def _apart(matrix: QuerySystemMatrix, differences: Sequence[PairedDifference]) -> Bools | None:
-    """(runs, runs) whether two differ significantly by a measure; None where not every pair was
-    compared.
+    """Whether two runs differ significantly by a measure, (runs, runs); None where not every pair
+    was compared.
     """
     matrix_differences = [
         difference for difference in differences if difference.column.matrix is matrix

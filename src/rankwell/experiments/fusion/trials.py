@@ -180,7 +180,7 @@ class CandidateValues:
         )
 
     def without(self, left_out: int | None) -> Floats:
-        """(fusions, queries) the values that may choose for a fold, and for new queries."""
+        """The values that may choose for a fold, and for new queries: (fusions, queries)."""
         if not self.trained:
             return self.plain
         values = self.plain.copy()
@@ -206,7 +206,7 @@ def measure_all(
     cuts: tuple[int | None, int | None],
     progress: Progress | None,
 ) -> Floats:
-    """(fusions, queries) the measure of every candidate for every judged query."""
+    """The measure of every candidate for every judged query: (fusions, queries)."""
     depth, top = cuts
     values = np.empty((len(fusions), len(truth.queries)))
     for start in range(0, len(truth.queries), BLOCK):
@@ -232,7 +232,7 @@ def measure_trained(
     fold: Ints,
     progress: Progress | None,
 ) -> dict[int | None, Floats]:
-    """(fusions, queries) the measure of trained candidates, by the fold that is left out: None and
+    """The measure of trained candidates, (fusions, queries), by the fold that is left out: None and
     each fold.
 
     A query is fused by what the queries teach that are neither in its own fold nor in the one left
