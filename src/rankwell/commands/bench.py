@@ -9,7 +9,7 @@ from typing import Annotated
 
 from rankwell import report
 from rankwell.core.options import Option
-from rankwell.errors import BadUsage, Unfinished
+from rankwell.errors import BadUsage
 from rankwell.experiments.runner.results import BenchOptions, check_output, evaluate_bench, to_do
 from rankwell.parts import KINDS
 from rankwell.parts.execution import executor_of
@@ -86,9 +86,7 @@ def bench(
         )
     result = evaluate_bench(file, output, options, progress)
     if isinstance(result, PartOutcome):
-        return Output(
-            result.text, result.notes, 0 if result.missing is None else Unfinished.exit_code
-        )
+        return Output(result.text, result.notes, result.exit_code)
     notes = [] if format in ("json", "html") else list(result.notes)
     notes += [f"{failure.plan.cell.name} failed: {failure.error}" for failure in result.failed]
     text = result.render(format, terminal=report.terminal_of(sys.stdout))

@@ -19,7 +19,7 @@ from rankwell.encoders.runs import (
     write_beside,
     write_vectors,
 )
-from rankwell.errors import BadUsage, Unfinished, flag
+from rankwell.errors import BadUsage, flag
 from rankwell.io.matrices import IDS_BESIDE, ids_content
 from rankwell.locks import locked
 from rankwell.parts.encode import (
@@ -86,9 +86,7 @@ def encode(
         texts, output, model, options, parts, overwrite=overwrite, progress=progress
     )
     if outcome.result is None:
-        return Output(
-            outcome.text, outcome.notes, 0 if outcome.missing is None else Unfinished.exit_code
-        )
+        return Output(outcome.text, outcome.notes, outcome.exit_code)
     return outcome.result
 
 

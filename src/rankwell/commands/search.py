@@ -17,7 +17,7 @@ import numpy as np
 from rankwell.core.kernels.products import Exclude, Groups
 from rankwell.core.kernels.similarity import Metric
 from rankwell.core.options import Doc, exists_error, may_overwrite
-from rankwell.errors import BadUsage, Unfinished, flag, kind_of
+from rankwell.errors import BadUsage, flag, kind_of
 from rankwell.io import files as io
 from rankwell.io.files import read_column
 from rankwell.io.formats import written_format
@@ -109,11 +109,7 @@ def search(
         base, queries, options, parts, progress, partial(_written, output, options.metric)
     )
     if outcome.result is None:
-        return Output(
-            outcome.text,
-            (*refused, *outcome.notes),
-            0 if outcome.missing is None else Unfinished.exit_code,
-        )
+        return Output(outcome.text, (*refused, *outcome.notes), outcome.exit_code)
     written: _Written = outcome.result
     dimensions = (
         VectorFiles(queries).shape[1]

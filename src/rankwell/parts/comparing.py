@@ -140,6 +140,11 @@ class Compared:
             else self.shape(self.is_of.items)[0]
         )
 
+    @property
+    def _tie_ranks(self) -> NDArray[Any] | None:
+        """Ranks of the items, or groups, among those of equal score."""
+        return self.array(self.is_of.places) if self.is_of.places else None
+
     def pairs_of(self, queries: slice) -> slice:
         """The place of some queries' pairs among all."""
         owner = self.array(self.is_of.pairs)[0]
@@ -287,10 +292,7 @@ class Compared:
 
     def _counts(self, queries: slice, items: slice) -> NDArray[Any]:
         """The numbers above, tied and before among these items: (3, pairs or queries)."""
-        query_vectors, tie_ranks = (
-            self._queries(queries),
-            self.array(self.is_of.places) if self.is_of.places else None,
-        )
+        query_vectors, tie_ranks = self._queries(queries), self._tie_ranks
         if self.is_of.members:
             grouped_items, ends, first = self._groups(items)
             scores = np.asarray(self.array(self.is_of.scores)[queries])
@@ -331,10 +333,7 @@ class Compared:
 
     def _lists(self, queries: slice, items: slice) -> NDArray[Any]:
         """The best items or groups, as `lists_of`."""
-        query_vectors, tie_ranks = (
-            self._queries(queries),
-            self.array(self.is_of.places) if self.is_of.places else None,
-        )
+        query_vectors, tie_ranks = self._queries(queries), self._tie_ranks
         if self.is_of.members:
             grouped_items, ends, first = self._groups(items)
             depth = min(self.is_of.width, len(ends))

@@ -3,9 +3,10 @@ only where they are needed.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import islice
-from typing import Protocol, overload
+from typing import NamedTuple, overload
 
 import numpy as np
 
@@ -37,49 +38,22 @@ _BARE = (
 """Suffixes of files whose ids are beside them, or in a column."""
 
 
-class _IdLines:
-    """Ids in a file of one a line."""
-
-    def __init__(self, source: Source) -> None:
-        self._source, self.name = source, source.name
-
-    def raw(self, start: int = 0) -> Iterator[bytes]:
-        """The ids from a row on, as bytes."""
-        with self._source.open() as stream:
-            for line in islice(stream, start, None):
-                yield line.rstrip(b"\r\n")
-
-
-class _IdColumn:
-    """Ids in a column beside vectors."""
-
-    def __init__(self, vectors: ParquetVectors, name: str) -> None:
-        self._vectors, self.name = vectors, name
-
-    def raw(self, start: int = 0) -> Iterator[bytes]:
-        """The ids from a row on, as bytes."""
-        return map(encode_id, self._vectors.ids(start))
-
-
-class _IdList:
-    """Ids that are read whole, and checked."""
-
-    def __init__(self, ids: Sequence[str], name: str) -> None:
-        self.ids, self.name = ids, name
-
-    def raw(self, start: int = 0) -> Iterator[bytes]:
-        """The ids from a row on, as bytes."""
-        return map(encode_id, islice(self.ids, start, None))
-
-
-class _IdFile(Protocol):
-    """The ids of one file of vectors, or of a whole table."""
+class _IdFile(NamedTuple):
+    """The ids of one file of vectors, or of a whole table. raw: those from a row on, as bytes."""
 
     name: str
+    raw: Callable[[int], Iterator[bytes]]
 
-    def raw(self, start: int = 0) -> Iterator[bytes]:
-        """The ids from a row on, as bytes."""
-        ...
+
+def _raw_lines(source: Source, start: int) -> Iterator[bytes]:
+    with source.open() as stream:
+        for line in islice(stream, start, None):
+            yield line.rstrip(b"\r\n")
+
+
+def _id_list(ids: Sequence[str], name: str) -> _IdFile:
+    """Ids that are read whole, and checked."""
+    return _IdFile(name, lambda start: map(encode_id, islice(ids, start, None)))
 
 
 def id_files(path: str, ids: str | None) -> list[str]:
@@ -109,19 +83,19 @@ def _ids_in_file(ids: str) -> _IdFile:
     head = Head.of(source)
     head.refuse_foreign()
     if not part and choose_format(head, "column", None, "").name == "lines":
-        return _IdLines(source)
+        return _IdFile(source.name, partial(_raw_lines, source))
     with naming(source.name):
-        return _IdList(item_ids(read_column(ids)), source.name)
+        return _id_list(item_ids(read_column(ids)), source.name)
 
 
 def _ids_of_vectors(file: str, path: str) -> _IdFile | None:
     """The ids in or beside a file of vectors; place: its name with the part of it that is read."""
     if (column := _column(file)) is not None:
-        return _IdColumn(column, file)
+        return _IdFile(file, lambda start: map(encode_id, column.ids(start)))
     if file.lower().endswith(_BARE):
         return None if (id_file := ids_beside(file)) is None else _ids_in_file(id_file)
     ids = read_embeddings(path, check=False).ids
-    return None if ids is None else _IdList(ids, file)
+    return None if ids is None else _id_list(ids, file)
 
 
 class Ids:
@@ -214,7 +188,7 @@ class Ids:
         """A hash of each id of a file, valid in this process alone. Raises BadInput."""
         file, blocks, row = self._files[file_number], list[Ints](), 0
         with naming(file.name):
-            lines = file.raw()
+            lines = file.raw(0)
             while block := list(islice(lines, _LINES)):
                 if b"" in block:
                     raise BadInput(
@@ -245,7 +219,7 @@ class Ids:
         ids = list[str]()
         for file_number, file in enumerate(self._files):
             with naming(file.name):
-                file_ids = item_ids(map(decode_id, file.raw()))
+                file_ids = item_ids(map(decode_id, file.raw(0)))
                 self._refuse_other_number(file_number, len(file_ids), n)
             ids += file_ids
         return ids if self._files else None
@@ -273,7 +247,7 @@ class Ids:
                 self._starts[file_number + 1] if len(self._starts) > 1 else n,
             )
             file_rows = wanted_rows[(wanted_rows >= begin) & (wanted_rows < end)].tolist()
-            lines, next_row = file.raw() if file_rows else iter(()), begin
+            lines, next_row = file.raw(0) if file_rows else iter(()), begin
             for row in file_rows:
                 names[row] = decode_id(next(islice(lines, row - next_row, None)))
                 next_row = row + 1

@@ -48,7 +48,13 @@ from rankwell.experiments.runner.tables import (
     values_shown,
 )
 from rankwell.io.result_folder import digest_of, read_manifest
-from rankwell.parts.options import PartOptions, PartOutcome
+from rankwell.parts.options import (
+    GpusOption,
+    PartOptions,
+    PartOutcome,
+    PartTimeoutOption,
+    WorkOption,
+)
 from rankwell.report import PLAIN, Row, Terminal
 from rankwell.report.drafts import (
     drafting,
@@ -248,31 +254,13 @@ class BenchOptions:
             "or array, which prints what to submit."
         ),
     ] = None
-    work: Annotated[
-        str | None,
-        Doc(
-            "Folder of the parts, or one of a bucket (`s3://…`), with which the same "
-            "command goes on after an interruption; by default a temporary one."
-        ),
-    ] = None
+    work: WorkOption = None
     memory: Annotated[
         str | None,
         Doc("Memory that Ray or a cluster gives each part, such as 500M or 8G; 2G by default."),
     ] = None
-    gpus: Annotated[
-        int | None,
-        Doc(
-            "GPUs of a part: each process sees its own, Ray places parts on nodes that "
-            "have as many, and an array requests them."
-        ),
-    ] = None
-    part_timeout: Annotated[
-        float | None,
-        Doc(
-            "Seconds that a part may take; processes and Ray end one that takes longer, and start "
-            "it again, 3 times at most."
-        ),
-    ] = None
+    gpus: GpusOption = None
+    part_timeout: PartTimeoutOption = None
 
     @property
     def parts(self) -> PartOptions | None:
