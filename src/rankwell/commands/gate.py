@@ -116,14 +116,16 @@ class GateOptions:
         """The requirements of the options and of their file together. Raises BadInput for a file
         that is not a gate.
         """
-        stated = Gate() if self.requirements is None else requirements.read_gate(self.requirements)
+        file_gate = (
+            Gate() if self.requirements is None else requirements.read_gate(self.requirements)
+        )
         return Gate(
-            require=(*stated.require, *self._stated()),
-            no_regression=stated.no_regression
+            require=(*file_gate.require, *self._stated()),
+            no_regression=file_gate.no_regression
             if self.no_regression is None
             else self.no_regression,
-            tolerance=stated.tolerance if self.tolerance is None else str(self.tolerance),
-            measures=tuple(measure_names(self.measures) or measure_names(stated.measures) or ()),
+            tolerance=file_gate.tolerance if self.tolerance is None else str(self.tolerance),
+            measures=tuple(measure_names(self.measures) or measure_names(file_gate.measures) or ()),
         )
 
 
@@ -300,10 +302,10 @@ def _compared_measures(
     attributed_values = list(zip(gathered.values, gathered.row_attributes, strict=True))
     if measures:
         return attributed_values, []
-    untimed = [
+    untimed_values = [
         (values, attributes) for values, attributes in attributed_values if values.unit != _TIMES
     ]
-    if not untimed:
+    if not untimed_values:
         measure_flag = flag("--measure", attributed_values[0][0].measure, name="measures")
         raise BadUsage(
             f"the results have only times, which differ from call to call; {measure_flag} compares "
@@ -313,7 +315,7 @@ def _compared_measures(
         values.label for values, _ in attributed_values if values.unit == _TIMES
     )
     how = f"compared only where {flag('--measure', name='measures')} names them"
-    return untimed, [
+    return untimed_values, [
         f"{', '.join(time_labels)}: times differ from call to call, and are {how}"
     ] if time_labels else []
 

@@ -110,22 +110,23 @@ def search(
     )
     if outcome.result is None:
         return Output(outcome.text, (*refused, *outcome.notes), outcome.exit_code)
-    written: _Written = outcome.result
+    written_run: _Written = outcome.result
     dimensions = (
         VectorFiles(queries).shape[1]
         if parts.is_used
         else read_embeddings(queries, ids=False, check=False).dimensions
     )
     notes = [
-        f"{written.n_queries} queries, {written.n_items} items, {dimensions} dimensions, "
+        f"{written_run.n_queries} queries, {written_run.n_items} items, {dimensions} dimensions, "
         f"{options.metric}; "
         f"equal scores in the order of {base}",
-        Aside(f"wrote {output} ({written.rows} rows, {written.form})"),
+        Aside(f"wrote {output} ({written_run.rows} rows, {written_run.form})"),
     ]
-    if written.n_full < written.n_queries:
+    if written_run.n_full < written_run.n_queries:
         notes.insert(
             1,
-            f"{written.n_queries - written.n_full} queries have fewer than {options.k} items left",
+            f"{written_run.n_queries - written_run.n_full} queries have fewer than {options.k} "
+            "items left",
         )
     return Output(notes=tuple(notes))
 

@@ -320,12 +320,12 @@ def _check(requirement: Requirement, row: Row, figure: str, results: SummaryFigu
     farthest = max(below, above)
     passed = farthest < 0 if requirement.operator in (">", "<") else farthest <= 0
     part = part_of_row(row, results)
-    digits = "rank" if unit == "count" else unit or "share"
+    shown_unit = "rank" if unit == "count" else unit or "share"
     value_text, off = str(figure_value), str(farthest)
     if not isinstance(figure_value, int):
         # As tables show it, with as many digits as it takes to see on which side of the bound it
         # lies.
-        value_text, off = figure_text(figure_value, digits), figure_text(farthest, digits)
+        value_text, off = figure_text(figure_value, shown_unit), figure_text(farthest, shown_unit)
         if not passed and abs(float(value_text) - figure_value) >= abs(farthest):
             value_text = f"{figure_value:.10g}"
     off = off if float(off) else f"{farthest:.4g}"

@@ -106,8 +106,8 @@ class CountedVectors(ComparedVectors):
     def copies(self, *, transposed: bool) -> Ints | None:
         """As in `ComparedScores`, by prints of 128 bits."""
         prints = self.answers["prints", transposed].view(f"V{PRINT}")[:, 0]
-        _, first, inverse = np.unique(prints, return_index=True, return_inverse=True)
-        return first[inverse]
+        _, first_rows, print_index = np.unique(prints, return_index=True, return_inverse=True)
+        return first_rows[print_index]
 
 
 def _reported(

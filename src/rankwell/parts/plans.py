@@ -312,18 +312,18 @@ def _other_work(
     ]:
         return differences
     work_address = storage.address()
-    added = [
+    added_inputs = [
         f"{path} was not an input"
         for path in input_states
         if path not in planned_states and not path.startswith(work_address)
     ]
-    removed = [
+    removed_inputs = [
         f"{path} is not an input any more"
         for path in planned_states
         if path not in input_states and not path.startswith(work_address)
     ]
-    if added or removed:
-        return added + removed
+    if added_inputs or removed_inputs:
+        return added_inputs + removed_inputs
     derived = [
         kind.derived[name] for name in kind.derived if plan.options.get(name) != options.get(name)
     ]

@@ -226,13 +226,13 @@ class VectorFiles:
         """The vectors of any rows, in memory; those of an object that are near each other are read
         in one range.
         """
-        distinct_rows, inverse = np.unique(rows, return_inverse=True)
+        distinct_rows, distinct_index = np.unique(rows, return_inverse=True)
         vectors = np.empty((len(distinct_rows), self.shape[1]), dtype=self.dtype)
         for number, (begin, end) in enumerate(pairwise(self.starts)):
             row_range = slice(*np.searchsorted(distinct_rows, [begin, end]).tolist())
             if row_range.start < row_range.stop:
                 vectors[row_range] = self._take(number, distinct_rows[row_range] - begin)
-        return vectors[inverse]
+        return vectors[distinct_index]
 
     def _take(self, file_number: int, rows: Ints) -> Vectors:
         """The vectors of ascending rows of a file."""

@@ -129,7 +129,7 @@ def compare_values(
         align_values(values, attributes, origin.better, measures), options.family
     )
     clusters = None if cluster is None else _numbered(comparison, cluster)
-    compared = [
+    compared_values = [
         (run_values, run_attributes)
         for run_values, run_attributes in zip(values, attributes, strict=True)
         if any(
@@ -137,10 +137,10 @@ def compare_values(
             for matrix in comparison.matrices
         )
     ]
-    compared = list(
+    compared_values = list(
         zip(
-            in_order(run_values for run_values, _ in compared),
-            (run_attributes for _, run_attributes in compared),
+            in_order(run_values for run_values, _ in compared_values),
+            (run_attributes for _, run_attributes in compared_values),
             strict=True,
         )
     )
@@ -176,7 +176,9 @@ def compare_values(
     notes += notes_on(differences, groups, options.intervals, noun)
     origin = replace(origin, rules=rules, notes=tuple(dict.fromkeys(notes)))
     baseline = None if len({pair.against for pair in pairs}) > 1 else pairs[0].against
-    return _results(comparison.queries, compared, differences, tables, origin, options, baseline)
+    return _results(
+        comparison.queries, compared_values, differences, tables, origin, options, baseline
+    )
 
 
 def _by_query(

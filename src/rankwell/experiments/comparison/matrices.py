@@ -174,8 +174,10 @@ def align_values(
         for (_, attributes), values_by_run in grouped.items()
         if len(values_by_run) > 1
     ]
-    selected = _selected(matrices, measures) if measures else matrices
-    selected_keys = {(matrix.measure, tuple(matrix.row_attributes.items())) for matrix in selected}
+    selected_matrices = _selected(matrices, measures) if measures else matrices
+    selected_keys = {
+        (matrix.measure, tuple(matrix.row_attributes.items())) for matrix in selected_matrices
+    }
     selected_groups = {
         key: values_by_run
         for key, values_by_run in grouped.items()
@@ -184,7 +186,7 @@ def align_values(
     return Comparison(
         tuple(queries),
         runs,
-        tuple(selected),
+        tuple(selected_matrices),
         tuple(dict.fromkeys([*notes, *_on_partial(selected_groups, runs)])),
     )
 
@@ -296,20 +298,22 @@ def _selected(
     matrices: Sequence[QuerySystemMatrix], names: Sequence[str]
 ) -> list[QuerySystemMatrix]:
     """The matrices of these measures, in this order. Raises UnknownName for an unknown one."""
-    selected: list[QuerySystemMatrix] = []
+    selected_matrices: list[QuerySystemMatrix] = []
     for name in names:
         spellings = {name, exact_name(name)}
-        matching = [
+        matching_matrices = [
             matrix
             for matrix in matrices
             if matrix.measure in spellings or matrix.label.removesuffix(" (mean)") == name
         ]
-        if not matching:
+        if not matching_matrices:
             raise UnknownName(
                 f"no measure {name!r} in these results; {suggest(name, _labels(matrices))}"
             )
-        selected += [matrix for matrix in matching if matrix not in selected]
-    return selected
+        selected_matrices += [
+            matrix for matrix in matching_matrices if matrix not in selected_matrices
+        ]
+    return selected_matrices
 
 
 def _labels(matrices: Sequence[QuerySystemMatrix]) -> dict[str, None]:
@@ -326,7 +330,12 @@ def assign_roles(comparison: Comparison, family: str) -> Comparison:
     notes, matrices = list(comparison.notes), list[QuerySystemMatrix]()
     for matrix in sorted(comparison.matrices, key=lambda matrix: matrix.better == "neither"):
         twin = next(
-            (earlier for earlier in matrices if earlier.is_counted and matrix.equals(earlier)), None
+            (
+                earlier_matrix
+                for earlier_matrix in matrices
+                if earlier_matrix.is_counted and matrix.equals(earlier_matrix)
+            ),
+            None,
         )
         role: Role = (
             "repeated" if twin else "secondary" if matrices and family == "primary" else "primary"

@@ -402,19 +402,19 @@ def tune_fusion(
     values = trials.CandidateValues.of(
         list(rankings.values()), judged, tried, labelled.measure, cuts, fold, progress
     )
-    *choices, overall = [
+    *choices, overall_choice = [
         trials.choose(tried, values.without(held_out_fold), fold, held_out_fold, labelled.measure)
         for held_out_fold in folds
     ]
-    *choices, overall = [
+    *choices, overall_choice = [
         replace(choice, fusion=values.taught(choice.fusion, choice.fold))
-        for choice in (*choices, overall)
+        for choice in (*choices, overall_choice)
     ]
     first = {held_out_fold: values.taught(tried[0], held_out_fold) for held_out_fold in folds}
     plan = {
         query: choices[fold_of_query[query] - 1].fusion
         if query in fold_of_query
-        else overall.fusion
+        else overall_choice.fusion
         for query in all_queries
     }
     return TunedFusion(
@@ -429,7 +429,7 @@ def tune_fusion(
         measure=labelled,
         folds=fold_of_query,
         choices=tuple(choices),
-        whole=overall,
+        whole=overall_choice,
         candidates=len(tried),
         seed=options.seed,
     )
@@ -477,13 +477,15 @@ def _fused(
     lengths = np.concatenate([np.diff(part.offsets) for part in parts])
     items = list(chain.from_iterable(part.items for part in parts))
     scores = np.concatenate([part.scores for part in parts])
-    fused = Ranking(
+    fused_ranking = Ranking(
         tuple(chain.from_iterable(part.queries for part in parts)),
         offsets_of(lengths),
         items,
         scores,
     )
-    if fused.queries == tuple(queries):
-        return fused
-    rows, offsets = gather(fused.offsets, np.array([fused.index[query] for query in queries]))
+    if fused_ranking.queries == tuple(queries):
+        return fused_ranking
+    rows, offsets = gather(
+        fused_ranking.offsets, np.array([fused_ranking.index[query] for query in queries])
+    )
     return Ranking(tuple(queries), offsets, [items[row] for row in rows.tolist()], scores[rows])

@@ -355,10 +355,10 @@ def _results(
     key = _tables_key(experiment, done, table_choices)
     try:
         # The tables of an earlier call with the same results and choices.
-        stored: Mapping[str, Any] = read_record(folder / "bench.json")["shown"]
+        stored_tables: Mapping[str, Any] = read_record(folder / "bench.json")["shown"]
         tables_and_notes = (
-            (tuple(map(_table, stored["tables"])), tuple(stored["notes"]))
-            if stored["made_of"] == key
+            (tuple(map(_table, stored_tables["tables"])), tuple(stored_tables["notes"]))
+            if stored_tables["made_of"] == key
             else None
         )
     except (ValueError, KeyError, TypeError):
@@ -431,14 +431,16 @@ def _table_choices(experiment: Experiment, options: BenchOptions) -> TableChoice
         tests = with_options(ComparisonOptions(), experiment.comparison)
     except RankwellError as error:
         raise BadInput(f"{experiment.file}: comparison: {error}") from error
-    requested = [options.measures] if isinstance(options.measures, str) else options.measures
+    requested_names = [options.measures] if isinstance(options.measures, str) else options.measures
     names = ("baseline", "mean", "intervals", "side_by_side")
-    stated = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
+    stated_choices = {
+        name: getattr(options, name) for name in names if getattr(options, name) is not None
+    }
     measures = requested_measures(
-        experiment.table.get("measures", ()) if requested is None else requested
+        experiment.table.get("measures", ()) if requested_names is None else requested_names
     )
     table_choices = replace(
-        TableChoices(tests=tests), **{**experiment.table, **stated, "measures": measures}
+        TableChoices(tests=tests), **{**experiment.table, **stated_choices, "measures": measures}
     )
     if table_choices.baseline and table_choices.baseline not in experiment.systems:
         raise UnknownName(
@@ -531,18 +533,18 @@ def _tables_key(
     )
 
 
-def _table(stored: Mapping[str, Any]) -> SystemTable:
+def _table(stored_table: Mapping[str, Any]) -> SystemTable:
     """A kept table. Raises KeyError and TypeError where it is not one."""
     entries = [
         SystemFigure(**cell)._replace(better_than=tuple(cell["better_than"]))
-        for cell in stored["figures"]
+        for cell in stored_table["figures"]
     ]
     kinds: dict[str, Any] = {**get_type_hints(SystemFigure), "better_than": tuple}
     texts = [
-        stored["measure"],
-        stored["label"],
-        stored["name"],
-        *stored["systems"],
+        stored_table["measure"],
+        stored_table["label"],
+        stored_table["name"],
+        *stored_table["systems"],
         *chain(*(figure.better_than for figure in entries)),
     ]
     if (
@@ -552,7 +554,9 @@ def _table(stored: Mapping[str, Any]) -> SystemTable:
             for name, kind in kinds.items()
         )
         or not all(isinstance(text, str) for text in texts)
-        or not (isinstance(stored["rules"], dict) and isinstance(stored["better"], dict))
+        or not (
+            isinstance(stored_table["rules"], dict) and isinstance(stored_table["better"], dict)
+        )
     ):
-        raise TypeError(stored["name"])
-    return SystemTable(**{name: stored[name] for name in _PLAIN}, cells=entries, costs=None)
+        raise TypeError(stored_table["name"])
+    return SystemTable(**{name: stored_table[name] for name in _PLAIN}, cells=entries, costs=None)
