@@ -106,14 +106,14 @@ def compare(
         )
     result = _compared(places, options, queries, details=output is not None, progress=progress)
     with nullcontext() if output is None else drafting(output, result.sources.values()) as draft:
-        others = [] if draft is None else write_tables(result, draft)
+        table_paths = [] if draft is None else write_tables(result, draft)
         done = present(
             result,
             format=format,
             per_query=per_query,
             output=output,
             tables=result.tables,
-            others=others,
+            others=table_paths,
         )
         if format in ("table", "md", "latex"):
             terminal, rows = (
@@ -184,8 +184,8 @@ def _gather(
     """The content of the places: folders of results, or judgments and runs. Raises BadUsage for a
     mixture.
     """
-    named = [split_name(place) for place in places]
-    folders = [is_result_folder(place) for _, place in named]
+    named_sources = [split_name(source) for source in places]
+    folders = [is_result_folder(source) for _, source in named_sources]
     if places and all(folders):
         if (
             queries.query_texts is not None
@@ -193,22 +193,25 @@ def _gather(
             or queries.qrels_columns
             or queries.columns
         ):
-            what = (
+            raise BadUsage(
                 "--query-texts, --convention, --qrels-columns and --columns are for judgments and "
-                "runs"
+                "runs; folders of results have their own."
             )
-            raise BadUsage(f"{what}; folders of results have their own.")
-        return from_folders([(name, read_results(place)) for name, place in named], details=details)
+        return from_folders(
+            [(name, read_results(source)) for name, source in named_sources], details=details
+        )
     # Judgments may be a folder, of a data set or of a study.
-    results = named if any(folders) or len(named) < 3 else named[1:]
+    results = named_sources if any(folders) or len(named_sources) < 3 else named_sources[1:]
     lost = next(
-        (place for _, place in results if Path(place).is_dir() and not is_result_folder(place)),
+        (source for _, source in results if Path(source).is_dir() and not is_result_folder(source)),
         None,
     )
-    address = next((place for _, place in named if remote_url(place) is not None), None)
+    address = next((source for _, source in named_sources if remote_url(source) is not None), None)
     if address is not None and (any(folders) or len(places) < 3):
         raise BadInput(other_place(address))
-    absent = next((place for _, place in named if any(folders) and not exists(place)), None)
+    absent = next(
+        (source for _, source in named_sources if any(folders) and not exists(source)), None
+    )
     if absent is not None:
         raise BadInput(
             f"{absent}: no such file or folder; name a folder that a command wrote with -o."
@@ -225,7 +228,7 @@ def _gather(
             "give two folders of results or more, or judgments and two runs or more: rankwell "
             "compare QRELS RUN RUN"
         )
-    runs = dict(named[1:]) if all(name for name, _ in named[1:]) else [*places[1:]]
+    runs = dict(named_sources[1:]) if all(name for name, _ in named_sources[1:]) else [*places[1:]]
     return _evaluated(places[0], runs, options, queries, details=details, progress=progress)
 
 

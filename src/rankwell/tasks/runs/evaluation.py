@@ -168,7 +168,7 @@ def evaluate_runs(
                 evaluation, inputs, partial(evaluation.find, options=options, progress=progress)
             )
         )
-    from rankwell.parts.execution import carry_out
+    from rankwell.parts.execution import run_in_parts
     from rankwell.tasks.runs.run_plan import part_options
 
     given = part_options(place, reading, named, options.run_format, evaluation.request(options))
@@ -179,7 +179,7 @@ def evaluate_runs(
         )
 
     words = ["rankwell", "evaluate", *(str(each)[:200] for each in (place, *named.values()))][:20]
-    return carry_out("runs", given, parts, shlex.join(words), progress, _use)
+    return run_in_parts("runs", given, parts, shlex.join(words), progress, _use)
 
 
 def _refuse_in_parts(judgments: Any, runs: Any, options: RunOptions) -> None:
