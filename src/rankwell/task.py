@@ -1,6 +1,6 @@
 """The declaration of a task: what its command and its Python function follow from."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import partial
 from inspect import Parameter, Signature
@@ -81,6 +81,23 @@ class Views(NamedTuple):
 Measures = Sequence[LabelledMeasure]
 
 
+class Presented(NamedTuple):
+    """Results that a task prints and writes in a way of its own.
+
+    present: prints and writes them, of the results and `format`, `per_query` and `output`.
+    """
+
+    result: Results
+    present: Callable[..., Output]
+
+    def finished(self) -> Results:
+        """The results."""
+        return self.result
+
+
+Outcome = Results | PartOutcome | Presented
+
+
 @dataclass(frozen=True, kw_only=True)
 class Task:
     """A kind of evaluation: its command and its Python function, with help.
@@ -91,7 +108,9 @@ class Task:
     writes; charts: whether also charts. per_query: the text of `--per-query`, "" where single
     queries have no values. evaluation: the results, or the outcome of work in parts, of the inputs
     and `options`, `details` (whether single queries and items are kept for a page) and `progress`.
-    advice: what to do with the written folder, a command line that its name follows.
+    advice: what to do with the written folder, a command line that its name follows. growing:
+    files in the folder of results with which unfinished work goes on; the evaluation then has a
+    `folder`, too. together: evaluates all cells that a bench has on one data set.
     """
 
     name: str
@@ -102,16 +121,25 @@ class Task:
     example: str = ""
     charts: bool = True
     per_query: str = "Also each query's values."
-    evaluation: Callable[..., Results | PartOutcome] | None = None
+    evaluation: Callable[..., Outcome] | None = None
     advice: str = ""
+    growing: tuple[str, ...] = ()
+    together: Callable[..., Iterator[str]] | None = None
 
     def evaluate(
-        self, *inputs: Any, options: Any, details: bool = False, progress: Progress = None
-    ) -> Results | PartOutcome:
+        self,
+        *inputs: Any,
+        options: Any,
+        details: bool = False,
+        progress: Progress = None,
+        **folder: Any,
+    ) -> Outcome:
         """The results. details: whether single queries and items are kept for a page."""
         if self.evaluation is None:
             raise NotImplementedError
-        return self.evaluation(*inputs, options=options, details=details, progress=progress)
+        return self.evaluation(
+            *inputs, options=options, details=details, progress=progress, **folder
+        )
 
     def function(self, module: str) -> Callable[..., Results]:
         """The Python function of a module: the inputs, then the options as keywords."""
@@ -121,7 +149,7 @@ class Task:
             bound.apply_defaults()
             inputs = [bound.arguments.pop(declared.name) for declared in self.inputs]
             outcome = self.evaluate(*inputs, **bound.arguments)
-            return outcome.finished() if isinstance(outcome, PartOutcome) else outcome
+            return outcome if isinstance(outcome, Results) else outcome.finished()
 
         hints: dict[str, Any] = dict.fromkeys((declared.name for declared in self.inputs), Any)
         hints |= {"options": self.options, "details": bool, "progress": Progress, "return": Results}
@@ -163,7 +191,7 @@ class TaskCommand:
     """The command of a task, with its signature; other processes know it by its name."""
 
     def __init__(self, task: Task) -> None:
-        self.task, self.__doc__ = task, task.about
+        self.task, self.together, self.__doc__ = task, task.together, task.about
         is_optional = {
             declared.name: not (declared.missing or declared.many) for declared in task.inputs
         }
@@ -208,15 +236,20 @@ class TaskCommand:
         if output is not None:
             from rankwell.report.drafts import refuse_unclaimed
 
-            check = partial(refuse_unclaimed, output)
+            check = partial(refuse_unclaimed, output, task.growing)
             if isinstance(options, PartOptions):
                 refused = refusal(options, check)
             else:
                 check()
         details = output is not None
+        folder = {"folder": output} if task.growing else {}
         outcome = task.evaluate(
-            *task.inputs_of(words), options=options, details=details, progress=progress
+            *task.inputs_of(words), options=options, details=details, progress=progress, **folder
         )
+        if isinstance(outcome, Presented):
+            return outcome.present(
+                outcome.result, format=format, per_query=per_query, output=output
+            )
         if isinstance(outcome, PartOutcome):
             if outcome.result is None:
                 code = 0 if outcome.missing is None else Unfinished.exit_code
