@@ -83,7 +83,7 @@ def read_images(
     one that is on both sides, DuplicateItem for an image that is listed twice.
     """
     if isinstance(place, Images):
-        return place if contentless is None else _without_content(place, contentless)
+        return mark_contentless(place, contentless)
     path = Path(place)
     if not path.exists():
         raise BadInput(f"{path}: no such file or folder; name a data set of images.")
@@ -104,7 +104,7 @@ def read_images(
         )
     except BadInput as error:
         raise type(error)(f"{path}: {error}") from error
-    return images if contentless is None else _without_content(images, contentless)
+    return mark_contentless(images, contentless)
 
 
 def named_place(text: str) -> tuple[str, str]:
@@ -117,8 +117,10 @@ def named_place(text: str) -> tuple[str, str]:
     return (text if "://" in text else Path(text).resolve().name.partition(".")[0]), text
 
 
-def _without_content(images: Images, glob: str) -> Images:
+def mark_contentless(images: Images, glob: str | None) -> Images:
     """The images with those marked whose id fits a glob. Raises BadUsage where none does."""
+    if glob is None:
+        return images
     bare = np.array([fnmatch.fnmatchcase(name, glob) for name in images.ids], dtype=np.bool_)
     if not bare.any():
         what = (

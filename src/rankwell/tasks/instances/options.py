@@ -28,6 +28,7 @@ from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadUsage, UnknownName, flag
 from rankwell.evaluation.options import MeasureOptions, StatisticsOptions
 from rankwell.tasks.instances.conventions import Excluded, InstanceConvention
+from rankwell.tasks.instances.formats import mark_contentless, read_images
 from rankwell.tasks.instances.images import (
     FilteredImages,
     Images,
@@ -186,7 +187,7 @@ class InstanceOptions(StatisticsOptions, MeasureOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ImageSetOptions:
+class ImageFileOptions:
     """The form of a data set of images."""
 
     query_images: Annotated[
@@ -203,6 +204,16 @@ class ImageSetOptions:
     pattern: Annotated[
         str | None, Doc('Form of file names, such as "{instance}_{camera}_*.jpg".')
     ] = None
+
+    def read(self, place: str) -> Images:
+        """The data set of a place."""
+        return read_images(place, queries=self.query_images, root=self.root, pattern=self.pattern)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImageSetOptions(ImageFileOptions):
+    """The form of a data set of images, and which of them show nothing."""
+
     contentless_images: Annotated[
         str | None,
         Doc(
@@ -210,6 +221,10 @@ class ImageSetOptions:
             'as "*wall*".'
         ),
     ] = None
+
+    def read(self, place: str) -> Images:
+        """The data set of a place."""
+        return mark_contentless(super().read(place), self.contentless_images)
 
 
 @dataclass(frozen=True, kw_only=True)

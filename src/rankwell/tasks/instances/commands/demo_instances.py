@@ -18,11 +18,11 @@ from rankwell.report.drafts import holding, keeping
 from rankwell.report.options import FolderPath, Output, Progress
 from rankwell.report.page import NAME
 from rankwell.store import write_bytes, write_text
-from rankwell.tasks.instances.commands.instances_evaluate import InstanceOutputOptions, evaluate
 from rankwell.tasks.instances.commands.instances_stats import stats
 from rankwell.tasks.instances.commands.instances_table import SystemTableOptions, table
 from rankwell.tasks.instances.drawn_museum import furnish, nothing, paint, photograph
-from rankwell.tasks.instances.options import ImageSetOptions, ImageSystemOptions, InstanceOptions
+from rankwell.tasks.instances.options import ImageSetOptions
+from rankwell.tasks.instances.task import InstanceCommandOptions, evaluate
 
 
 class Collection(NamedTuple):
@@ -99,14 +99,16 @@ def instances(
         for place in places:
             for system in SYSTEMS:
                 results.append(f"{output / 'results' / f'{place.name}-{system.run}'}")
-                evaluate(
+                evaluate.command()(
                     str(place),
-                    data=ImageSetOptions(),
-                    system=ImageSystemOptions(encoder=system.encoder, cache=output / "cache"),
-                    options=InstanceOptions(
-                        run=system.run, transforms=system.transforms, seed=seed
+                    options=InstanceCommandOptions(
+                        encoder=system.encoder,
+                        cache=output / "cache",
+                        run=system.run,
+                        transforms=system.transforms,
+                        seed=seed,
+                        sheets=system.sheets,
                     ),
-                    further=InstanceOutputOptions(sheets=system.sheets),
                     output=Path(results[-1]),
                     progress=progress,
                 )
