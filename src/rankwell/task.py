@@ -15,7 +15,7 @@ from rankwell.conventions import (
     find_convention,
 )
 from rankwell.core.catalogue import command_function
-from rankwell.core.options import Doc, takes_options
+from rankwell.core.options import Doc, Input, takes_options
 from rankwell.core.registry import measure_names
 from rankwell.core.tables import sort_ids
 from rankwell.errors import BadUsage, NothingToEvaluate, Unfinished, count_of
@@ -31,8 +31,6 @@ from rankwell.report import Format
 from rankwell.report.options import (
     FolderOption,
     FormatOption,
-    InputOption,
-    InputPlace,
     Output,
     PerQueryOption,
     Progress,
@@ -53,7 +51,8 @@ class TaskInput(NamedTuple):
     """A file that stands by itself on the command line, or data in Python.
 
     many: whether it takes any number of files. missing: the message where a file that is needed is
-    not there; "" where it may be left out. usage: its word in that message.
+    not there; "" where it may be left out. usage: its word in that message. perhaps: whether it may
+    be something else than a file as well.
     """
 
     name: str
@@ -61,6 +60,7 @@ class TaskInput(NamedTuple):
     many: bool = False
     missing: str = ""
     usage: str = ""
+    perhaps: bool = False
 
 
 class Views(NamedTuple):
@@ -198,7 +198,9 @@ class TaskCommand:
         optional = [name for name in is_optional if is_optional[name]]
         hints: dict[str, Any] = {
             declared.name: Annotated[
-                InputOption if is_optional[declared.name] else InputPlace, Doc(declared.text)
+                str | None if is_optional[declared.name] else str,
+                Input(declared.perhaps),
+                Doc(declared.text),
             ]
             for declared in task.inputs
         }

@@ -16,9 +16,9 @@ from rankwell.report.drafts import holding, keeping
 from rankwell.report.options import FolderPath, Output, Progress
 from rankwell.report.page import NAME
 from rankwell.store import write_text
-from rankwell.tasks.retrieve.commands.retrieve import render, write
 from rankwell.tasks.retrieve.evaluation import retrieve_into
 from rankwell.tasks.retrieve.options import RetrieveOptions
+from rankwell.tasks.retrieve.task import render, write
 
 SWEEP = ("k1=1.2,2.4,4.8", "b=0,0.25,0.5,0.75")
 MEASURES = ("nDCG@10", "RR", "R@100")
