@@ -73,12 +73,12 @@ def _evaluate(
     _check_options(images, options)
     table, rules = None, dict[str, Any]()
     if images is not None:
-        rules["dataset"], place = named_place(images)
-        table = options.read(place)
+        rules["dataset"], path = named_place(images)
+        table = options.read(path)
     start, computed, retrieval = time.perf_counter(), None, options
     if options.encoder or options.local_features:
-        used = None if table is None else taking_part(table, options)
-        computed = compute_run(used, options, run=options.run, progress=progress)
+        images_used = None if table is None else taking_part(table, options)
+        computed = compute_run(images_used, options, run=options.run, progress=progress)
         field = "scores" if isinstance(computed.table, Scores) else "embeddings"
         files = getattr(options, field) or []
         names = name_places([Place("", Path(file)) for file in files], files)

@@ -61,8 +61,8 @@ def evaluate_cells(
     its results are written.
     """
     engine_calls = [
-        RetrieveCall(engine, named.get("options", RetrieveOptions()), folder)
-        for (engine,), named, folder in calls
+        RetrieveCall(engine, options_by_name.get("options", RetrieveOptions()), folder)
+        for (engine,), options_by_name, folder in calls
     ]
     for call, answer in zip(engine_calls, ask_together(engine_calls, progress), strict=True):
         if not isinstance(answer, CallResult):

@@ -69,12 +69,10 @@ def stats(
     columns: dict[str, ImageStatistics] = {}
     notes: list[str] = []
     for word, kind in zip_longest(images, kinds, fillvalue="images"):
-        name, place = named_place(word)
+        name, path = named_place(word)
         if name in columns:
-            raise BadUsage(
-                f"two data sets are called {name!r}; name them, as in paintings={place}."
-            )
-        table = data.read(place)
+            raise BadUsage(f"two data sets are called {name!r}; name them, as in paintings={path}.")
+        table = data.read(path)
         columns[name], filtered = image_statistics(
             table, name=name, objects=kind, contentless=contentless, absent=absent
         )

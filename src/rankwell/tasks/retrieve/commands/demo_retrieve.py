@@ -68,13 +68,13 @@ def retrieve(
         "and flatters;\nout of fold, each tenth of the questions is measured at the setting "
         "that the others chose:\n"
     )
-    flags = " ".join(f"--sweep {each}" for each in SWEEP)
+    flags = " ".join(f"--sweep {sweep}" for sweep in SWEEP)
     inputs = typed(_ENGINE, "--items", documents, "--queries", queries, "--qrels", qrels)
     end = (
         f"The same from the files:\n\n  rankwell retrieve {inputs} \\\n"
         f"    -m '{' '.join(MEASURES)}' -k {_DEPTH} {flags} --rounds {_ROUNDS}\n"
     )
-    gains = render_rows([_gain_cells(each) for each in result.tables["gain"]])
+    gains = render_rows([_gain_cells(gain) for gain in result.tables["gain"]])
     parts = [
         prose(begin),
         render(result, "table"),
