@@ -28,10 +28,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankwell.tasks.retrieve import hosts, measuring
-from rankwell.tasks.retrieve.commands.retrieve import write
 from rankwell.tasks.retrieve.evaluation import RetrieveEvaluation
 from rankwell.tasks.retrieve.inputs import read_inputs
 from rankwell.tasks.retrieve.options import RetrieveOptions
+from rankwell.tasks.retrieve.task import write
 
 K, DIMENSIONS, LATENT, QUERIES = 10, 64, 16, 200
 VALUES = (10, 20, 40, 80, 160, 320)

@@ -1,7 +1,7 @@
 """The declaration of a task: what its command and its Python function follow from."""
 
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import partial
 from inspect import Parameter, Signature, signature
@@ -16,7 +16,7 @@ from rankwell.conventions import (
     find_convention,
 )
 from rankwell.core.catalogue import command_function
-from rankwell.core.options import Doc, takes_options
+from rankwell.core.options import Doc, Input, takes_options
 from rankwell.core.registry import measure_names
 from rankwell.core.tables import sort_ids
 from rankwell.errors import BadUsage, NothingToEvaluate, Unfinished, count_of
@@ -32,8 +32,6 @@ from rankwell.report import OUTPUTS, Document, Format, Row, prose, render_rows, 
 from rankwell.report.options import (
     FolderOption,
     FormatOption,
-    InputOption,
-    InputPlace,
     Output,
     PerQueryOption,
     Progress,
@@ -57,7 +55,8 @@ class TaskInput(NamedTuple):
     """A file that stands by itself on the command line, or data in Python.
 
     many: whether it takes any number of files. missing: the message where a file that is needed is
-    not there; "" where it may be left out. usage: its word in that message.
+    not there; "" where it may be left out. usage: its word in that message. perhaps: whether it may
+    be something else than a file as well.
     """
 
     name: str
@@ -65,6 +64,7 @@ class TaskInput(NamedTuple):
     many: bool = False
     missing: str = ""
     usage: str = ""
+    perhaps: bool = False
 
 
 class Views(NamedTuple):
@@ -85,6 +85,23 @@ class Views(NamedTuple):
 Measures = Sequence[LabelledMeasure]
 
 
+class Presented(NamedTuple):
+    """Results that a task prints and writes in a way of its own.
+
+    present: prints and writes them, of the results and `format`, `per_query` and `output`.
+    """
+
+    result: Results
+    present: Callable[..., Output]
+
+    def finished(self) -> Results:
+        """The results."""
+        return self.result
+
+
+Outcome = Results | PartOutcome | Presented
+
+
 @dataclass(frozen=True, kw_only=True)
 class Task:
     """A kind of evaluation: its command and its Python function, with help.
@@ -100,7 +117,9 @@ class Task:
     `per_query` and `output`.
     prints: in place of `evaluation`, what computes and words the output itself, of the inputs,
     `options`, and of `per_query`, `format`, `output` and `progress` those that it takes. output:
-    the annotation of `--output` where it names no folder of results.
+    the annotation of `--output` where it names no folder of results. growing: files in the folder
+    of results with which unfinished work goes on; the evaluation then has a `folder`, too.
+    together: evaluates all cells that a bench has on one data set.
     """
 
     name: str
@@ -111,19 +130,28 @@ class Task:
     example: str = ""
     charts: bool = True
     per_query: str = "Also each query's values."
-    evaluation: Callable[..., Results | PartOutcome] | None = None
+    evaluation: Callable[..., Outcome] | None = None
     advice: str = ""
     show: Callable[..., Output] | None = None
     prints: Callable[..., Output] | None = None
     output: Any = None
+    growing: tuple[str, ...] = ()
+    together: Callable[..., Iterator[str]] | None = None
 
     def evaluate(
-        self, *inputs: Any, options: Any, details: bool = False, progress: Progress = None
-    ) -> Results | PartOutcome:
+        self,
+        *inputs: Any,
+        options: Any,
+        details: bool = False,
+        progress: Progress = None,
+        **folder: Any,
+    ) -> Outcome:
         """The results. details: whether single queries and items are kept for a page."""
         if self.evaluation is None:
             raise NotImplementedError
-        return self.evaluation(*inputs, options=options, details=details, progress=progress)
+        return self.evaluation(
+            *inputs, options=options, details=details, progress=progress, **folder
+        )
 
     def function(self, module: str) -> Callable[..., Results]:
         """The Python function of a module: the inputs, then the options as keywords."""
@@ -133,7 +161,7 @@ class Task:
             bound.apply_defaults()
             inputs = [bound.arguments.pop(declared.name) for declared in self.inputs]
             outcome = self.evaluate(*inputs, **bound.arguments)
-            return outcome.finished() if isinstance(outcome, PartOutcome) else outcome
+            return outcome if isinstance(outcome, Results) else outcome.finished()
 
         hints: dict[str, Any] = dict.fromkeys((declared.name for declared in self.inputs), Any)
         hints |= {"options": self.options, "details": bool, "progress": Progress, "return": Results}
@@ -175,16 +203,17 @@ class TaskCommand:
     """The command of a task, with its signature; other processes know it by its name."""
 
     def __init__(self, task: Task) -> None:
-        self.task, self.__doc__ = task, task.about
+        self.task, self.together, self.__doc__ = task, task.together, task.about
         is_optional = {
             declared.name: not (declared.missing or declared.many) for declared in task.inputs
         }
         optional = [name for name in is_optional if is_optional[name]]
-        # A bench evaluates what has marked inputs and a folder of results.
-        place = str if task.output else InputPlace
         hints: dict[str, Any] = {
             declared.name: Annotated[
-                InputOption if is_optional[declared.name] else place, Doc(declared.text)
+                str | None if is_optional[declared.name] else str,
+                # A bench evaluates what has marked inputs and a folder of results.
+                *([] if task.output else [Input(declared.perhaps)]),
+                Doc(declared.text),
             ]
             for declared in task.inputs
         }
@@ -231,15 +260,20 @@ class TaskCommand:
         if output is not None:
             from rankwell.report.drafts import refuse_unclaimed
 
-            check = partial(refuse_unclaimed, output)
+            check = partial(refuse_unclaimed, output, task.growing)
             if isinstance(options, PartOptions):
                 refused = refusal(options, check)
             else:
                 check()
         details = output is not None
+        folder = {"folder": output} if task.growing else {}
         outcome = task.evaluate(
-            *task.inputs_of(words), options=options, details=details, progress=progress
+            *task.inputs_of(words), options=options, details=details, progress=progress, **folder
         )
+        if isinstance(outcome, Presented):
+            return outcome.present(
+                outcome.result, format=format, per_query=per_query, output=output
+            )
         if isinstance(outcome, PartOutcome):
             if outcome.result is None:
                 code = 0 if outcome.missing is None else Unfinished.exit_code

@@ -105,25 +105,8 @@ def compare(
             "--documents is for the page that -o writes; name a folder with -o, or leave it out."
         )
     result = _compared(places, options, queries, details=output is not None, progress=progress)
-    with nullcontext() if output is None else drafting(output, result.sources.values()) as draft:
-        table_paths = [] if draft is None else write_tables(result, draft)
-        done = present(
-            result,
-            format=format,
-            per_query=per_query,
-            output=output,
-            tables=result.tables,
-            others=table_paths,
-        )
-        if format in ("table", "md", "latex"):
-            terminal, rows = (
-                report.terminal_of(sys.stdout),
-                list(result.per_query()) if per_query else None,
-            )
-            text = difference_text(
-                result.tables, result.differences, rows, result.describe(), format, terminal
-            )
-            done = done._replace(text=text)
+    with nullcontext() if output is None else drafting(output, result.sources.values()):
+        presented = present_differences(result, format=format, per_query=per_query, output=output)
         if output is not None:
             # Its page has a third of a comparison's modules.
             from rankwell.experiments.pages import write_report
@@ -131,8 +114,33 @@ def compare(
             # The page reads what it needs from the folder.
             del result
             write_report([output], output / NAME, documents=queries.documents, seed=options.seed)
-            done = done._replace(notes=(*done.notes, report.Aside(f"HTML page: {output / NAME}")))
-    return done
+            page = report.Aside(f"HTML page: {output / NAME}")
+            presented = presented._replace(notes=(*presented.notes, page))
+    return presented
+
+
+def present_differences(
+    result: Results, *, format: report.Format, per_query: bool, output: Path | None
+) -> Output:
+    """The output of a comparison, which is written into a folder as well."""
+    with nullcontext() if output is None else drafting(output, result.sources.values()) as draft:
+        written = present(
+            result,
+            format=format,
+            per_query=per_query,
+            output=output,
+            tables=result.tables,
+            others=[] if draft is None else write_tables(result, draft),
+        )
+    if format not in ("table", "md", "latex"):
+        return written
+    terminal = report.terminal_of(sys.stdout)
+    rows = list(result.per_query()) if per_query else None
+    return written._replace(
+        text=difference_text(
+            result.tables, result.differences, rows, result.describe(), format, terminal
+        )
+    )
 
 
 def _compared(

@@ -398,11 +398,11 @@ def test_the_cheapest_setting_is_tested_from_the_last_down_and_the_best_by_all_p
     own = best_settings(values, queries_of, names[:3], "nDCG@10", "share", 2, lower=False, seed=0)
 
     assert found.words == ["rejected", "accepted", "accepted", "accepted"]
-    assert found.place == 1
+    assert found.setting == 1
     assert found.sentence.startswith(
         "The cheapest setting with a recall of 0.95 by p50 is b, its lower bound is 0.9"
     )
-    assert none.place is None
+    assert none.setting is None
     assert none.sentence.startswith(
         "No setting reaches a recall of 0.95, the best lower bound is 0."
     )

@@ -5,7 +5,6 @@ its evaluation.
 import difflib
 import json
 import shlex
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -62,10 +61,8 @@ class Command:
 
     @property
     def together(self) -> Callable[[Sequence[Call], Progress], Iterator[str]] | None:
-        """`evaluate_cells` beside the command, which evaluates all cells of a data set at once;
-        None where there is none.
-        """
-        return getattr(sys.modules[self.function.__module__], "evaluate_cells", None)
+        """Evaluates all cells of a data set at once; None for a command that evaluates one."""
+        return getattr(self.function, "together", None)
 
     def arguments(self, options: Mapping[str, OptionValue]) -> list[str]:
         """The command line of these options, without the command's words. Raises BadInput for a

@@ -1,31 +1,24 @@
-"""Ask a search engine, and judge it: quality, recall against exact search, latency, throughput,
-index time and size.
-"""
+"""Search engines as they are used."""
 
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 from rankwell import report
-from rankwell.core.options import Input
 from rankwell.core.tables import figure
 from rankwell.errors import BadUsage, RankwellError, typed
 from rankwell.evaluation.results import Results
-from rankwell.report.drafts import drafting, refuse_unclaimed
+from rankwell.report.drafts import drafting, holding
 from rankwell.report.folder import write_result
-from rankwell.report.options import (
-    Aside,
-    FolderOption,
-    FormatOption,
-    Output,
-    PerQueryOption,
-    Progress,
-)
+from rankwell.report.options import Aside, Output, Progress
 from rankwell.report.rules import rules_line
+from rankwell.task import Presented, Task, TaskInput
 from rankwell.tasks.retrieve.evaluation import retrieve_into
-from rankwell.tasks.retrieve.journal import NAME
+from rankwell.tasks.retrieve.journal import NAME, Journal
 from rankwell.tasks.retrieve.measuring import Measurement
 from rankwell.tasks.retrieve.options import RetrieveOptions
 from rankwell.tasks.retrieve.records import write_records
@@ -34,76 +27,53 @@ from rankwell.tasks.retrieve.together import CallResult, RetrieveCall, ask_toget
 _UNIT = re.compile(r"\((ms|s|MB|queries/s|%)\)$")
 
 
-def retrieve(
-    engine: Annotated[str, Input(perhaps=True)],
-    /,
+def _retrieve(
+    engine: str, *, options: RetrieveOptions, folder: Path | None, progress: Progress, **_: Any
+) -> Presented:
+    """The results of one engine, which is asked on where the folder has requests of this call."""
+    with nullcontext() if folder is None else holding(folder):
+        result, measured, journal = retrieve_into(engine, options, folder, progress)
+    return Presented(result, partial(_present, measured=measured, journal=journal))
+
+
+def _present(
+    result: Results,
     *,
-    options: RetrieveOptions,
-    per_query: PerQueryOption = False,
-    format: FormatOption = "table",
-    output: FolderOption = None,
-    progress: Progress = None,
+    format: report.Format,
+    per_query: bool,
+    output: Path | None,
+    measured: Measurement,
+    journal: Journal,
 ) -> Output:
-    """Ask a search engine, and judge it: quality, recall against exact search, latency, throughput,
-    index time and size.
-
-    Every query is asked at every setting, several rounds, interleaved. A query that fails fails the
-    call, which then gives no figure; with -o the same call asks only the rest. docs/retrieve.md
-    says what each time means.
-
-    Parameters
-    ----------
-    engine
-        A name of `rankwell engines`, an address (postgresql://…, http://…), NAME:ADDRESS, FILE.toml
-        of a request, or
-        your own, ./FILE.py:OBJECT.
-    per_query
-        One row per query: beside the summary, or instead of it where the format holds one table
-        (csv, tsv, jsonl).
-    output
-        Folder for summary.csv, summary.json, per_query.parquet, details.parquet, run.parquet,
-        timings.parquet, engine.json, manifest.json and charts.
-    """
-    if output is not None:
-        refuse_unclaimed(output, (NAME,))
-        output.mkdir(parents=True, exist_ok=True)
-    try:
-        result, measured, journal = retrieve_into(engine, options, output, progress)
-    except BaseException:
-        if output is not None and not any(output.iterdir()):
-            output.rmdir()
-        raise
+    notes = [] if format == "json" else [*result.notes, *result.interval_notes]
     if output is not None:
         write(result, measured, output)
         journal.remove()
-    notes = [] if format == "json" else [*result.notes, *result.interval_notes]
-    if output is not None:
-        notes.append(
-            Aside(f"wrote {output}/; for its HTML page: {typed('rankwell', 'report', output)}")
-        )
+        page = typed("rankwell", "report", output)
+        notes.append(Aside(f"wrote {output}/; for its HTML page: {page}"))
     return Output(text=render(result, format, per_query=per_query), notes=tuple(notes))
 
 
 def evaluate_cells(
     calls: Sequence[tuple[Sequence[Any], Mapping[str, Any], Path]], progress: Progress
 ) -> Iterator[str]:
-    """Cells of a bench on one data set: arguments and folder of each; the error of each, "" where
+    """Cells of a bench on one data set: arguments and folder of each; their errors, "" where
     its results are written.
     """
-    own = [
-        RetrieveCall(engine, named.get("options", RetrieveOptions()), folder)
-        for (engine,), named, folder in calls
+    engine_calls = [
+        RetrieveCall(engine, options_by_name.get("options", RetrieveOptions()), folder)
+        for (engine,), options_by_name, folder in calls
     ]
-    for call, found in zip(own, ask_together(own, progress), strict=True):
-        if not isinstance(found, CallResult):
-            yield str(found)
+    for call, answer in zip(engine_calls, ask_together(engine_calls, progress), strict=True):
+        if not isinstance(answer, CallResult):
+            yield str(answer)
             continue
         try:
-            write(found.evaluation.results(found.measured), found.measured, call.folder)
+            write(answer.evaluation.results(answer.measured), answer.measured, call.folder)
         except (RankwellError, OSError) as error:
             yield str(error)
         else:
-            found.work.journal.remove()
+            answer.work.journal.remove()
             yield ""
 
 
@@ -156,3 +126,31 @@ def write(result: Results, measured: Measurement, folder: Path) -> list[Path]:
         return write_result(
             result, folder, others=write_records(measured, draft), tables=result.tables
         )
+
+
+retrieve = Task(
+    name="retrieve",
+    about="""Ask a search engine, and judge it: quality, recall against exact search, latency, \
+throughput, index time and size.
+
+Every query is asked at every setting, several rounds, interleaved. A query that fails fails the \
+call, which then gives no figure; with -o the same call asks only the rest. docs/retrieve.md says \
+what each time means.""",
+    options=RetrieveOptions,
+    inputs=(
+        TaskInput(
+            "engine",
+            "A name of `rankwell engines`, an address (postgresql://…, http://…), NAME:ADDRESS, "
+            "FILE.toml of a request, or your own, ./FILE.py:OBJECT.",
+            missing="name an engine",
+            perhaps=True,
+        ),
+    ),
+    files="summary.csv, summary.json, per_query.parquet, details.parquet, run.parquet, "
+    "timings.parquet, engine.json, manifest.json and charts",
+    per_query="One row per query: beside the summary, or instead of it where the format holds one "
+    "table (csv, tsv, jsonl).",
+    evaluation=_retrieve,
+    growing=(NAME,),
+    together=evaluate_cells,
+)
