@@ -17,7 +17,7 @@ class RunValues:
     """The values of a run. queries: those that count, in order. missing: those of them that the run
     lacks.
 
-    values: (queries,) by each measure of a list. exposures: of all lists. shown: (items,) whether
+    values: (queries,) by each measure of a list. exposures: of all lists. is_retrieved: (items,) whether
     any list has the item.
     """
 
@@ -25,7 +25,7 @@ class RunValues:
     missing: list[str]
     values: list[Floats]
     exposures: ExposureCounts
-    shown: Bools
+    is_retrieved: Bools
 
     @classmethod
     def of(
@@ -36,22 +36,28 @@ class RunValues:
 
         Where there are judgments, their queries count; one that the run lacks has an empty list.
         """
-        per_list = [each.measure for each in measures if each.measure.entry.view is ItemLists]
-        whole = [each.measure for each in measures if each.measure.entry.view is ListCollections]
-        exposures, shown = (
-            ExposureCounts(about, map(_exposure_of, whole)),
+        per_list = [
+            labelled.measure for labelled in measures if labelled.measure.entry.view is ItemLists
+        ]
+        collection_measures = [
+            labelled.measure
+            for labelled in measures
+            if labelled.measure.entry.view is ListCollections
+        ]
+        exposures, is_retrieved = (
+            ExposureCounts(about, map(_exposure_of, collection_measures)),
             np.zeros(len(about.items), dtype=np.bool_),
         )
         queries, parts = _Queries(about), [list[Floats]() for _ in per_list]
         for block in queries.counted(blocks):
-            for measure, own in zip(per_list, parts, strict=True):
-                own.append(np.array(measure(block), dtype=np.float64))
+            for measure, blocks_of_measure in zip(per_list, parts, strict=True):
+                blocks_of_measure.append(np.array(measure(block), dtype=np.float64))
             exposures.add(block)
-            shown[block.codes[(block.codes >= 0) & (block.codes < len(shown))]] = True
+            is_retrieved[block.codes[(block.codes >= 0) & (block.codes < len(is_retrieved))]] = True
         names, order = queries.ordered()
         # One measure at a time, so that no two copies of all values are in memory.
         values = [np.concatenate(parts.pop(0))[order] for _ in per_list]
-        return cls(names, queries.missing, values, exposures, shown)
+        return cls(names, queries.missing, values, exposures, is_retrieved)
 
 
 class _Queries:

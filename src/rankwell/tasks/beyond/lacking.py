@@ -29,15 +29,15 @@ class LackingItems:
             "the catalogue lacks; correct the id, or name a file of all items by "
             f"{flag('--catalogue')}": about.in_catalogue,
             f"{categories} lacks; {add_row.format('category')}": about.categories
-            and about.categories.listed,
-            f"{groups} lacks; {add_row.format('group')}": about.groups and about.groups.listed,
+            and about.categories.in_input,
+            f"{groups} lacks; {add_row.format('group')}": about.groups and about.groups.in_input,
             f"{embeddings} lacks; add its vector": None
             if about.vectors is None
             else ~np.isnan(about.vectors[:, 0]),
         }
         # The last place stands for items without attributes.
         self._inputs = {
-            what: np.append(has, False) for what, has in inputs.items() if has is not None
+            problem: np.append(has, False) for problem, has in inputs.items() if has is not None
         }
         self._good = np.logical_and.reduce(
             [*self._inputs.values(), np.ones(len(about.items) + 1, dtype=np.bool_)]
@@ -52,9 +52,9 @@ class LackingItems:
             return
         owners, ranks = np.nonzero(codes >= 0)
         flat = codes[owners, ranks]
-        for what, has in self._inputs.items():
+        for problem, has in self._inputs.items():
             bad = np.flatnonzero(~has[np.minimum(flat, last)])
             if len(bad):
                 code, query = int(flat[bad[0]]), queries[int(owners[bad[0]])]
                 item = self._items[code] if code < last else self.others[code - last]
-                raise BadInput(f"{self._name}: query {query!r} lists {item!r}, which {what}.")
+                raise BadInput(f"{self._name}: query {query!r} lists {item!r}, which {problem}.")

@@ -35,9 +35,7 @@ class ItemLists:
     def take(self, queries: Ints) -> "ItemLists":
         """The view of some queries only, in the order given by their indices."""
         return ItemLists(
-            tuple(self.queries[place] for place in queries.tolist()),
-            self.codes[queries],
-            self.about,
+            tuple(self.queries[row] for row in queries.tolist()), self.codes[queries], self.about
         )
 
     def first(self, k: int | None) -> Ints:
@@ -106,12 +104,14 @@ class ExposureCounts:
             self._lengths[k] = _sum(lengths, np.bincount((lists.first(k) >= 0).sum(axis=1)))
         for (k, by_rank), counts in self._counts.items():
             codes = lists.first(k)
-            for rank, listed in enumerate(codes.T if by_rank else [codes]):
-                found = np.bincount(listed[listed >= 0], minlength=len(self.about.items))
+            for rank, codes_at_rank in enumerate(codes.T if by_rank else [codes]):
+                item_counts = np.bincount(
+                    codes_at_rank[codes_at_rank >= 0], minlength=len(self.about.items)
+                )
                 if rank == len(counts):
-                    counts.append(found)
+                    counts.append(item_counts)
                 else:
-                    counts[rank] = _sum(counts[rank], found)
+                    counts[rank] = _sum(counts[rank], item_counts)
 
     def exposure(self, k: int | None, discount: Discount, p: float) -> Floats:
         """(items,) the weights of the ranks that each item has in all lists; items beyond the known
@@ -119,8 +119,8 @@ class ExposureCounts:
         """
         counts = self._counts[k, discount != "none"]
         weights, total = rank_weights(len(counts), discount, p), np.zeros(len(self.about.items))
-        for weight, found in zip(weights.tolist(), counts, strict=True):
-            total = _sum(total, weight * found)
+        for weight, item_counts in zip(weights.tolist(), counts, strict=True):
+            total = _sum(total, weight * item_counts)
         return total
 
     def lengths(self, k: int | None) -> Ints:
@@ -136,19 +136,19 @@ class ExposureCounts:
             self.about.catalogue("an even exposure"),
         )
         lengths, counts = self.lengths(k), np.zeros(len(self.about.items), dtype=np.int64)
-        whole, rest = divmod(int(lengths @ np.arange(len(lengths))), len(catalogue))
-        counts[catalogue] = whole + (np.arange(len(catalogue)) < rest)
+        quotient, remainder = divmod(int(lengths @ np.arange(len(lengths))), len(catalogue))
+        counts[catalogue] = quotient + (np.arange(len(catalogue)) < remainder)
         even._counts[k, False].append(counts)
         return even
 
 
-def _sum(one: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
+def _sum(longer: NDArray[Any], shorter: NDArray[Any]) -> NDArray[Any]:
     """The sum of two columns, of which one may have further items."""
-    if len(one) < len(other):
-        one, other = other, one
-    found = one.copy()
-    found[: len(other)] += other
-    return found
+    if len(longer) < len(shorter):
+        longer, shorter = shorter, longer
+    total = longer.copy()
+    total[: len(shorter)] += shorter
+    return total
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,9 +166,9 @@ class ListCollections:
 
     def take(self, queries: Ints) -> "ListCollections":
         """The view of some collections only, in the order given by their indices."""
-        chosen = queries.tolist()
+        rows = queries.tolist()
         return ListCollections(
-            tuple(self.queries[each] for each in chosen), tuple(self.lists[each] for each in chosen)
+            tuple(self.queries[row] for row in rows), tuple(self.lists[row] for row in rows)
         )
 
     def exposures(
@@ -177,8 +177,8 @@ class ListCollections:
         """Of each collection the (items,) exposure of every item: the weights of the ranks that it
         has in all lists.
         """
-        for each in self.lists:
-            yield each.about, each.exposure(k, discount, p)
+        for lists in self.lists:
+            yield lists.about, lists.exposure(k, discount, p)
 
 
 def rank_weights(depth: int, discount: Discount, p: float) -> Floats:

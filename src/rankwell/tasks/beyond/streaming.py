@@ -60,9 +60,9 @@ class StreamedRun:
             while start < len(rows):
                 stop = start + max(CELLS // int(sizes[rows[start:]].max()), 1)
                 queries = tuple(map(block.queries.__getitem__, rows[start:stop].tolist()))
-                listed = _padded(sizes, codes, rows[start:stop])
-                lacking.refuse(queries, listed)
-                lists = ItemLists(queries, listed, about)
+                codes_of_lists = _padded(sizes, codes, rows[start:stop])
+                lacking.refuse(queries, codes_of_lists)
+                lists = ItemLists(queries, codes_of_lists, about)
                 if about.grades is not None and judged is not None:
                     lists.keep_rows(about.grades, judged[rows[start:stop]])
                 yield lists
@@ -89,16 +89,16 @@ class StreamedRun:
         """The places of the queries that count. judged: their rows among the judged ones, of others
         the one behind all.
         """
-        other = len(about.judged_queries or ())
-        self.unknown += [queries[row] for row in np.flatnonzero(judged == other).tolist()]
-        return np.flatnonzero(judged != other)
+        no_row = len(about.judged_queries or ())
+        self.unknown += [queries[row] for row in np.flatnonzero(judged == no_row).tolist()]
+        return np.flatnonzero(judged != no_row)
 
 
 def _padded(sizes: Ints, codes: Ints, rows: Ints) -> Ints:
     """(rows, longest) the items of some lists, -1 behind the end of each."""
-    places, starts = gather(offsets_of(sizes), rows)
-    listed = np.full((len(rows), int(sizes[rows].max())), -1, dtype=np.int64)
-    listed[np.repeat(np.arange(len(rows)), sizes[rows]), position_in_segment(starts)] = codes[
-        places
+    positions, starts = gather(offsets_of(sizes), rows)
+    lists = np.full((len(rows), int(sizes[rows].max())), -1, dtype=np.int64)
+    lists[np.repeat(np.arange(len(rows)), sizes[rows]), position_in_segment(starts)] = codes[
+        positions
     ]
-    return listed
+    return lists

@@ -63,16 +63,16 @@ def _category_distances(view: ItemLists, k: int | None) -> Floats:
         # One rank of all lists behind the other, so that items at a distance are neighbours in
         # memory.
         codes = np.ascontiguousarray(block.first(k).T)
-        kept, own = codes >= 0, np.zeros(codes.shape[1])
+        is_item, sums = codes >= 0, np.zeros(codes.shape[1])
         full, distances = (
-            bool(kept.all()),
+            bool(is_item.all()),
             _by_bits(labels, codes) if few is None else few.of(codes),
         )
         for apart in range(1, depth):
             # Items are at the beginning of a list, so that the later one of a pair decides whether
             # there is one.
-            own += (distances(apart) if full else distances(apart) * kept[apart:]).sum(axis=0)
-        totals[rows] = own
+            sums += (distances(apart) if full else distances(apart) * is_item[apart:]).sum(axis=0)
+        totals[rows] = sums
     return totals
 
 
@@ -91,11 +91,11 @@ class _FewSets(NamedTuple):
         """The distances of the items of lists that are so many ranks apart. codes: (depth,
         queries).
         """
-        own = self.sets[
+        set_of_item = self.sets[
             np.where((codes < 0) | (codes >= len(self.sets)), len(self.sets) - 1, codes)
         ]
-        rows = own * np.uint16(self.n)
-        return lambda apart: self.distances.take(rows[apart:] + own[:-apart])
+        rows = set_of_item * np.uint16(self.n)
+        return lambda apart: self.distances.take(rows[apart:] + set_of_item[:-apart])
 
 
 def _few_sets(about: ItemAttributes, labels: ItemLabels) -> _FewSets | None:
@@ -137,8 +137,8 @@ def _angular_distances(view: ItemLists, k: int | None, pairs: Floats) -> Floats:
     vectors, products = view.about.directions("ILD(by='embeddings')"), np.zeros(len(view.queries))
     for rows, block in view.blocks(view.first(k).shape[1] * vectors.shape[1]):
         codes = block.first(k)
-        whole = np.where(codes[..., None] >= 0, vectors[codes], 0).sum(axis=1)
-        products[rows] = ((whole * whole).sum(axis=1) - (codes >= 0).sum(axis=1)) / 2
+        vector_sums = np.where(codes[..., None] >= 0, vectors[codes], 0).sum(axis=1)
+        products[rows] = ((vector_sums * vector_sums).sum(axis=1) - (codes >= 0).sum(axis=1)) / 2
     return pairs - products
 
 
@@ -163,12 +163,12 @@ def _label_distance(about: ItemAttributes, items: Ints) -> float | None:
     """
     labels = about.labels("categories", "ILD")
     sets, counts = np.unique(labels.bits(items), axis=0, return_counts=True)
-    if not labels.listed[items].all() or sets.size * len(sets) > _PAIRS:
+    if not labels.in_input[items].all() or sets.size * len(sets) > _PAIRS:
         return None
     sizes, total = np.bitwise_count(sets).sum(axis=1, dtype=np.int64), 0.0
     for row in range(len(sets) - 1):
-        others = sets[row + 1 :]
-        shared = np.bitwise_count(others & sets[row]).sum(axis=1, dtype=np.int64)
+        later_sets = sets[row + 1 :]
+        shared = np.bitwise_count(later_sets & sets[row]).sum(axis=1, dtype=np.int64)
         total += float(
             counts[row]
             * (_jaccard(shared, sizes[row] + sizes[row + 1 :] - shared) * counts[row + 1 :]).sum()
@@ -181,10 +181,10 @@ def _vector_distance(about: ItemAttributes, items: Ints) -> float | None:
     vectors = about.directions("ILD(by='embeddings')")
     if np.isnan(vectors[items, 0]).any():
         return None
-    kept, n = np.zeros((len(vectors), 1), dtype=np.bool_), len(items)
-    kept[items] = True
-    whole = vectors.sum(axis=0, where=kept)
-    return n * (n - 1) / 2 - (float((whole * whole).sum()) - n) / 2
+    in_catalogue, n = np.zeros((len(vectors), 1), dtype=np.bool_), len(items)
+    in_catalogue[items] = True
+    vector_sum = vectors.sum(axis=0, where=in_catalogue)
+    return n * (n - 1) / 2 - (float((vector_sum * vector_sum).sum()) - n) / 2
 
 
 @measure(
@@ -221,17 +221,17 @@ def miscalibration(
     check_share("alpha", alpha)
     labels = view.about.labels("categories", "Miscalibration")
     histories = view.about.interacted("Miscalibration")
-    n, (seen, users) = len(view.queries), histories.entries(view.rows_of(histories))
+    n, (entries, users) = len(view.queries), histories.entries(view.rows_of(histories))
     owners, ranks, codes = view.cells(k)
-    chosen = np.isin(owners, users)
-    weights = rank_weights(view.codes.shape[1], discount, p)[ranks[chosen]]
-    listed = labels.cells(owners[chosen], codes[chosen]).sums(weights)
-    known = labels.cells(users, histories.codes[seen]).sums(np.ones(len(seen)))
-    totals = [each.by_owner(each.values, n) for each in (known, listed)]
+    has_history = np.isin(owners, users)
+    weights = rank_weights(view.codes.shape[1], discount, p)[ranks[has_history]]
+    list_sums = labels.cells(owners[has_history], codes[has_history]).sums(weights)
+    history_sums = labels.cells(users, histories.codes[entries]).sums(np.ones(len(entries)))
+    totals = [sums.by_owner(sums.values, n) for sums in (history_sums, list_sums)]
     wanted, got = (
-        ratio(known.values, totals[0][known.owners]),
-        ratio(listed.at(known.keys), totals[1][known.owners]),
+        ratio(history_sums.values, totals[0][history_sums.owners]),
+        ratio(list_sums.at(history_sums.keys), totals[1][history_sums.owners]),
     )
     terms = wanted * np.log(wanted / ((1 - alpha) * got + alpha * wanted))
     defined = (totals[0] > 0) & (totals[1] > 0)
-    return np.where(defined, np.maximum(known.by_owner(terms, n), 0), math.nan)
+    return np.where(defined, np.maximum(history_sums.by_owner(terms, n), 0), math.nan)

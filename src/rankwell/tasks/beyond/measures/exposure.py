@@ -57,19 +57,21 @@ def attention_weighted_rank_fairness(
     sizes = view.about.group_sizes("AWRF") if target == "catalogue" else np.ones(len(groups.names))
     if not sizes.any():
         return np.full(n, math.nan)
-    given, shares = _of_groups(view, k, groups, discount, p), sizes / sizes.sum()
-    total = given.by_owner(given.values, n)
-    got, wanted = given.values / total[given.owners], shares[given.labels]
+    exposures, shares = _of_groups(view, k, groups, discount, p), sizes / sizes.sum()
+    total = exposures.by_owner(exposures.values, n)
+    got, wanted = exposures.values / total[exposures.owners], shares[exposures.labels]
     middle = (got + wanted) / 2
     # A group without exposure adds ln 2 times the share that it should have.
-    rest = np.maximum(shares.sum() - given.by_owner(wanted, n), 0) * math.log(2)
-    divergence = given.by_owner(_divergences(got, middle) + _divergences(wanted, middle), n) + rest
+    unexposed = np.maximum(shares.sum() - exposures.by_owner(wanted, n), 0) * math.log(2)
+    divergence = (
+        exposures.by_owner(_divergences(got, middle) + _divergences(wanted, middle), n) + unexposed
+    )
     return np.where(total > 0, 1 - divergence / 2, math.nan)
 
 
-def _divergences(part: Floats, whole: Floats) -> Floats:
+def _divergences(part: Floats, mixture: Floats) -> Floats:
     """The terms of a Kullback-Leibler divergence in nats; no part is 0 where the whole is not."""
-    return part * np.log(np.divide(part, whole, out=np.ones_like(whole), where=part > 0))
+    return part * np.log(np.divide(part, mixture, out=np.ones_like(mixture), where=part > 0))
 
 
 def _of_groups(
@@ -113,14 +115,18 @@ def _exposures(view: ItemLists, k: int | None, p: float, by: By, measure_name: s
 
 def _of_items(view: ItemLists, k: int | None, p: float, measure_name: str) -> _Exposures:
     codes, n = view.first(k), len(view.about.catalogue(measure_name))
-    own, rest = _targets(view, n, p, measure_name)
-    squares = np.bincount(own.owners, weights=own.values * own.values, minlength=len(codes))
-    others = n - np.bincount(own.owners, minlength=len(codes))
-    relevant = listed_values(own.owners, own.codes, own.values, codes)
-    expected = np.where(relevant > 0, relevant, rest[:, None])
-    given = (codes >= 0) * rank_weights(codes.shape[1], "geometric", p)
+    targets, irrelevant_target = _targets(view, n, p, measure_name)
+    squares = np.bincount(
+        targets.owners, weights=targets.values * targets.values, minlength=len(codes)
+    )
+    n_irrelevant = n - np.bincount(targets.owners, minlength=len(codes))
+    relevant = listed_values(targets.owners, targets.codes, targets.values, codes)
+    expected = np.where(relevant > 0, relevant, irrelevant_target[:, None])
+    exposures = (codes >= 0) * rank_weights(codes.shape[1], "geometric", p)
     return _Exposures(
-        (given * given).sum(axis=1), (given * expected).sum(axis=1), squares + others * rest * rest
+        (exposures * exposures).sum(axis=1),
+        (exposures * expected).sum(axis=1),
+        squares + n_irrelevant * irrelevant_target * irrelevant_target,
     )
 
 
@@ -133,15 +139,23 @@ def _of_all_groups(view: ItemLists, k: int | None, p: float, measure_name: str) 
         view.about.group_sizes(measure_name),
         len(view.queries),
     )
-    own, rest = _targets(view, len(view.about.catalogue(measure_name)), p, measure_name)
-    given = _of_groups(view, k, groups, "geometric", p)
-    further = groups.cells(own.owners, own.codes).sums(own.values - rest[own.owners])
-    of_irrelevant = given.by_owner(given.values * sizes[given.labels], n) * rest
-    squares = (2 * rest[further.owners] * sizes[further.labels] + further.values) * further.values
+    targets, irrelevant_target = _targets(
+        view, len(view.about.catalogue(measure_name)), p, measure_name
+    )
+    exposures = _of_groups(view, k, groups, "geometric", p)
+    excess = groups.cells(targets.owners, targets.codes).sums(
+        targets.values - irrelevant_target[targets.owners]
+    )
+    of_irrelevant = (
+        exposures.by_owner(exposures.values * sizes[exposures.labels], n) * irrelevant_target
+    )
+    squares = (
+        2 * irrelevant_target[excess.owners] * sizes[excess.labels] + excess.values
+    ) * excess.values
     return _Exposures(
-        given.by_owner(given.values * given.values, n),
-        of_irrelevant + further.by_owner(further.values * given.at(further.keys), n),
-        rest * rest * (sizes * sizes).sum() + further.by_owner(squares, n),
+        exposures.by_owner(exposures.values * exposures.values, n),
+        of_irrelevant + excess.by_owner(excess.values * exposures.at(excess.keys), n),
+        irrelevant_target * irrelevant_target * (sizes * sizes).sum() + excess.by_owner(squares, n),
     )
 
 
@@ -161,20 +175,24 @@ def _targets(view: ItemLists, n: int, p: float, measure_name: str) -> tuple[_Tar
     """
     grades, in_catalogue = view.about.judged(measure_name), view.about.in_catalogue
     entries, owners = grades.entries(view.rows_of(grades))
-    kept = (grades.values[entries] > 0) & (
+    is_relevant = (grades.values[entries] > 0) & (
         True if in_catalogue is None else in_catalogue[grades.codes[entries]]
     )
-    entries, owners = entries[kept], owners[kept]
+    entries, owners = entries[is_relevant], owners[is_relevant]
     counts = np.bincount(owners, minlength=len(view.queries))
     order = np.lexsort((-grades.values[entries], owners))
-    places, level = position_in_segment(offsets_of(counts)), grades.values[entries][order]
+    positions, level = position_in_segment(offsets_of(counts)), grades.values[entries][order]
     # Relevant items by query and grade: a level begins with another query or another grade.
-    starts = np.flatnonzero((places == 0) | (np.diff(level, prepend=np.inf) != 0))
+    starts = np.flatnonzero((positions == 0) | (np.diff(level, prepend=np.inf) != 0))
     sizes = np.diff(starts, append=len(level))
     values = np.empty(len(level))
-    values[order] = np.repeat(_mean_exposures(places[starts], places[starts] + sizes, p), sizes)
-    rest = np.where(counts < n, _mean_exposures(counts, np.maximum(n, counts + 1), p), 0.0)
-    return _Targets(owners, grades.codes[entries], values), rest
+    values[order] = np.repeat(
+        _mean_exposures(positions[starts], positions[starts] + sizes, p), sizes
+    )
+    irrelevant_target = np.where(
+        counts < n, _mean_exposures(counts, np.maximum(n, counts + 1), p), 0.0
+    )
+    return _Targets(owners, grades.codes[entries], values), irrelevant_target
 
 
 def _mean_exposures(starts: Ints, stops: Ints, p: float) -> Floats:
@@ -210,8 +228,8 @@ def exposure_disparity(
     codes = view.first(k)
     if by == "items":
         return ((codes >= 0) * rank_weights(codes.shape[1], "geometric", p) ** 2).sum(axis=1)
-    given = _of_groups(view, k, view.about.labels("groups", "EED"), "geometric", p)
-    return given.by_owner(given.values * given.values, len(codes))
+    exposures = _of_groups(view, k, view.about.labels("groups", "EED"), "geometric", p)
+    return exposures.by_owner(exposures.values * exposures.values, len(codes))
 
 
 @measure(

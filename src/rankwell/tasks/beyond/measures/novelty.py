@@ -15,10 +15,10 @@ from rankwell.tasks.beyond.lists import ItemLists
 _TAIL = {"unjudged tail": "every item of a list counts, judged or not"}
 
 
-def _mean(values: Floats, kept: Bools) -> Floats:
+def _mean(values: Floats, is_item: Bools) -> Floats:
     """(queries,) the mean over the items that there are; NaN without one."""
-    sizes = kept.sum(axis=1)
-    return np.where(sizes > 0, ratio((values * kept).sum(axis=1), sizes), math.nan)
+    sizes = is_item.sum(axis=1)
+    return np.where(sizes > 0, ratio((values * is_item).sum(axis=1), sizes), math.nan)
 
 
 @measure(

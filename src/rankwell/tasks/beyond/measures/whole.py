@@ -36,9 +36,9 @@ def item_coverage(view: ListCollections, *, k: int | None = None) -> Floats:
     ... ).tolist()
     [0.5]
     """
-    found = view.exposures(k, "none", 1.0)
+    exposures = view.exposures(k, "none", 1.0)
     return np.array(
-        [(exposure[about.catalogue("ItemCoverage")] > 0).mean() for about, exposure in found],
+        [(exposure[about.catalogue("ItemCoverage")] > 0).mean() for about, exposure in exposures],
         dtype=np.float64,
     )
 
