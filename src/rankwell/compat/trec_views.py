@@ -119,11 +119,11 @@ def measure_of(line: Line) -> Measure | None:
     if not folder:
         return None
     importlib.import_module(f"rankwell.measures.{folder}")
-    return Measure(name, line.given)
+    return Measure(name, line.arguments)
 
 
 def values_of(lines: Sequence[Line], view: Any, rel: int) -> Floats:
-    """(lines, queries) the values before summing: 1 for num_q, 0 for runid and relstring,
+    """The values before summing, (lines, queries): 1 for num_q, 0 for runid and relstring,
     logarithms for gm_map and gm_bpref.
     """
     values = np.zeros((len(lines), len(view.queries)))
@@ -146,16 +146,16 @@ def values_of(lines: Sequence[Line], view: Any, rel: int) -> Floats:
 
 
 def _undefined(line: Line, measure: Measure, view: Any) -> Bools:
-    """(queries,) where trec_eval divides 0 by 0: -J left nothing of the ranking, and a recall level
-    needs no item at all.
+    """Whether trec_eval divides 0 by 0 for each query: -J left nothing of the ranking, and a recall
+    level needs no item at all.
     """
     empty: Bools = view.retrieved == 0
     if not empty.any():
         return empty
     parameters = measure.parameters
     recalls = parameters["recalls"] if line.trec.name == "11pt_avg" else (parameters["recall"],)
-    needed = min(recalls) * view.n_relevant(parameters["rel"])
-    return empty & (needed + 0.9 < 1 if parameters["rounding"] == "floor" else needed < 0.5)
+    n_needed = min(recalls) * view.n_relevant(parameters["rel"])
+    return empty & (n_needed + 0.9 < 1 if parameters["rounding"] == "floor" else n_needed < 0.5)
 
 
 def _relevance_strings(line: Line, view: Any, present: Sequence[bool]) -> list[str]:
@@ -163,7 +163,7 @@ def _relevance_strings(line: Line, view: Any, present: Sequence[bool]) -> list[s
     judged, `-` not in the pool.
     """
     length = max(0, int(line.numbers[0]))
-    letters = [["-"] * min(length, each) for each in view.retrieved.tolist()]
+    letters = [["-"] * min(length, n_retrieved) for n_retrieved in view.retrieved.tolist()]
     near = view.ranks <= length
     for query, rank, grade in zip(
         view.query_of_row[near].tolist(),
@@ -174,5 +174,8 @@ def _relevance_strings(line: Line, view: Any, present: Sequence[bool]) -> list[s
         letters[query][rank - 1] = "." if grade < 0 else ">" if grade > 9 else str(int(grade))
     if line.name == "relstring":
         # Under -c version 10 shows the item that it invented only where a length is given.
-        letters = [each if there else [] for each, there in zip(letters, present, strict=True)]
-    return ["".join(each) for each in letters]
+        letters = [
+            letters_of_query if is_present else []
+            for letters_of_query, is_present in zip(letters, present, strict=True)
+        ]
+    return ["".join(letters_of_query) for letters_of_query in letters]

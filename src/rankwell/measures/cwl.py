@@ -30,8 +30,8 @@ GoesOn = Callable[[Floats, Floats], Floats]
 def _gain_per_item(
     judged: JudgedRankings, goes_on: GoesOn, k: int | None, min_rel: float, max_rel: float
 ) -> Floats:
-    """(queries,) the mean gain of the items looked at in the first `k` ranks, weighed by the chance
-    that each is reached.
+    """The mean gain of the items looked at in the first `k` ranks, weighed by the chance that each
+    is reached; per query.
     """
     if not max_rel > min_rel:
         raise BadUsage(
@@ -54,7 +54,7 @@ def _gain_per_item(
 def _gains(
     judged: JudgedRankings, start: int, stop: int, depth: int, min_rel: float, max_rel: float
 ) -> Floats:
-    """(queries, depth) the gain at each rank; 0 for what is not judged and beyond the list."""
+    """The gain at each rank, (queries, depth); 0 for what is not judged and beyond the list."""
     rows = np.arange(judged.offsets[start], judged.offsets[stop])
     rows = rows[(judged.ranks[rows] <= depth) & (judged.grades[rows] >= 0)]
     gains = np.zeros((stop - start, depth))

@@ -83,9 +83,9 @@ def inferred_ap(judged: JudgedRankings, *, rel: float = 1) -> Floats:
     """
     hit = judged.relevant(rel)
     pooled = position_in_segment(judged.offsets)
-    seen = judged.count_so_far(judged.relevant(0)) - 1
+    judged_above = judged.count_so_far(judged.relevant(0)) - 1
     good = judged.count_so_far(hit) - 1
-    precision = (1 + pooled * (good + _EPSILON) / (seen + 2 * _EPSILON)) / judged.ranks
+    precision = (1 + pooled * (good + _EPSILON) / (judged_above + 2 * _EPSILON)) / judged.ranks
     return ratio(judged.sum_rows(np.where(hit, precision, 0.0)), judged.n_relevant(rel))
 
 
@@ -141,9 +141,9 @@ def pairwise_accuracy(judged: JudgedRankings, *, rel: float = 1, k: int | None =
     [0.5]
     """
     hit = judged.relevant(rel) & judged.within(k)
-    found, shown = judged.sum_rows(hit), judged.n_shown(k)
-    later = (shown - found)[judged.query_of_row] - (judged.ranks - judged.count_so_far(hit))
-    pairs = found * (shown - found)
+    n_hits, n_items = judged.sum_rows(hit), judged.n_shown(k)
+    later = (n_items - n_hits)[judged.query_of_row] - (judged.ranks - judged.count_so_far(hit))
+    pairs = n_hits * (n_items - n_hits)
     return np.divide(
         judged.sum_rows(np.where(hit, later, 0.0)),
         pairs,

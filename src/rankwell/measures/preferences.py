@@ -26,9 +26,9 @@ Kind = Literal["all", "one", "both"]
 _SOURCE = "Carterette, Bennett, Chickering and Dumais 2008, Here or there; trec_eval "
 
 
-def _prefs(name: str, word: str, **further: Any) -> Callable[[Function], Function]:
+def _prefs(name: str, word: str, **keywords: Any) -> Callable[[Function], Function]:
     """Registers a measure that trec_eval calls by this word."""
-    return measure(name, source=f"{_SOURCE}{word}, Buckley 2008", aliases=word, **further)
+    return measure(name, source=f"{_SOURCE}{word}, Buckley 2008", aliases=word, **keywords)
 
 
 def _of(counts: Tally, kind: Kind) -> Floats:
@@ -252,38 +252,40 @@ def _balanced(group: PlacedGroup, *, ret: bool, quirk: bool) -> tuple[int, int]:
     higher ones.
     """
     in_list = np.arange(len(group.levels)) < group.retrieved
-    shown = in_list if ret else np.ones_like(in_list)
-    relevant, other = (group.levels > 0) & shown, (group.levels <= 0) & shown
-    missing = count_true(relevant) - count_true(other)
+    is_counted = in_list if ret else np.ones_like(in_list)
+    relevant, irrelevant = (group.levels > 0) & is_counted, (group.levels <= 0) & is_counted
+    missing = count_true(relevant) - count_true(irrelevant)
     n_relevant = count_true(group.levels > 0)
     if missing >= 0:
         fulfilled, possible = _counted(group.better, group.retrieved, ret)
         owed = n_relevant if quirk else count_true(relevant)
         return fulfilled + count_true(relevant & in_list) * missing, possible + owed * missing
     if quirk and not group.chained:
-        return _as_trec_eval(group, shown, relevant, other, ret)
+        return _as_trec_eval(group, is_counted, relevant, irrelevant, ret)
     # trec_eval keeps as many as there are relevant items, retrieved or not, and drops items of
     # level 0 only.
-    chosen, enough = (
-        ((group.levels == 0) & shown, n_relevant) if quirk else (other, count_true(relevant))
+    droppable, enough = (
+        ((group.levels == 0) & is_counted, n_relevant)
+        if quirk
+        else (irrelevant, count_true(relevant))
     )
-    kept = np.flatnonzero(~(chosen & (np.cumsum(chosen) > enough)))
-    return _counted(group.better[np.ix_(kept, kept)], count_true(in_list[kept]), ret)
+    kept_rows = np.flatnonzero(~(droppable & (np.cumsum(droppable) > enough)))
+    return _counted(group.better[np.ix_(kept_rows, kept_rows)], count_true(in_list[kept_rows]), ret)
 
 
 def _as_trec_eval(
-    group: PlacedGroup, shown: Bools, relevant: Bools, other: Bools, ret: bool
+    group: PlacedGroup, is_counted: Bools, relevant: Bools, irrelevant: Bools, ret: bool
 ) -> tuple[int, int]:
     """The counts of trec_eval for too few relevant items: *every* item against the non-relevant
     ones kept, themselves too.
     """
     lowest = group.levels.min()
-    kept = np.flatnonzero(other & (group.levels == lowest))[: count_true(relevant)]
+    kept_rows = np.flatnonzero(irrelevant & (group.levels == lowest))[: count_true(relevant)]
     above = group.better & (group.levels > lowest)[None, :]
     fulfilled, possible = _counted(above, group.retrieved, ret)
-    return fulfilled + int(np.minimum(kept, group.retrieved).sum()), possible + count_true(
-        shown
-    ) * len(kept)
+    return fulfilled + int(np.minimum(kept_rows, group.retrieved).sum()), possible + count_true(
+        is_counted
+    ) * len(kept_rows)
 
 
 def _balanced_mean(stated: PreferenceRankings, *, ret: bool, quirk: bool) -> Floats:

@@ -52,14 +52,17 @@ def session_dcg(
         raise BadUsage(
             f"SessionDCG(b={b:g}, bq={bq:g}): bases of logarithms are above 1; 2 and 4 are usual."
         )
-    flat, place = sessions.flat, sessions.position
+    flat, session_position = sessions.flat, sessions.position
     grades = np.maximum(flat.grades, 0.0)
     if discount == "one-plus-log":
-        gain, over = grades, (1 + np.log(flat.ranks) / np.log(b)) * (1 + np.log(place) / np.log(bq))
+        gain, over = (
+            grades,
+            (1 + np.log(flat.ranks) / np.log(b)) * (1 + np.log(session_position) / np.log(bq)),
+        )
     else:
         gain, over = (
             np.exp2(grades) - 1,
-            np.log(flat.ranks + b - 1) / np.log(b) * np.log(place + bq - 1) / np.log(bq),
+            np.log(flat.ranks + b - 1) / np.log(b) * np.log(session_position + bq - 1) / np.log(bq),
         )
     return flat.sum_rows(np.where(flat.within(k), gain / over, 0.0))
 

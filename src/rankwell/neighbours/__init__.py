@@ -97,14 +97,14 @@ class TopK:
         """The lists as a Ranking, best first, queries in the order of their bytes; read it with the
         tie rule `input`.
         """
-        found = self.positions >= 0
+        is_hit = self.positions >= 0
         names, items = self.query_names, self.item_names
-        owner: list[int] = np.repeat(np.arange(len(self.positions)), found.sum(axis=1)).tolist()
-        listed: list[int] = self.positions[found].tolist()
+        owner: list[int] = np.repeat(np.arange(len(self.positions)), is_hit.sum(axis=1)).tolist()
+        hit_positions: list[int] = self.positions[is_hit].tolist()
         return Ranking.from_rows(
             [names[row] for row in owner],
-            [items[position] for position in listed],
-            self.scores[found],
+            [items[position] for position in hit_positions],
+            self.scores[is_hit],
             all_queries=names,
         )
 
@@ -222,12 +222,12 @@ def ranks_of(
         )
 
     def _wanted(part: slice) -> RankTargets:
-        mine = wanted[part]
-        row, column = np.nonzero(mine >= 0)
-        task.refuse_excluded(row + part.start, mine[row, column])
-        scores = np.full(mine.shape, np.nan)
-        scores[row, column] = task.score(row + part.start, mine[row, column])
-        return RankTargets(scores, mine if places is None else places[mine])
+        positions = wanted[part]
+        row, column = np.nonzero(positions >= 0)
+        task.refuse_excluded(row + part.start, positions[row, column])
+        scores = np.full(positions.shape, np.nan)
+        scores[row, column] = task.score(row + part.start, positions[row, column])
+        return RankTargets(scores, positions if places is None else places[positions])
 
     return _counted(task, wanted.shape[1], _wanted, places)
 
@@ -262,20 +262,20 @@ def _counted(
     if (device := task.on_device()) is not None:
         return device.counts(m, wanted, places)
     shape = task.queries.n, m
-    found = RankCounts(
+    counts = RankCounts(
         np.full(shape, np.nan), *(np.full(shape, -1, dtype=np.int64) for _ in range(3))
     )
 
     def _finish(findings: _RankCounts) -> None:
-        for whole, part in zip(found, findings.found(), strict=True):
-            whole[findings.queries] = part
+        for column, part in zip(counts, findings.found(), strict=True):
+            column[findings.queries] = part
 
     task.run(
         lambda space, part: _RankCounts(task, space, part, wanted(part.queries), places),
         _finish,
         64 * m,
     )
-    return found
+    return counts
 
 
 class SearchTask:
@@ -394,7 +394,7 @@ class SearchTask:
             )
 
     def score(self, rows: Ints, columns: Ints) -> Floats:
-        """(pairs,) exact scores."""
+        """The exact score of each pair."""
         return score_pairs(self.queries.vectors, self.items.vectors, rows, columns, self.metric)
 
 
@@ -496,10 +496,10 @@ class _RankCounts(_Findings):
         space, (scores, above, tied, before) = self._space, self.counts
         for rows, theirs, excluded in self._tiles(start, items):
             slack = space.slack(self._block.reach[rows], items.reach.max())[:, None]
-            place = self._place[rows]
+            rounded_scores = self._place[rows]
             low, high = (
-                _rounded(place - slack, space, -np.inf),
-                _rounded(place + slack, space, np.inf),
+                _rounded(rounded_scores - slack, space, -np.inf),
+                _rounded(rounded_scores + slack, space, np.inf),
             )
             counted = multiplier.counts(theirs, low, high, excluded)
             self._scored += len(counted.rows)
@@ -507,11 +507,11 @@ class _RankCounts(_Findings):
                 return self._gives_up()
             above[rows] += counted.above
             at, columns = (counted.rows + rows.start, counted.which), counted.columns + start
-            near, mine = self._task.score(at[0] + self.queries.start, columns), scores[at]
-            np.add.at(above, at, near > mine)
-            np.add.at(tied, at, near == mine)
+            near, target_scores = self._task.score(at[0] + self.queries.start, columns), scores[at]
+            np.add.at(above, at, near > target_scores)
+            np.add.at(tied, at, near == target_scores)
             order = columns if self._places is None else self._places[columns]
-            np.add.at(before, at, (near == mine) & (order < self._wanted.places[at]))
+            np.add.at(before, at, (near == target_scores) & (order < self._wanted.places[at]))
         return True
 
     def found(self) -> RankCounts:

@@ -151,34 +151,34 @@ class Vectors:
         )
 
     def squares(self, queries: Rows) -> Tensor:
-        """(queries,) the squared norms by which exact distances are placed among products; ones for
-        other metrics.
+        """The squared norms of the queries, by which exact distances are placed among products;
+        ones for other metrics.
         """
         return queries.size**2 if self.metric == "l2" else torch.ones_like(queries.size)
 
     def units(self, queries: Rows, level: int) -> Tensor:
-        """(queries,) the unit of each query's products."""
+        """The unit of each query's products."""
         return queries.scale if level == HALF else torch.ones_like(queries.scale)
 
     def products(self, queries: Rows, items: Rows, level: int) -> Tensor:
-        """(queries, items) products in units of their queries: float32, or float64 at that
+        """The products of queries and items, in units of their queries: float32, or float64 at that
         level.
         """
         if level != HALF:
-            found = self._scaled(queries, level) @ self._scaled(items, level).T
+            products = self._scaled(queries, level) @ self._scaled(items, level).T
             if self.metric == "l2":
-                found -= self._halves(items).to(found.dtype)
-            return found
+                products -= self._halves(items).to(products.dtype)
+            return products
         if has_tensor_cores(self.device) and _has_wide_output():
-            found = torch.mm(queries.low, items.low.T, out_dtype=torch.float32)
+            products = torch.mm(queries.low, items.low.T, out_dtype=torch.float32)
         else:
-            found = queries.low.float() @ items.low.float().T
+            products = queries.low.float() @ items.low.float().T
         if (scale := self.item_scale(items)) is not None:
-            found *= scale
-        return found.addr_(*self.offsets(queries, items)) if self.metric == "l2" else found
+            products *= scale
+        return products.addr_(*self.offsets(queries, items)) if self.metric == "l2" else products
 
     def item_scale(self, items: Rows) -> Tensor | None:
-        """(items,) float32 factors of the products; None for ones."""
+        """The float32 factors of the items' products; None for ones."""
         return None if bool((items.scale == 1).all()) else items.scale.float()
 
     def offsets(self, queries: Rows, items: Rows) -> tuple[Tensor, Tensor]:
@@ -197,7 +197,7 @@ class Vectors:
         return exact if level == DOUBLE else exact.float()
 
     def slack(self, queries: Rows, items: Rows, level: int) -> Tensor:
-        """(queries,) the greatest distance of a product with any of the items from the place of its
+        """The greatest distance of a query's product with any of the items from the place of its
         exact score.
 
         At the level of halves: the residuals of both vectors, and the accumulation of tensor cores,
@@ -258,8 +258,8 @@ def _has_wide_output() -> bool:
 
 
 def score_rows(left: TableRows, right: TableRows, metric: Metric) -> Tensor:
-    """(pairs,) exact scores of pairs of stored vectors, with the bits of `similarity.score_pairs`:
-    its sums, nothing fused.
+    """The exact scores of pairs of stored vectors, with the bits of `similarity.score_pairs`: its
+    sums, nothing fused.
 
     left, right: a table, contiguous, and the row of each pair in it.
     """
@@ -281,7 +281,7 @@ def _square_root(values: Tensor) -> Tensor:
 
 
 def _sums(left: TableRows, right: TableRows, *, is_distance: bool = False) -> Tensor:
-    """(pairs,) the sums of products, or of squared differences, in the order of
+    """The sum of products, or of squared differences, of each pair, in the order of
     `similarity.sum_rows`.
     """
     is_fused = has_tensor_cores(left[0].device) and fused.is_available()
@@ -292,16 +292,16 @@ def _sums(left: TableRows, right: TableRows, *, is_distance: bool = False) -> Te
         if is_fused:
             terms = fused.fold(*sides, is_distance=is_distance)
         else:
-            one, other = (table[row].double() for table, row in sides)
+            left_rows, right_rows = (table[row].double() for table, row in sides)
             if is_distance:
-                one = other = one - other
-            terms = one * other
+                left_rows = right_rows = left_rows - right_rows
+            terms = left_rows * right_rows
         parts.append(_folded_sum(terms))
     return torch.cat(parts)
 
 
 def _folded_sum(terms: Tensor) -> Tensor:
-    """(rows,) the sums of the rows in the order of `similarity.sum_rows`."""
+    """The sum of each row, in the order of `similarity.sum_rows`."""
     while terms.shape[1] > 1:
         wide = terms.shape[1]
         half, left = wide // 2, wide - wide // 2

@@ -72,7 +72,8 @@ class ItemLabels(NamedTuple):
         return LabelCells(keys, cells, rows, counts, max(len(self.names), 1))
 
     def bits(self, codes: Ints) -> NDArray[np.uint64]:
-        """(…, words) the set of the labels of each item, a bit for each. codes: (…) items."""
+        """The set of the labels of each item, a bit for each. codes: (…) items. Returns (…, words).
+        """
         none = len(self.offsets) - 2
         if codes.size > 2 * (none + 1):
             # Fewer items than places: each item's set once.
@@ -97,8 +98,9 @@ class LabelCells(NamedTuple):
     """The pairs of an owner and a label that its items have, so that memory does not grow with all
     labels.
 
-    keys: (cells,) owner · n + label, ascending. cell_of_label, rows: (labels of all items,) the cell and
-    the item of each. counts: (items,) their numbers of labels. n: the number of labels, at least 1.
+    keys: (cells,) owner · n + label, ascending. cell_of_label, rows: (labels of all items,) the
+    cell and the item of each. counts: (items,) their numbers of labels. n: the number of labels, at
+    least 1.
     """
 
     keys: Ints
@@ -129,11 +131,11 @@ class LabelSums(NamedTuple):
     values: Floats
 
     def by_owner(self, terms: Floats, n: int) -> Floats:
-        """(n,) the sum of the terms of each owner's cells."""
+        """The sum of the terms of each of n owners' cells."""
         return np.bincount(self.owners, weights=terms, minlength=n).astype(np.float64, copy=False)
 
     def at(self, keys: Ints) -> Floats:
-        """(keys,) the values of some cells, 0 for those that are not there."""
+        """The values of some cells, 0 for those that are not there."""
         if not len(self.keys):
             return np.zeros(len(keys))
         positions = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
@@ -168,7 +170,7 @@ class QueryItems:
         return cls(index, offsets_of(counts), codes, values.astype(np.float64))
 
     def rows(self, queries: Iterable[str]) -> Ints:
-        """(queries,) their rows."""
+        """The row of each query."""
         no_row = len(self.offsets) - 2
         return np.fromiter(map(self.index.get, queries, repeat(no_row)), dtype=np.int64)
 
@@ -180,16 +182,16 @@ class QueryItems:
         return positions, np.repeat(np.arange(len(rows)), np.diff(starts))
 
     def values_of(self, rows: Ints, codes: Ints) -> Floats:
-        """(rows, k) the number of each listed item, 0 for one that is not there. codes: (rows,
-        k).
+        """The number of each listed item, 0 for one that is not there. codes: (rows, k), the shape
+        of the result.
         """
         positions, owners = self.entries(rows)
         return listed_values(owners, self.codes[positions], self.values[positions], codes)
 
 
 def listed_values(owners: Ints, items: Ints, values: Floats, codes: Ints) -> Floats:
-    """(rows, k) the value of each listed item, 0 for one without. owners, items: (entries,) row and
-    item, both ascending.
+    """The value of each listed item, 0 for one without: an array of the shape of `codes`. owners,
+    items: (entries,) row and item, both ascending.
     """
     if len(items) <= codes.size:
         item_values = np.zeros(codes.shape)
@@ -250,7 +252,7 @@ class ItemAttributes:
         return np.flatnonzero(self.in_catalogue)
 
     def interactions(self, measure: str) -> Ints:
-        """(items,) the popularity of each. Raises BadUsage where there are no interactions."""
+        """The popularity of each item. Raises BadUsage where there are no interactions."""
         if self.popularity is None:
             raise BadUsage(
                 f"{measure} needs the interactions of a training set; name a file of them by "
@@ -279,7 +281,7 @@ class ItemAttributes:
         return labels
 
     def directions(self, measure: str) -> Floats:
-        """(items, dimensions) the vectors. Raises BadUsage where there are none."""
+        """The vectors of the items, a row each. Raises BadUsage where there are none."""
         if self.vectors is None:
             raise BadUsage(
                 f"{measure} needs vectors of items; name a file of them by "
@@ -288,8 +290,8 @@ class ItemAttributes:
         return self.vectors
 
     def self_information(self, of: str, measure: str) -> Floats:
-        """(items,) -log2 of the share of users, or of interactions, that have each; an item without
-        any counts as having one.
+        """-log2 of the share of users, or of interactions, that have each item; an item without any
+        counts as having one.
         """
         key = "self-information", of
         if key not in self.cache:
@@ -299,8 +301,8 @@ class ItemAttributes:
         return self.cache[key]
 
     def head(self, n: int, measure: str) -> Bools:
-        """(items,) whether each is among the n most popular; of equally popular items the first
-        ones are.
+        """Whether each item is among the n most popular; of equally popular items the first ones
+        are.
         """
         key = "head", n
         if key not in self.cache:
@@ -311,8 +313,8 @@ class ItemAttributes:
         return self.cache[key]
 
     def group_sizes(self, measure: str) -> Floats:
-        """(groups,) the items of the catalogue in each group, an item of several divided equally.
-        Raises BadUsage without.
+        """The number of the catalogue's items in each group; an item of several groups is divided
+        equally. Raises BadUsage without groups or a catalogue.
         """
         key = "group sizes"
         if key not in self.cache:

@@ -17,8 +17,8 @@ class RunValues:
     """The values of a run. queries: those that count, in order. missing: those of them that the run
     lacks.
 
-    values: (queries,) by each measure of a list. exposures: of all lists. is_retrieved: (items,) whether
-    any list has the item.
+    values: (queries,) by each measure of a list. exposures: of all lists. is_retrieved: (items,)
+    whether any list has the item.
     """
 
     queries: tuple[str, ...]

@@ -162,7 +162,8 @@ def _names(labels: Any, item: Any, option: str) -> list[str]:
     for candidate in names:
         if isinstance(candidate, bool) or not isinstance(candidate, (str, int)):
             raise BadInput(
-                f"{option}: item {item!r} has {shown(candidate)}; expected a name, or a list of names."
+                f"{option}: item {item!r} has {shown(candidate)}; expected a name, or a list of "
+                "names."
             )
     return list(map(str, names))
 

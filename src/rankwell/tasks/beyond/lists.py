@@ -39,11 +39,11 @@ class ItemLists:
         )
 
     def first(self, k: int | None) -> Ints:
-        """(queries, k or fewer) the first k items."""
+        """The first k items of each query."""
         return self.codes[:, :k]
 
     def rows_of(self, items: QueryItems) -> Ints:
-        """(queries,) the row of each query in a table of items of queries."""
+        """The row of each query in a table of items of queries."""
         if id(items) not in self.cache:
             self.cache[id(items)] = items.rows(self.queries)
         return self.cache[id(items)]
@@ -63,7 +63,7 @@ class ItemLists:
         return self.cache["cells", k]
 
     def exposure(self, k: int | None, discount: Discount, p: float) -> Floats:
-        """(items,) as of `ExposureCounts`, of these lists alone."""
+        """The exposure of each item, as of `ExposureCounts`, in these lists alone."""
         counts = ExposureCounts(self.about, [(k, discount)])
         counts.add(self)
         return counts.exposure(k, discount, p)
@@ -114,8 +114,8 @@ class ExposureCounts:
                     counts[rank] = _sum(counts[rank], item_counts)
 
     def exposure(self, k: int | None, discount: Discount, p: float) -> Floats:
-        """(items,) the weights of the ranks that each item has in all lists; items beyond the known
-        ones come behind them.
+        """The weights of the ranks that each item has in all lists; items beyond the known ones
+        come behind them.
         """
         counts = self._counts[k, discount != "none"]
         weights, total = rank_weights(len(counts), discount, p), np.zeros(len(self.about.items))
@@ -182,8 +182,8 @@ class ListCollections:
 
 
 def rank_weights(depth: int, discount: Discount, p: float) -> Floats:
-    """(depth,) the exposure of each rank: 1; 1 / log2(max(rank, 2)); or p to the power of rank - 1.
-    Raises BadUsage.
+    """The exposure of each rank: 1; 1 / log2(max(rank, 2)); or p to the power of rank - 1. Raises
+    BadUsage.
     """
     check_share("p", p)
     ranks = np.arange(1, depth + 1)

@@ -37,9 +37,9 @@ class ListedRun:
     """The lists of a run. queries: those that count. depth: the number of first items that are
     read.
 
-    ranges: of a file that can be divided. range_of_query: (queries,) the range that has all rows of a query;
-    -1 for one that is read
-    from the whole run. unknown: queries that do not count. notes: of the reader.
+    ranges: of a file that can be divided. range_of_query: (queries,) the range that has all rows of
+    a query; -1 for one that is read from the whole run. unknown: queries that do not count. notes:
+    of the reader.
     """
 
     name: str

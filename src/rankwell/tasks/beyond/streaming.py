@@ -95,7 +95,7 @@ class StreamedRun:
 
 
 def _padded(sizes: Ints, codes: Ints, rows: Ints) -> Ints:
-    """(rows, longest) the items of some lists, -1 behind the end of each."""
+    """The items of some lists, a row each, -1 behind the end of a list."""
     positions, starts = gather(offsets_of(sizes), rows)
     lists = np.full((len(rows), int(sizes[rows].max())), -1, dtype=np.int64)
     lists[np.repeat(np.arange(len(rows)), sizes[rows]), position_in_segment(starts)] = codes[

@@ -185,7 +185,7 @@ class InstanceRuns:
             queries.vectors,
             references.vectors,
             search,
-            own=own,
+            own_references=own,
             learn=learn,
             learnt_on=_LEARNT,
             labels=labels,

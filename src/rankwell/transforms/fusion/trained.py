@@ -100,8 +100,8 @@ def slidefuse(training: Training, *, window: float = 5, rel: float = 1) -> Scori
         lists = votes.lists
         last, total = lists.lengths[:, lists.query_of_row], np.zeros(lists.ranks.shape)
         for offset in range(-width, width + 1):
-            places = lists.ranks + offset
-            total += _at(share, np.where((places >= 1) & (places <= last), places, 0))
+            ranks = lists.ranks + offset
+            total += _at(share, np.where((ranks >= 1) & (ranks <= last), ranks, 0))
         size = np.minimum(lists.ranks + width, last) - np.maximum(lists.ranks - width, 1) + 1
         return votes.sum(np.where(lists.found, total / np.maximum(size, 1), 0.0))
 
@@ -139,8 +139,10 @@ def probfuse(
 
     def _score(votes: Votes) -> Floats:
         lists = votes.lists
-        own = _sizes(lists.lengths, cuts)[:, lists.query_of_row]
-        return votes.sum(_at(share, np.where(lists.found, (lists.ranks - 1) // own + 1, 0)))
+        segment_sizes = _sizes(lists.lengths, cuts)[:, lists.query_of_row]
+        return votes.sum(
+            _at(share, np.where(lists.found, (lists.ranks - 1) // segment_sizes + 1, 0))
+        )
 
     return _score
 
@@ -164,27 +166,29 @@ def segfuse(training: Training, *, ends: bool = False, rel: float = 1) -> Scorin
     )
 
 
-def _at(values: Floats, places: Ints, *, elsewhere: float = 0.0) -> Floats:
-    """(runs, rows) the value of each run at places from 1; `elsewhere` at place 0 and beyond the
-    last.
+def _at(values: Floats, positions: Ints, *, elsewhere: float = 0.0) -> Floats:
+    """The value of each run at positions from 1, (runs, rows); `elsewhere` at position 0 and beyond
+    the last.
     """
     padded = np.pad(values, ((0, 0), (1, 1)), constant_values=elsewhere)
-    return np.take_along_axis(padded, np.minimum(places, padded.shape[1] - 1), axis=1)
+    return np.take_along_axis(padded, np.minimum(positions, padded.shape[1] - 1), axis=1)
 
 
 def _share_of_ranks(training: Training, rel: float) -> Floats:
-    """(runs, ranks) the share of lists with a relevant item at each rank, of those that reach
-    it.
+    """The share of lists with a relevant item at each rank, of those that reach it; (runs, ranks).
     """
     deepest = int(training.lengths.max(initial=0))
     hits = training.relevant(rel)
-    of_length = np.array([np.bincount(own, minlength=deepest + 1) for own in training.lengths])
+    of_length = np.array(
+        [np.bincount(lengths_of_run, minlength=deepest + 1) for lengths_of_run in training.lengths]
+    )
     reached = of_length[:, ::-1].cumsum(axis=1)[:, ::-1][:, 1:]
     return hits.count(hits.rank - 1, deepest) / np.maximum(reached, 1)
 
 
 def _share_of_segments(hits: Training, bounds: Sequence[int]) -> Floats:
-    """(runs, segments) the mean precision between consecutive bounds of ranks, over all queries."""
+    """The mean precision between consecutive bounds of ranks, over all queries; (runs, segments).
+    """
     segment = np.searchsorted(bounds, hits.rank) - 1
     counts = hits.count(segment, len(bounds))[:, : len(bounds) - 1]
     return counts / (np.diff(bounds) * hits.lengths.shape[1])

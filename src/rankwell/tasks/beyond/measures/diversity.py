@@ -56,7 +56,7 @@ def intra_list_diversity(
 
 
 def _category_distances(view: ItemLists, k: int | None) -> Floats:
-    """(queries,) the sum of the Jaccard distances of all pairs."""
+    """The sum of the Jaccard distances of all pairs, per query."""
     labels, depth = view.about.labels("categories", "ILD"), view.first(k).shape[1]
     totals, few = np.zeros(len(view.queries)), _few_sets(view.about, labels)
     for rows, block in view.blocks(depth * labels.words):
@@ -131,7 +131,7 @@ def _jaccard(shared: Ints, union: Ints) -> Floats:
 
 
 def _angular_distances(view: ItemLists, k: int | None, pairs: Floats) -> Floats:
-    """(queries,) the sum of 1 less the cosine of all pairs: that of all products is half of |sum|²
+    """The sum of 1 less the cosine of all pairs, per query: that of all products is half of |sum|²
     less the number of items.
     """
     vectors, products = view.about.directions("ILD(by='embeddings')"), np.zeros(len(view.queries))

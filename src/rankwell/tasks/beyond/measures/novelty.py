@@ -16,7 +16,7 @@ _TAIL = {"unjudged tail": "every item of a list counts, judged or not"}
 
 
 def _mean(values: Floats, is_item: Bools) -> Floats:
-    """(queries,) the mean over the items that there are; NaN without one."""
+    """The mean over the items of each query; NaN without one."""
     sizes = is_item.sum(axis=1)
     return np.where(sizes > 0, ratio((values * is_item).sum(axis=1), sizes), math.nan)
 

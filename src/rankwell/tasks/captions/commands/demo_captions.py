@@ -115,8 +115,12 @@ def make_scenes(seed: int) -> Scenes:
             texts.append(" ".join(words[word] for word in said))
             positives.append([video])
             meant.append(vectors[said].sum(axis=0))
-    seen = vectors[scenes].sum(axis=1) + NOISE * random.standard_normal((VIDEOS, DIMENSIONS))
-    return Scenes(texts, positives, (_unit(np.array(meant)) @ _unit(seen).T).astype(np.float32))
+    video_vectors = vectors[scenes].sum(axis=1) + NOISE * random.standard_normal(
+        (VIDEOS, DIMENSIONS)
+    )
+    return Scenes(
+        texts, positives, (_unit(np.array(meant)) @ _unit(video_vectors).T).astype(np.float32)
+    )
 
 
 def _unit(vectors: Floats) -> Floats:
