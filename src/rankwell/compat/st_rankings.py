@@ -249,10 +249,8 @@ class InformationRetrievalEvaluator(Evaluator):
             for name in functions
         }
         # In the corpus's own order, on which the rounding of products depends.
-        corpus, row_of_document = (
-            list(self.corpus),
-            {document: row for row, document in enumerate(self.corpus_ids)},
-        )
+        corpus = list(self.corpus)
+        row_of_document = {document: row for row, document in enumerate(self.corpus_ids)}
         for start in range(0, len(corpus), self.corpus_chunk_size):
             part = corpus[start : start + self.corpus_chunk_size]
             of_corpus = {"prompt_name": self.corpus_prompt_name, "prompt": self.corpus_prompt}

@@ -235,7 +235,8 @@ def _tail(source: Source, size: int) -> tuple[bytes, bool]:
     tail, n_read = b"", 0
     with source.open() as stream:
         while block := stream.read(size):
-            tail, n_read = (tail + block)[-size:], n_read + len(block)
+            tail = (tail + block)[-size:]
+            n_read = n_read + len(block)
     return tail, n_read <= size
 
 

@@ -36,10 +36,8 @@ def evaluate(lines: Sequence[Line], options: Options, ahead: Ahead | None) -> Ev
         judgments = _whole_grades(
             _other_judgments(options, truth) if ahead is None else ahead.judged.table()
         )
-        hits, positives = (
-            _hits(options, run, judgments, ahead=ahead),
-            int(np.count_nonzero(judgments.grades > 0)),
-        )
+        hits = _hits(options, run, judgments, ahead=ahead)
+        positives = int(np.count_nonzero(judgments.grades > 0))
         view = JudgedRankings.join(judgments, hits)
     elif options.truth_format == "qrels_jg":
         from rankwell.core.views.aspects import GroupRankings

@@ -449,10 +449,8 @@ class _Part:
         *,
         resume: bool,
     ) -> None:
-        self.file, self.plan = (
-            path.with_name(path.name + ".part"),
-            path.with_name(path.name + ".part.json"),
-        )
+        self.file = path.with_name(path.name + ".part")
+        self.plan = path.with_name(path.name + ".part.json")
         self.done, digests = 0, list[str]()
         if resume and self.file.exists() and self.plan.exists():
             first, *digests = self.plan.read_text("utf-8", "replace").split("\n")

@@ -48,11 +48,9 @@ def main(settings: Mapping[str, str] = os.environ) -> int:
         ] + notes
         code, text = GateFailed.exit_code if failed else 0, _summary(folder, lines, notes)
     except RankwellError as error:
-        cases, log, code = (
-            [Case("gate", "gate", error=str(error))],
-            [f"rankwell: {report.visible(error)}"],
-            error.exit_code,
-        )
+        cases = [Case("gate", "gate", error=str(error))]
+        log = [f"rankwell: {report.visible(error)}"]
+        code = error.exit_code
         text = f"### rankwell gate: could not be checked\n\n{markdown_text(str(error))}\n"
     if variables["JUNIT"]:
         write_text(Path(variables["JUNIT"]), junit_text("rankwell gate", cases))

@@ -253,7 +253,8 @@ def _balanced(group: PlacedGroup, *, ret: bool, quirk: bool) -> tuple[int, int]:
     """
     in_list = np.arange(len(group.levels)) < group.retrieved
     is_counted = in_list if ret else np.ones_like(in_list)
-    relevant, irrelevant = (group.levels > 0) & is_counted, (group.levels <= 0) & is_counted
+    relevant = (group.levels > 0) & is_counted
+    irrelevant = (group.levels <= 0) & is_counted
     missing = count_true(relevant) - count_true(irrelevant)
     n_relevant = count_true(group.levels > 0)
     if missing >= 0:

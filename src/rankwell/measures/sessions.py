@@ -55,14 +55,12 @@ def session_dcg(
     flat, session_position = sessions.flat, sessions.position
     grades = np.maximum(flat.grades, 0.0)
     if discount == "one-plus-log":
-        gain, over = (
-            grades,
-            (1 + np.log(flat.ranks) / np.log(b)) * (1 + np.log(session_position) / np.log(bq)),
-        )
+        gain = grades
+        over = (1 + np.log(flat.ranks) / np.log(b)) * (1 + np.log(session_position) / np.log(bq))
     else:
-        gain, over = (
-            np.exp2(grades) - 1,
-            np.log(flat.ranks + b - 1) / np.log(b) * np.log(session_position + bq - 1) / np.log(bq),
+        gain = np.exp2(grades) - 1
+        over = (
+            np.log(flat.ranks + b - 1) / np.log(b) * np.log(session_position + bq - 1) / np.log(bq)
         )
     return flat.sum_rows(np.where(flat.within(k), gain / over, 0.0))
 

@@ -182,10 +182,8 @@ def search(
             )
     if depth < k:
         missing = (0, 0), (0, k - depth)
-        positions, scores = (
-            np.pad(positions, missing, constant_values=-1),
-            np.pad(scores, missing, constant_values=np.nan),
-        )
+        positions = np.pad(positions, missing, constant_values=-1)
+        scores = np.pad(scores, missing, constant_values=np.nan)
     return TopK(positions, scores, task.queries.names(), task.items.names(), task.metric)
 
 
@@ -292,12 +290,10 @@ class SearchTask:
     ) -> None:
         self.queries, self.items = as_embeddings(queries), as_embeddings(items)
         self.metric: Metric = options.metric
-        self._backend, self._device, self._progress, self._done = (
-            BACKENDS[options.backend],
-            options.device,
-            progress,
-            0,
-        )
+        self._backend = BACKENDS[options.backend]
+        self._device = options.device
+        self._progress = progress
+        self._done = 0
         self._lock, self.memory = Lock(), options.memory
         self.query_block = (
             self._backend.query_block if options.query_block is None else options.query_block
@@ -384,10 +380,8 @@ class SearchTask:
         """Raises BadInput for a pair that is excluded."""
         bad = np.flatnonzero(self.exclusion.is_excluded(rows, columns))
         if len(bad):
-            query, item = (
-                self.queries.names()[int(rows[bad[0]])],
-                self.items.names()[int(columns[bad[0]])],
-            )
+            query = self.queries.names()[int(rows[bad[0]])]
+            item = self.items.names()[int(columns[bad[0]])]
             raise BadInput(
                 f"item {item!r} is both requested and excluded for query {query!r}; request "
                 "items that take part."
@@ -497,16 +491,15 @@ class _RankCounts(_Findings):
         for rows, theirs, excluded in self._tiles(start, items):
             slack = space.slack(self._block.reach[rows], items.reach.max())[:, None]
             rounded_scores = self._place[rows]
-            low, high = (
-                _rounded(rounded_scores - slack, space, -np.inf),
-                _rounded(rounded_scores + slack, space, np.inf),
-            )
+            low = _rounded(rounded_scores - slack, space, -np.inf)
+            high = _rounded(rounded_scores + slack, space, np.inf)
             counted = multiplier.counts(theirs, low, high, excluded)
             self._scored += len(counted.rows)
             if self._scored > self._free + self._done * self._doubtful and not space.double:
                 return self._gives_up()
             above[rows] += counted.above
-            at, columns = (counted.rows + rows.start, counted.which), counted.columns + start
+            at = (counted.rows + rows.start, counted.which)
+            columns = counted.columns + start
             near, target_scores = self._task.score(at[0] + self.queries.start, columns), scores[at]
             np.add.at(above, at, near > target_scores)
             np.add.at(tied, at, near == target_scores)

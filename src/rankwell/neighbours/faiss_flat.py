@@ -50,10 +50,8 @@ class _FaissMultiplier:
         unsure = (products[:, -1] >= bound) & (depth < n)
         row, slot = np.nonzero(free & (products >= cut[:, None]) & ~unsure[:, None])
         sifted = self._sifted(rows, np.flatnonzero(unsure), cut, slack, keep, excluded)
-        query_rows, column = (
-            np.concatenate([row, sifted.rows]),
-            np.concatenate([columns[row, slot], sifted.columns]),
-        )
+        query_rows = np.concatenate([row, sifted.rows])
+        column = np.concatenate([columns[row, slot], sifted.columns])
         order = np.lexsort((column, query_rows))
         return ProductHits(
             query_rows[order],

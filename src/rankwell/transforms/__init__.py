@@ -49,8 +49,7 @@ class Transformed:
     read: Callable[[int, int], Floats]
 
     def rows(self, start: int, stop: int) -> Floats:
-        """The transformed scores of some queries; the same bytes whichever rows are read together.
-        """
+        """The transformed scores of some queries; rows read together or apart are the same."""
         return self.read(start, min(stop, self.shape[0]))
 
     def whole(self) -> Floats:
@@ -259,10 +258,8 @@ def chain(transforms: Sequence[Transform], descriptors: Descriptors) -> Descript
 
 def cosines(descriptors: Descriptors) -> Floats:
     """The cosine of each query with each reference, in float64."""
-    queries, references = (
-        unit_rows(descriptors.queries, "queries"),
-        unit_rows(descriptors.references, "references"),
-    )
+    queries = unit_rows(descriptors.queries, "queries")
+    references = unit_rows(descriptors.references, "references")
     scores = np.empty((len(queries), len(references)))
     for start in range(0, len(references), BLOCK_ROWS):
         np.matmul(
@@ -338,8 +335,7 @@ def check_matrix(scores: Matrix, name: str = "scores") -> tuple[int, int]:
 
 
 def wide(scores: Matrix, start: int, stop: int, name: str = "scores") -> Floats:
-    """Some rows as float64. Raises BadScore for a number that is not finite, with row and column.
-    """
+    """Some rows as float64. Raises BadScore naming row and column of one that is not finite."""
     # Always a copy: the transforms work in place, and what was given stays as it is.
     block = np.array(scores[start:stop], dtype=np.float64, order="C")
     if not np.isfinite(block).all():

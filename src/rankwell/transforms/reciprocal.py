@@ -53,10 +53,8 @@ def reciprocal(
     k1, k2 = check_whole("k1", k1), check_whole("k2", k2)
     if not 0 <= weight <= 1:
         raise BadUsage(f"weight={weight!r}: expected a number from 0 to 1.")
-    references, queries = (
-        unit_rows(descriptors.references, "references"),
-        unit_rows(descriptors.queries, "queries"),
-    )
+    references = unit_rows(descriptors.references, "references")
+    queries = unit_rows(descriptors.queries, "queries")
     new = descriptors.same < 0
     # A query that is among the references is one image, and would be its own nearest neighbour as
     # two.
@@ -153,10 +151,8 @@ def _neighbourhoods(
     images: Matrix, nearest: Ints, k1: int, farthest: Floats
 ) -> Iterator[tuple[Ints, Floats]]:
     # Half of an odd number goes to the even side, as NumPy's `around` in the published code has it.
-    wide, narrow = (
-        _reciprocal_sets(nearest[:, : k1 + 1]),
-        _reciprocal_sets(nearest[:, : round(k1 / 2) + 1]),
-    )
+    wide = _reciprocal_sets(nearest[:, : k1 + 1])
+    narrow = _reciprocal_sets(nearest[:, : round(k1 / 2) + 1])
     for row, neighbours in enumerate(wide):
         widened = neighbours.union(
             *(

@@ -133,10 +133,8 @@ def sheets_of(
             :first
         ]
         tiles = [row.tile(pictures) for row in first_rows]
-        right, best = (
-            sum(row.is_right for row in first_rows),
-            next((row for row in query_rows if row.is_right and row.rank), None),
-        )
+        right = sum(row.is_right for row in first_rows)
+        best = next((row for row in query_rows if row.is_right and row.rank), None)
         tie_note = where = ""
         if best is not None:
             tied: Sequence[int] = best.detail.get("ranks") or ()

@@ -189,7 +189,8 @@ class _Drawing:
 
     def _tile(self, tile: Tile, corner: tuple[int, int]) -> None:
         (x, y), (width, height), unit, normal = corner, self._box, self._scale, self._normal
-        corners, colour = (x, y, x + width - 1, y + height - 1), COLOURS[tile.state]
+        corners = (x, y, x + width - 1, y + height - 1)
+        colour = COLOURS[tile.state]
         self._pen.rectangle(corners, fill=COLOURS["card"])
         self._picture(tile, corner)
         self._pen.rectangle(corners, outline=colour, width=self._frame)
@@ -234,11 +235,9 @@ class _Drawing:
         """
         from PIL.Image import Resampling
 
-        (x, y), width, height = (
-            box_corner,
-            self._box[0] - 2 * self._frame,
-            self._box[1] - 2 * self._frame,
-        )
+        (x, y) = box_corner
+        width = self._box[0] - 2 * self._frame
+        height = self._box[1] - 2 * self._frame
         if tile.picture is not None:
             share = min(width / tile.picture.width, height / tile.picture.height)
             size = (
@@ -290,10 +289,8 @@ class _Drawing:
                 or after.rank in (None, before.rank + 1)
             ):
                 continue
-            x, radius = (
-                self._margin + column * (self._box[0] + self._gap) - self._gap // 2,
-                1.5 * self._scale,
-            )
+            x = self._margin + column * (self._box[0] + self._gap) - self._gap // 2
+            radius = 1.5 * self._scale
             for step in (-1, 0, 1):
                 y = top + self._box[1] // 2 + 7 * step * self._scale
                 self._pen.ellipse(

@@ -117,16 +117,15 @@ def _append(
     block_d: tl.constexpr,
     group: tl.constexpr,
 ) -> None:
-    tile, query_tiles, across = (
-        tl.program_id(0),
-        tl.cdiv(n_queries, block_q),
-        tl.cdiv(n_items, block_x),
-    )
+    tile = tl.program_id(0)
+    query_tiles = tl.cdiv(n_queries, block_q)
+    across = tl.cdiv(n_items, block_x)
     # Tiles of the same items run side by side, so that these are read from the cache.
     top = tile // (group * across) * group
     high = tl.minimum(query_tiles - top, group)
     inside = tile % (group * across)
-    above, begin = (top + inside % high) * block_q, inside // high * block_x
+    above = (top + inside % high) * block_q
+    begin = inside // high * block_x
     row, column = above + tl.arange(0, block_q), begin + tl.arange(0, block_x)
     value = tl.zeros((block_q, block_x), dtype=tl.float32)
     if is_described:

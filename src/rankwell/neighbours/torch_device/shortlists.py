@@ -47,13 +47,11 @@ class DeviceShortlist:
         fuses: bool,
     ) -> None:
         n, device = len(squares), squares.device
-        self._k, self._space, self._squares, self._score, self._is_excluded = (
-            k,
-            space,
-            squares,
-            score,
-            is_excluded,
-        )
+        self._k = k
+        self._space = space
+        self._squares = squares
+        self._score = score
+        self._is_excluded = is_excluded
         self._fuses = fuses
         self.width = width(k)
         self._most = k + (self.width - k) // 2

@@ -97,8 +97,7 @@ class TorchSearch:
             return arrays.result()
 
     def counts(self, m: int, wanted: TargetsOf, places: Ints | None) -> RankCounts:
-        """The rank counts of targets, (queries, m) of each. places: of all items, as in `ranks_of`.
-        """
+        """The rank counts of m targets per query. places: of all items, as in `ranks_of`."""
         shape = self.task.queries.n, m
         counts = RankCounts(
             np.full(shape, np.nan), *(np.full(shape, -1, dtype=np.int64) for _ in range(3))
@@ -340,16 +339,12 @@ class _DeviceCounts(_DeviceFindings):
         """
         queries = self._queries.part(tile)
         products = self._products(self._every[tile], queries, start, items, level)
-        unit, slack = (
-            self._vectors.units(queries, level),
-            self._vectors.slack(queries, items, level),
-        )
+        unit = self._vectors.units(queries, level)
+        slack = self._vectors.slack(queries, items, level)
         targets, m = self._place[tile], self._place.shape[1]
         unit, slack = unit[:, None], slack[:, None]
-        low, high = (
-            _cut(targets - slack, unit, products.dtype),
-            -_cut(-(targets + slack), unit, products.dtype),
-        )
+        low = _cut(targets - slack, unit, products.dtype)
+        high = -_cut(-(targets + slack), unit, products.dtype)
         above = torch.zeros_like(targets, dtype=torch.int64)
         doubtful: list[tuple[Tensor, Tensor, Tensor]] = []
         for target in range(m):
@@ -369,7 +364,8 @@ class _DeviceCounts(_DeviceFindings):
         self._above[tile] += above
         row = row + tile.start
         near, target_scores = self._score(row, (items.raw, column)), self._scores[row, target]
-        at, ones = (row, target), torch.ones_like(row)
+        at = (row, target)
+        ones = torch.ones_like(row)
         is_tied, column = near == target_scores, column + start
         order = column if self._order is None else self._order[column]
         self._above.index_put_(at, ones * (near > target_scores), accumulate=True)

@@ -72,8 +72,7 @@ class ItemLabels(NamedTuple):
         return LabelCells(keys, cells, rows, counts, max(len(self.names), 1))
 
     def bits(self, codes: Ints) -> NDArray[np.uint64]:
-        """The set of the labels of each item, a bit for each. codes: (…) items. Returns (…, words).
-        """
+        """The set of each item's labels, a bit for each label. codes: (…). Returns (…, words)."""
         none = len(self.offsets) - 2
         if codes.size > 2 * (none + 1):
             # Fewer items than places: each item's set once.

@@ -44,10 +44,8 @@ class RunValues:
             for labelled in measures
             if labelled.measure.entry.view is ListCollections
         ]
-        exposures, is_retrieved = (
-            ExposureCounts(about, map(_exposure_of, collection_measures)),
-            np.zeros(len(about.items), dtype=np.bool_),
-        )
+        exposures = ExposureCounts(about, map(_exposure_of, collection_measures))
+        is_retrieved = np.zeros(len(about.items), dtype=np.bool_)
         queries, parts = _Queries(about), [list[Floats]() for _ in per_list]
         for block in queries.counted(blocks):
             for measure, blocks_of_measure in zip(per_list, parts, strict=True):
@@ -66,12 +64,10 @@ class _Queries:
     """
 
     def __init__(self, about: ItemAttributes) -> None:
-        self._about, self._names, self._rows, self.missing = (
-            about,
-            list[str](),
-            list[Ints](),
-            list[str](),
-        )
+        self._about = about
+        self._names = list[str]()
+        self._rows = list[Ints]()
+        self.missing = list[str]()
 
     def counted(self, blocks: Iterable[ItemLists]) -> Iterator[ItemLists]:
         """The lists, and behind them those of judged queries that the run lacks."""

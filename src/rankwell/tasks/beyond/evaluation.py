@@ -60,29 +60,23 @@ def evaluate_beyond(runs: Any, *, options: BeyondOptions) -> Results:
     if options.k is not None and options.k < 1:
         raise BadUsage(f"-k {options.k}; expected a positive integer.")
     convention = find_convention(options.convention, "beyond")
-    inputs, run_inputs, builder = (
-        BeyondInputs.read(options),
-        name_runs(runs),
-        ResultsBuilder(convention),
-    )
+    inputs = BeyondInputs.read(options)
+    run_inputs = name_runs(runs)
+    builder = ResultsBuilder(convention)
     if not run_inputs:
         raise BadUsage("no run is given; name at least one.")
     measures = _measures(options, convention, inputs)
     builder.notes += inputs.notes
-    aggregates, undefined, about = (
-        list[SummaryRow](),
-        ResultsBuilder(convention),
-        inputs.attributes(),
-    )
+    aggregates = list[SummaryRow]()
+    undefined = ResultsBuilder(convention)
+    about = inputs.attributes()
     del inputs
     for name, run in run_inputs.items():
         run_values = _values(builder, name, run, about, measures, options)
         aggregates += _keep(builder, undefined, name, run_values, measures)
     _note_ungrouped(builder, about, measures)
-    inputs_of, summarised = (
-        {option: getattr(options, option) for option in _PLACES},
-        len(builder.values),
-    )
+    inputs_of = {option: getattr(options, option) for option in _PLACES}
+    summarised = len(builder.values)
     builder.values += undefined.values
     builder.row_attributes += [{}] * len(undefined.values)
     return builder.results(

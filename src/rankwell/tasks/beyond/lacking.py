@@ -17,14 +17,10 @@ class LackingItems:
 
     def __init__(self, name: str, about: ItemAttributes) -> None:
         self._name, self._items, self.others = name, about.items, list[str]()
-        categories, embeddings = (
-            flag("--item-categories", name="categories"),
-            flag("--item-embeddings", name="embeddings"),
-        )
-        groups, add_row = (
-            flag("--item-groups", name="groups"),
-            "add a row, with an empty {} for an item without one",
-        )
+        categories = flag("--item-categories", name="categories")
+        embeddings = flag("--item-embeddings", name="embeddings")
+        groups = flag("--item-groups", name="groups")
+        add_row = "add a row, with an empty {} for an item without one"
         inputs: dict[str, Bools | None] = {
             "the catalogue lacks; correct the id, or name a file of all items by "
             f"{flag('--catalogue')}": about.in_catalogue,

@@ -131,10 +131,8 @@ class ExposureCounts:
         """The counts of lists as long that divide their first k places among the items of the
         catalogue as evenly as they can.
         """
-        even, catalogue = (
-            ExposureCounts(self.about, [(k, "none")]),
-            self.about.catalogue("an even exposure"),
-        )
+        even = ExposureCounts(self.about, [(k, "none")])
+        catalogue = self.about.catalogue("an even exposure")
         lengths, counts = self.lengths(k), np.zeros(len(self.about.items), dtype=np.int64)
         quotient, remainder = divmod(int(lengths @ np.arange(len(lengths))), len(catalogue))
         counts[catalogue] = quotient + (np.arange(len(catalogue)) < remainder)

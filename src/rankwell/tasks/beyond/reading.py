@@ -64,22 +64,18 @@ class ListedRun:
         """Reads the queries of a run. judged: those that count, None for all. depth: None for all
         items.
         """
-        ranges, range_of_query, lengths, notes = (
-            _Ranges(run, options),
-            dict[str, int](),
-            dict[str, int](),
-            tuple[str, ...](),
-        )
+        ranges = _Ranges(run, options)
+        range_of_query = dict[str, int]()
+        lengths = dict[str, int]()
+        notes = tuple[str, ...]()
         for number in range(len(ranges)):
             lengths_in_range = ranges.hits(number, (_NO_QUERY,), 0).unknown
             again = sum(query in range_of_query for query in lengths_in_range)
             if 2 * again > len(lengths_in_range):
                 # Most queries have rows in several ranges.
-                ranges, range_of_query, lengths = (
-                    _Ranges(None, options),
-                    dict[str, int](),
-                    dict[str, int](),
-                )
+                ranges = _Ranges(None, options)
+                range_of_query = dict[str, int]()
+                lengths = dict[str, int]()
                 break
             for query, n in lengths_in_range.items():
                 range_of_query[query] = _SCATTERED if query in range_of_query else number
@@ -154,10 +150,8 @@ class _Ranges:
 
     def __init__(self, run: Any, options: BeyondOptions) -> None:
         columns = chosen_columns(options.columns, "run")
-        self._request, self._ranges = (
-            Request(duplicates=options.duplicates, columns=columns),
-            list[SourceRange](),
-        )
+        self._request = Request(duplicates=options.duplicates, columns=columns)
+        self._ranges = list[SourceRange]()
         if not isinstance(run, (str, Path)) or run_files(run):
             return
         source, self._entry, request = identify(run, "run", options.run_format, self._request)

@@ -46,10 +46,8 @@ class StreamedRun:
         lacking = LackingItems(self.name, about)
         for block in self._read(about):
             lacking.others += block.new
-            sizes, codes = (
-                np.frombuffer(block.sizes, dtype=np.int64),
-                np.frombuffer(block.items, dtype=np.int64),
-            )
+            sizes = np.frombuffer(block.sizes, dtype=np.int64)
+            codes = np.frombuffer(block.items, dtype=np.int64)
             judged = None if about.grades is None else about.grades.rows(block.queries)
             rows = (
                 np.arange(len(sizes))

@@ -130,10 +130,8 @@ def aggregate_row(
     name: str, recalls: Mapping[str, Sequence[Column]], options: CaptionOptions
 ) -> dict[str, Any]:
     """recalls: direction -> R@1, R@5 and R@10."""
-    aggregate, columns = (
-        AGGREGATES[name],
-        [column for group in recalls.values() for column in group],
-    )
+    aggregate = AGGREGATES[name]
+    columns = [column for group in recalls.values() for column in group]
     # The recalls of one direction count the same queries.
     groups = [
         np.column_stack([values.values[values.counted] for values, _ in group])

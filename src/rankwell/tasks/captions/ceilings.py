@@ -162,10 +162,8 @@ class CopyCeilings:
             np.repeat(tied[cheapest], n_rows),
             within,
         )
-        rows, present = (
-            self.judgments.offsets[owner] + within,
-            np.ones(len(self.retrieved), dtype=np.bool_),
-        )
+        rows = self.judgments.offsets[owner] + within
+        present = np.ones(len(self.retrieved), dtype=np.bool_)
         return JudgedRankings.join(
             self.judgments, Hits(owner, rows, *counts, self.retrieved, present)
         )

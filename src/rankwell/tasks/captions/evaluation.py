@@ -493,11 +493,9 @@ class _CaptionEvaluation:
         """The columns of items.parquet by direction: what the ranked captions say, and of videos
         what their own captions say.
         """
-        texts, retrieved, text_of = (
-            self.inputs.said,
-            dict[str, set[str]](),
-            dict[str, Mapping[str, str]](),
-        )
+        texts = self.inputs.said
+        retrieved = dict[str, set[str]]()
+        text_of = dict[str, Mapping[str, str]]()
         if not texts:
             return {}
         captions_of_video = {

@@ -54,12 +54,10 @@ class CaptionInputs:
         *,
         in_parts: bool = False,
     ) -> None:
-        queries, gallery, query_ids, item_ids = (
-            options.queries,
-            options.gallery,
-            _ids(options.query_ids),
-            _ids(options.item_ids),
-        )
+        queries = options.queries
+        gallery = options.gallery
+        query_ids = _ids(options.query_ids)
+        item_ids = _ids(options.item_ids)
         if (scores is None) == (queries is None and gallery is None) or (queries is None) != (
             gallery is None
         ):
@@ -131,7 +129,8 @@ class CaptionInputs:
                 f"{flag('--transform', 'querybank')}."
             )
         self._copies: dict[str, Copies] = {}
-        self._places, self._counted = (queries, gallery), dict[str, ComparedVectors]()
+        self._places = (queries, gallery)
+        self._counted = dict[str, ComparedVectors]()
 
     def _read_transform(
         self, text: str, bank: Any, directions: Sequence[Direction]
@@ -193,10 +192,8 @@ class CaptionInputs:
                 f"{flag('--bank')} has scores for the whole gallery, and {flag('--folds')} "
                 "ranks parts of it; leave one out."
             )
-        size, rows = (
-            len(videos) // n,
-            np.arange(positives.n_queries) if self.rows is None else self.rows,
-        )
+        size = len(videos) // n
+        rows = np.arange(positives.n_queries) if self.rows is None else self.rows
         of_pair, folds = positives.items // size, list[CaptionInputs]()
         if (bare := np.flatnonzero(positives.counts == 0)).size:
             name = self.names[0][int(rows[bare[0]])]
@@ -212,10 +209,8 @@ class CaptionInputs:
                 f"{last[torn[0]] + 1}; expected one fold."
             )
         for number in range(n):
-            video_range, caption_rows = (
-                slice(number * size, (number + 1) * size),
-                np.flatnonzero(fold == number),
-            )
+            video_range = slice(number * size, (number + 1) * size)
+            caption_rows = np.flatnonzero(fold == number)
             if not caption_rows.size:
                 raise BadInput(
                     f"fold {number + 1} of {n}, videos {video_range.start} to "
@@ -223,11 +218,11 @@ class CaptionInputs:
                     "caption."
                 )
             part, fold_positives = copy(self), positives.only(caption_rows)
-            part.rows, part.positives, part.notes = (
-                rows[caption_rows],
-                Positives(fold_positives.offsets, fold_positives.items - video_range.start, size),
-                [],
+            part.rows = rows[caption_rows]
+            part.positives = Positives(
+                fold_positives.offsets, fold_positives.items - video_range.start, size
             )
+            part.notes = []
             part.names = (
                 self.names[0],
                 Positions(range(video_range.start, video_range.stop))
@@ -267,7 +262,8 @@ class CaptionInputs:
             "queries": None if self.rows is not None else self._places[0],
             "gallery": self._places[1],
         }
-        prints, command = (self._texts is None, True), "rankwell captions"
+        prints = (self._texts is None, True)
+        command = "rankwell captions"
         outcome = compare_in_parts(
             compared,
             paths,

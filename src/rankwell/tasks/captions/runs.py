@@ -139,10 +139,8 @@ class CaptionRun(JudgedRun):
                 progress=progress,
             )
         order = None if isinstance(names, Positions) else order_ids(list(names))
-        judgments, retrieved = (
-            right.judgments(names, items),
-            np.full(right.n_queries, n_items, dtype=np.int64),
-        )
+        judgments = right.judgments(names, items)
+        retrieved = np.full(right.n_queries, n_items, dtype=np.int64)
         hits = Hits(
             right.owner[counts.pairs], *counts, retrieved, np.ones(right.n_queries, dtype=np.bool_)
         )

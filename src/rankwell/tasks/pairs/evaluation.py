@@ -213,10 +213,8 @@ def measure_pairs(compared: ModelPairs, options: PairOptions) -> MeasuredPairs:
     for name, coefficient, bounds in _correlations(targets, similarities, drawn, intervals):
         low, high = bounds if bounds and n >= MIN_QUERIES else (None, None)
         value, p = coefficient or (None, None)
-        exact, label = (
-            _exact_name(name, compared.similarity),
-            _label(name, compared.similarity, convention),
-        )
+        exact = _exact_name(name, compared.similarity)
+        label = _label(name, compared.similarity, convention)
         rows.append(
             SummaryRow.of(compared.run, exact, label, value, None, low, high, n, "score") | {"p": p}
         )
@@ -265,11 +263,9 @@ def _binary_rows(compared: ModelPairs, options: PairOptions) -> Iterator[dict[st
     """Average precision, the best F1 with its threshold and its correlation; the threshold is
     chosen anew in each resample.
     """
-    labels, similarities, st = (
-        compared.scored.targets == 1,
-        compared.scored.similarities,
-        options.convention == "st",
-    )
+    labels = compared.scored.targets == 1
+    similarities = compared.scored.similarities
+    st = options.convention == "st"
     n, classification = len(labels), classify(labels, similarities)
     # Its evaluator gives distances.
     sign = -1.0 if st and compared.similarity in ("euclidean", "manhattan") else 1.0

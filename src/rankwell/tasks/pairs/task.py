@@ -79,11 +79,9 @@ def _from_models(options: PairOptions, metrics: Sequence[Similarity]) -> PairInp
 
 def _from_sides(left: str, right: str, scores: str, metrics: Sequence[Similarity]) -> PairInputs:
     ((run, path),) = _names([left]).items()
-    left_table, right_table, expected = (
-        read_embeddings(path),
-        read_embeddings(right),
-        _numbers(scores),
-    )
+    left_table = read_embeddings(path)
+    right_table = read_embeddings(right)
+    expected = _numbers(scores)
     if not left_table.n == right_table.n == len(expected):
         sizes = (
             f"{left_table.n} vectors on the left, {right_table.n} on the right, "

@@ -51,10 +51,8 @@ def read_sessions(
             f"query {lost[0]!r}{more} is judged and in no session; add it to {option}, or "
             "remove its judgments."
         )
-    n_unjudged_sessions, unjudged = (
-        len(sessions_read) - len(judged_sessions),
-        sum(query not in judged for query in table.items),
-    )
+    n_unjudged_sessions = len(sessions_read) - len(judged_sessions)
+    unjudged = sum(query not in judged for query in table.items)
     notes = (
         [f"{n_unjudged_sessions} sessions have no judged query and are left out"]
         if n_unjudged_sessions

@@ -87,10 +87,8 @@ def read_shards(file: Path, judgments: Judgments | None) -> Iterator[StoredShard
         while stream.tell() < size:
             header = json.loads(read_npy(stream).tobytes())
             at, is_present, rows = (read_npy(stream) for _ in range(3))
-            retrieved, present = (
-                np.zeros(header["queries"], dtype=np.int64),
-                np.zeros(header["queries"], dtype=np.bool_),
-            )
+            retrieved = np.zeros(header["queries"], dtype=np.int64)
+            present = np.zeros(header["queries"], dtype=np.bool_)
             retrieved[at], present[at] = rows, is_present
             query, row, score, above, tied, before = (read_npy(stream) for _ in range(6))
             lengths, names, counts = (read_npy(stream) for _ in range(3))

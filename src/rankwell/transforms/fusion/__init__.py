@@ -133,8 +133,7 @@ class RunLists(QueryRows):
         ]
 
     def places(self, scores: Floats) -> Ints:
-        """The number of rows of its query that come before each row, by these scores of the rows.
-        """
+        """The number of rows of its query before each row, by the scores of the rows."""
         positions = np.empty(len(scores), dtype=np.int64)
         for rows in self.ordered(scores):
             positions[rows] = np.arange(len(rows))

@@ -41,10 +41,8 @@ def bayesfuse(training: Training, *, rel: float = 1) -> Scoring:
     1000, counts as 0.001, and 1 minus one of 1 likewise.
     """
     share = _share_of_segments(training.relevant(rel), _LEVELS)
-    yes, no = (
-        np.where(share == 0, _RARE, share),
-        np.where(share == 1, _RARE, 1 - np.where(share == 0, _RARE, share)),
-    )
+    yes = np.where(share == 0, _RARE, share)
+    no = np.where(share == 1, _RARE, 1 - np.where(share == 0, _RARE, share))
     odds = np.repeat(np.log(yes / no), np.diff(_LEVELS), axis=1)
     return lambda votes: votes.sum(
         _at(odds, votes.lists.ranks, elsewhere=float(np.log(_RARE / (1 - _RARE))))
@@ -175,8 +173,7 @@ def _at(values: Floats, positions: Ints, *, elsewhere: float = 0.0) -> Floats:
 
 
 def _share_of_ranks(training: Training, rel: float) -> Floats:
-    """The share of lists with a relevant item at each rank, of those that reach it; (runs, ranks).
-    """
+    """The share of lists that reach a rank with a relevant item there, (runs, ranks)."""
     deepest = int(training.lengths.max(initial=0))
     hits = training.relevant(rel)
     of_length = np.array(
@@ -187,8 +184,7 @@ def _share_of_ranks(training: Training, rel: float) -> Floats:
 
 
 def _share_of_segments(hits: Training, bounds: Sequence[int]) -> Floats:
-    """The mean precision between consecutive bounds of ranks, over all queries; (runs, segments).
-    """
+    """The mean precision between consecutive bounds of ranks, (runs, segments)."""
     segment = np.searchsorted(bounds, hits.rank) - 1
     counts = hits.count(segment, len(bounds))[:, : len(bounds) - 1]
     return counts / (np.diff(bounds) * hits.lengths.shape[1])

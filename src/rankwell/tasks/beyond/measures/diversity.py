@@ -64,10 +64,8 @@ def _category_distances(view: ItemLists, k: int | None) -> Floats:
         # memory.
         codes = np.ascontiguousarray(block.first(k).T)
         is_item, sums = codes >= 0, np.zeros(codes.shape[1])
-        full, distances = (
-            bool(is_item.all()),
-            _by_bits(labels, codes) if few is None else few.of(codes),
-        )
+        full = bool(is_item.all())
+        distances = _by_bits(labels, codes) if few is None else few.of(codes)
         for apart in range(1, depth):
             # Items are at the beginning of a list, so that the later one of a pair decides whether
             # there is one.
@@ -228,10 +226,8 @@ def miscalibration(
     list_sums = labels.cells(owners[has_history], codes[has_history]).sums(weights)
     history_sums = labels.cells(users, histories.codes[entries]).sums(np.ones(len(entries)))
     totals = [sums.by_owner(sums.values, n) for sums in (history_sums, list_sums)]
-    wanted, got = (
-        ratio(history_sums.values, totals[0][history_sums.owners]),
-        ratio(list_sums.at(history_sums.keys), totals[1][history_sums.owners]),
-    )
+    wanted = ratio(history_sums.values, totals[0][history_sums.owners])
+    got = ratio(list_sums.at(history_sums.keys), totals[1][history_sums.owners])
     terms = wanted * np.log(wanted / ((1 - alpha) * got + alpha * wanted))
     defined = (totals[0] > 0) & (totals[1] > 0)
     return np.where(defined, np.maximum(history_sums.by_owner(terms, n), 0), math.nan)

@@ -134,11 +134,9 @@ def _of_all_groups(view: ItemLists, k: int | None, p: float, measure_name: str) 
     """Every group should have the exposure of an irrelevant item for each of its items, and
     relevant ones the difference, too.
     """
-    groups, sizes, n = (
-        view.about.labels("groups", measure_name),
-        view.about.group_sizes(measure_name),
-        len(view.queries),
-    )
+    groups = view.about.labels("groups", measure_name)
+    sizes = view.about.group_sizes(measure_name)
+    n = len(view.queries)
     targets, irrelevant_target = _targets(
         view, len(view.about.catalogue(measure_name)), p, measure_name
     )

@@ -62,11 +62,9 @@ def captions(
     """
     with holding(output):
         scenes = make_scenes(seed)
-        scores, positives, texts = (
-            output / "scores.npy",
-            output / "positives.json",
-            output / "captions.txt",
-        )
+        scores = output / "scores.npy"
+        positives = output / "positives.json"
+        texts = output / "captions.txt"
         with keeping():
             with replacing(scores) as draft, draft.open("wb") as stream:
                 np.save(stream, scenes.scores, allow_pickle=False)

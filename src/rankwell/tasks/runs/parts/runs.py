@@ -72,11 +72,9 @@ class FoundRuns:
     """The hits of runs in files of parts. place: of the first round."""
 
     def __init__(self, plan: RunPlan, files: Sequence[Path], folder: WorkPlace) -> None:
-        self._plan, self._files, self._further = (
-            plan,
-            files[: len(plan.parts)],
-            files[len(plan.parts) :],
-        )
+        self._plan = plan
+        self._files = files[: len(plan.parts)]
+        self._further = files[len(plan.parts) :]
         self._shared = (
             local_file(read_plan(folder.inside(SECOND)).options["shared"])
             if self._further
@@ -98,10 +96,8 @@ class FoundRuns:
         """
         plan, keep = self._plan, self._plan.request.keep
         run = [name_of_run for name_of_run, *_ in plan.options["runs"]].index(name)
-        shards, stored = (
-            plan.shards(run),
-            StoredRun(plan, self._files, run, judgments if keep else None),
-        )
+        shards = plan.shards(run)
+        stored = StoredRun(plan, self._files, run, judgments if keep else None)
         shared = shared_queries(()) if self._shared is None else read_shared(self._shared)[run]
         prints = [counts.prints for _, counts in self._counts(run)]
         check_prints(
