@@ -193,11 +193,10 @@ class InformationRetrievalEvaluator(Evaluator):
         self.queries_ids = [query for query in self.queries if self.relevant_docs.get(query)]
         self.corpus_ids = sorted(self.corpus)
         if not self.queries_ids or not self.corpus_ids:
-            counts = (
+            raise BadInput(
                 f"{len(self.queries_ids)} queries with relevant documents, {len(self.corpus_ids)} "
-                "documents"
+                "documents; expected at least one of each."
             )
-            raise BadInput(f"{counts}; expected at least one of each.")
 
     def _cutoffs(self) -> list[tuple[str, Sequence[int]]]:
         cutoffs = self.precision_recall_at_k

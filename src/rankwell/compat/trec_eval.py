@@ -91,8 +91,10 @@ def _evaluate(options: Options, stdout: TextIO) -> int:
         )
         return 4
     if not counted:
-        problem = "trec_eval: No queries with both results and relevance info"
-        raise NothingToEvaluate(f"{problem}; do both files use the same query ids?")
+        raise NothingToEvaluate(
+            "trec_eval: No queries with both results and relevance info; do both files use the "
+            "same query ids?"
+        )
     if options.summary:
         _write(stdout, _summary_lines(lines, options, evaluated, counted))
     return 0

@@ -141,10 +141,9 @@ class ImageEncoder:
             or math.prod(vectors.shape[2:]) != 1
             or not vectors.shape[1]
         ):
-            returned = f"{vectors.dtype} of shape {vectors.shape}"
             raise BadUsage(
-                f"{self.name} gives {returned} from {n} pictures; expected ({n}, dimensions). "
-                "Name another."
+                f"{self.name} gives {vectors.dtype} of shape {vectors.shape} from {n} pictures; "
+                f"expected ({n}, dimensions). Name another."
             )
         flat = vectors.reshape(n, -1)
         with np.errstate(over="ignore", invalid="ignore"):

@@ -90,11 +90,9 @@ def _load(model: str, settings: ImageSettings, *, preset: str | None = None) -> 
     def _encode(paths: Sequence[Path]) -> Any:
         vectors = pixels.through(_run, paths, taken.batch)
         if expected and vectors.ndim > 1 and vectors.shape[1] != expected:
-            problem = (
-                f"{path} gives {vectors.shape[1]} numbers for a picture, {name} has {expected}"
-            )
             raise BadUsage(
-                f"{problem}; give the file of {name}, or say onnx:{path} for another network."
+                f"{path} gives {vectors.shape[1]} numbers for a picture, {name} has {expected}; "
+                f"give the file of {name}, or say onnx:{path} for another network."
             )
         return vectors
 
@@ -143,11 +141,9 @@ class _Input(NamedTuple):
         shape: list[Any] = list(inputs[0].shape)
         sides = [side if isinstance(side, int) and side > 0 else 0 for side in shape]
         if len(shape) != 4 or inputs[0].type not in _TYPES or 3 not in (sides[1] or 3, sides[3]):
-            input_shape = f"{inputs[0].type} of shape {shape}"
             raise BadInput(
-                f"{path} takes {input_shape}; expected floats of shape (n, 3, height, width) or "
-                "(n, "
-                "height, width, 3)."
+                f"{path} takes {inputs[0].type} of shape {shape}; expected floats of shape (n, 3, "
+                "height, width) or (n, height, width, 3)."
             )
         last = sides[1] != 3 and sides[3] == 3
         height, width = sides[1:3] if last else sides[2:]

@@ -337,8 +337,10 @@ def check_made_by(
     replace = f"name another file, or {flag('--overwrite', True)}"
     is_of_any_machine = _of_any_machine(manifest_beside) == _of_any_machine(expected)
     if is_of_any_machine and "mixed" in manifest_beside and not mixed:
-        why = f"its vectors are of several kinds of machine; {flag('--mixed', True)} to accept them"
-        raise BadUsage(f"{path} is there, and {why}, or {replace}.")
+        raise BadUsage(
+            f"{path} is there, and its vectors are of several kinds of machine; "
+            f"{flag('--mixed', True)} to accept them, or {replace}."
+        )
     if manifest_beside != expected and not (mixed and is_of_any_machine):
         raise BadUsage(
             f"{path} is there and was made from other {noun} or in another way; {replace}."

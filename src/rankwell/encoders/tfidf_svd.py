@@ -78,13 +78,10 @@ class TfidfSvd:
         )
         most = min(len(texts), len(vocabulary))
         if self.dimensions > most:
-            corpus = (
-                f"{len(texts)} texts with {len(vocabulary)} words in {self.min_texts} "
-                "of them or more"
-            )
             raise BadInput(
-                f"{corpus} have at most {most} axes, fewer than the {self.dimensions} "
-                "requested; request fewer or give more texts."
+                f"{len(texts)} texts with {len(vocabulary)} words in {self.min_texts} of them or "
+                f"more have at most {most} axes, fewer than the {self.dimensions} requested; "
+                "request fewer or give more texts."
             )
         from threadpoolctl import threadpool_limits
 

@@ -101,20 +101,20 @@ def _entry(function: Own, name: str, scale: Scale, summary: Summary) -> MeasureE
             raise
         except Exception as error:
             frame = traceback.extract_tb(error.__traceback__)[-1]
-            where = f"{type(error).__name__}: {error} ({frame.filename}:{frame.lineno})"
-            raise BadUsage(f"the measure {name} failed: {where}; correct the function.") from error
+            raise BadUsage(
+                f"the measure {name} failed: {type(error).__name__}: {error} "
+                f"({frame.filename}:{frame.lineno}); correct the function."
+            ) from error
         if values.shape != (n,) or values.dtype.kind not in "fiub":
             raise BadUsage(
                 f"{name}: the function returned {_seen(returned, values)}; expected a number "
                 f"for each of {n} queries."
             )
         if (infinite := np.flatnonzero(np.isinf(values))).size:
-            problem = (
-                f"{name}: the value of the query {judged.queries[infinite[0]]!r} is "
-                f"{values[infinite[0]]}"
-            )
             raise BadUsage(
-                f"{problem}; expected a finite number, or NaN where the measure is undefined."
+                f"{name}: the value of the query {judged.queries[infinite[0]]!r} is "
+                f"{values[infinite[0]]}; expected a finite number, or NaN where the measure is "
+                "undefined."
             )
         return values.astype(np.float64)
 

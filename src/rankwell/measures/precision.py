@@ -388,11 +388,10 @@ def fallout(
     n_known = np.maximum(judged.retrieved, np.diff(judged.judged_offsets))
     if (n_known > n_items).any():
         query = int(np.flatnonzero(n_known > n_items)[0])
-        problem = (
+        raise BadUsage(
             f"n_items={n_items}, and query {judged.queries[query]!r} ranks or judges "
-            f"{int(n_known[query])} items"
+            f"{int(n_known[query])} items; n_items is the size of the whole collection."
         )
-        raise BadUsage(f"{problem}; n_items is the size of the whole collection.")
     return ratio(judged.n_shown(k) - _found(judged, rel, k), n_items - judged.n_relevant(rel))
 
 

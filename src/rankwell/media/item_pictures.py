@@ -29,8 +29,10 @@ class ItemPictures:
         pictures = {item: image for item in items if (image := thumbnails[item].image) is not None}
         bare = [item for item in items if item not in pictures]
         if bare:
-            examples = f"{', '.join(map(repr, bare[:3]))}{' …' if len(bare) > 3 else ''}"
-            self.notes.append(f"{len(bare)} of {len(items)} items have no picture: {examples}")
+            self.notes.append(
+                f"{len(bare)} of {len(items)} items have no picture: "
+                f"{', '.join(map(repr, bare[:3]))}{' …' if len(bare) > 3 else ''}"
+            )
         return {item: data_uri(image, longest=self._longest) for item, image in pictures.items()}
 
     def of(self, items: Sequence[str]) -> Thumbnails:

@@ -242,11 +242,9 @@ def _note_ungrouped(
         return
     bare = np.flatnonzero(about.in_catalogue & (np.diff(about.groups.offsets)[:-1] == 0))
     if len(bare):
-        problem = (
-            f"{len(bare)} of {int(about.in_catalogue.sum())} items of the catalogue have no group"
-        )
         builder.notes.append(
-            f"{problem}, for example {about.items[bare[0]]!r}; no group's target has their share "
+            f"{len(bare)} of {int(about.in_catalogue.sum())} items of the catalogue have no "
+            f"group, for example {about.items[bare[0]]!r}; no group's target has their share "
             f"({', '.join(aimed)})"
         )
 
@@ -275,11 +273,10 @@ def _note_unseen(builder: ResultsBuilder, name: str, about: ItemAttributes, item
     """Notes retrieved items without interactions, whose self-information is infinite."""
     unseen = items[about.interactions("Novelty")[items] == 0]
     if len(unseen):
-        problem = (
-            f"{len(unseen)} of {len(items)} items have no interactions, for example "
-            f"{about.items[int(unseen[0])]!r}"
+        builder.notes.append(
+            f"{name}: {len(unseen)} of {len(items)} items have no interactions, for example "
+            f"{about.items[int(unseen[0])]!r}; Novelty counts each as having one"
         )
-        builder.notes.append(f"{name}: {problem}; Novelty counts each as having one")
 
 
 def _rules(

@@ -182,11 +182,10 @@ def _vectors(place: Any) -> dict[str, Floats]:
     lengths = np.linalg.norm(vectors, axis=1)
     if not lengths.all():
         zero = table.ids[int(np.flatnonzero(lengths == 0)[0])]
-        problem = (
+        raise BadScore(
             f"{flag('--item-embeddings', name='embeddings')}: the vector of {zero!r} is zero and "
-            "has no direction"
+            "has no direction; correct it, or remove the item."
         )
-        raise BadScore(f"{problem}; correct it, or remove the item.")
     return dict(zip(table.ids, vectors / lengths[:, None], strict=True))
 
 

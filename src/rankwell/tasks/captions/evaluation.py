@@ -370,12 +370,10 @@ class _CaptionEvaluation:
         allows, and those of none.
         """
         if run.without_positives.all():
-            after = (
-                f"so that each has the rank {run.n_items + 1}, as in {self.builder.convention.name}"
-            )
             self.builder.notes.append(
-                f"{run.direction.name}: none of the queries has a positive, {after}; check "
-                "the positives"
+                f"{run.direction.name}: none of the queries has a positive, so that each has the "
+                f"rank {run.n_items + 1}, as in {self.builder.convention.name}; check the "
+                "positives"
             )
         labels = [
             labelled_measure.label
@@ -391,11 +389,10 @@ class _CaptionEvaluation:
                 f"{run.direction.name}: {bare} as a hit in {', '.join(labels)}, as the gallery "
                 f"has only {run.n_items} items"
             )
-            why = (
-                f"convention {self.builder.convention.name}; {flag('--no-relevant', 'skip')} "
-                "leaves them out"
+            self.builder.notes.append(
+                f"{problem} (convention {self.builder.convention.name}; "
+                f"{flag('--no-relevant', 'skip')} leaves them out)"
             )
-            self.builder.notes.append(f"{problem} ({why})")
 
     def add_aggregates(self, run: str, names: Sequence[str], options: CaptionOptions) -> None:
         """Adds a summary row per aggregate of one run, or a note where R@1, R@5 or R@10 is
@@ -413,8 +410,10 @@ class _CaptionEvaluation:
             if {*RECALLS} <= columns_of_direction.keys()
         }
         if names and len(recalls) < len(columns):
-            missing = "these are made of R@1, R@5 and R@10; request all three (-k 1,5,10)"
-            self.builder.notes.append(f"{', '.join(names)}: {missing}")
+            self.builder.notes.append(
+                f"{', '.join(names)}: these are made of R@1, R@5 and R@10; request all three (-k "
+                "1,5,10)"
+            )
             return
         pairs = [
             ("t2v", direction) for direction in recalls if direction != "t2v" and "t2v" in recalls

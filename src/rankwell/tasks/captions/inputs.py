@@ -66,8 +66,10 @@ class CaptionInputs:
                 f"({flag('--queries')} with {flag('--gallery')})."
             )
         if in_parts and scores is not None:
-            reason = f"parts compare embeddings ({flag('--queries')} with {flag('--gallery')})"
-            raise BadUsage(f"{reason}; scores are counted in one piece: no {flag('--executor')}.")
+            raise BadUsage(
+                f"parts compare embeddings ({flag('--queries')} with {flag('--gallery')}); scores "
+                f"are counted in one piece: no {flag('--executor')}."
+            )
         self.rules: dict[str, Any] = {}
         self.notes: list[str] = []
         self.metric: Metric = "cosine"
@@ -324,8 +326,10 @@ class CaptionInputs:
                     if kind == "captions" and self._texts is not None
                     else "no scorer"
                 )
-                alike = f"{number} of {len(same)} {kind} are the same as another"
-                self.notes.append(f"{run}: {alike}, so that {scorer} can distinguish them")
+                self.notes.append(
+                    f"{run}: {number} of {len(same)} {kind} are the same as another, so that "
+                    f"{scorer} can distinguish them"
+                )
         if self._texts is not None and first["captions"] is not None:
             self._note_differing(run, plain, first["captions"])
         return self._copies.setdefault(run, Copies(first["captions"], first["videos"]))
@@ -363,13 +367,10 @@ def _common_names(runs: Mapping[str, Scores]) -> tuple[Sequence[str], Sequence[s
     for run in other_runs:
         sides_of_run = [list(runs[run].query_names), list(runs[run].item_names)]
         if sides_of_run != sides:
-            sizes = (
-                f"{run} is of {len(sides_of_run[0])} × {len(sides_of_run[1])}, {first} of "
-                f"{len(sides[0])} × "
-                f"{len(sides[1])}"
-            )
             raise BadInput(
-                f"{sizes} or of other ids; runs that are compared have the same rows and columns."
+                f"{run} is of {len(sides_of_run[0])} × {len(sides_of_run[1])}, {first} of "
+                f"{len(sides[0])} × {len(sides[1])} or of other ids; runs that are compared have "
+                "the same rows and columns."
             )
     return names
 

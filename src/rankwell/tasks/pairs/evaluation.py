@@ -396,11 +396,10 @@ def _notes(
                 "line to calibrate by"
             )
     if is_binary(scored.targets) and _is_one_class(scored):
-        problem = (
-            "the threshold of the best F1 puts every pair in class 1: a constant prediction has "
-            "no correlation"
+        notes.append(
+            f"{model}: the threshold of the best F1 puts every pair in class 1: a constant "
+            "prediction has no correlation, and its MCC is 0 as in scikit-learn"
         )
-        notes.append(f"{model}: {problem}, and its MCC is 0 as in scikit-learn")
     n = len(scored)
     if varied and n < correlation.MIN_PAIRS:
         notes.append(f"{model}: no correlation below {correlation.MIN_PAIRS} pairs (here {n})")

@@ -83,12 +83,9 @@ def _from_sides(left: str, right: str, scores: str, metrics: Sequence[Similarity
     right_table = read_embeddings(right)
     expected = _numbers(scores)
     if not left_table.n == right_table.n == len(expected):
-        sizes = (
-            f"{left_table.n} vectors on the left, {right_table.n} on the right, "
-            f"{len(expected)} scores"
-        )
         raise BadInput(
-            f"{sizes}; row by row they belong to the same pair, so there are as many of each."
+            f"{left_table.n} vectors on the left, {right_table.n} on the right, {len(expected)} "
+            "scores; row by row they belong to the same pair, so there are as many of each."
         )
     rows = Pairs.aligned(left_table.n)
     compared = [

@@ -131,13 +131,10 @@ def _passage(record: Record, documents: Mapping[str, str]) -> DocumentPassage:
                 f"{document!r}; correct the position."
             )
         if text is not None and text != document_text[start:end]:
-            difference = (
-                f"{document!r} has {document_text[start:end][:40]!r} from {start} to {end}, the "
-                "passage "
-                f"{text[:40]!r}"
-            )
             raise BadInput(
-                f"{record.place}: {difference}; positions count characters of the same text."
+                f"{record.place}: {document!r} has {document_text[start:end][:40]!r} from {start} "
+                f"to {end}, the passage {text[:40]!r}; positions count characters of the same "
+                "text."
             )
         text = document_text[start:end]
     return DocumentPassage(document, start, end, text)

@@ -69,10 +69,10 @@ class RetrievedPassages:
         spans_of_document: dict[str, list[Span]] = {}
         for passage in passages:
             if passage.document is None or passage.start < 0:
-                problem = f"a passage without a position ({(passage.text or '')[:40]!r})"
                 raise BadUsage(
-                    f"{problem}; give document, start and end, or choose ContextP and ContextR, "
-                    "which compare texts."
+                    f"a passage without a position ({(passage.text or '')[:40]!r}); give "
+                    "document, start and end, or choose ContextP and ContextR, which compare "
+                    "texts."
                 )
             spans_of_document.setdefault(passage.document, []).append(
                 passage.span if unit == "characters" else self._in_words(passage, unit)

@@ -200,8 +200,10 @@ def _refuse_in_parts(judgments: Any, runs: Any, options: RunOptions) -> None:
     from rankwell.tasks.runs.run_plan import refuse_unnamed
 
     if options.confidence:
-        reason = f"{flag('--confidence')} reads all scores of a run in one process"
-        raise BadUsage(f"{reason}; leave {flag('--executor')} and {flag('--work')} out.")
+        raise BadUsage(
+            f"{flag('--confidence')} reads all scores of a run in one process; leave "
+            f"{flag('--executor')} and {flag('--work')} out."
+        )
     run_list = (
         runs.values()
         if isinstance(runs, Mapping)
@@ -443,11 +445,10 @@ class _RunEvaluation:
         if not hits.present.any() or not counted.any():
             n_common = int(hits.present.sum())
             if n_common and bare.all():
-                all_left_out = (
-                    f"no query has anything relevant, and {flag('--no-relevant', 'skip')} leaves "
-                    "all of them out"
+                raise NothingToEvaluate(
+                    f"{run.name}: no query has anything relevant, and "
+                    f"{flag('--no-relevant', 'skip')} leaves all of them out."
                 )
-                raise NothingToEvaluate(f"{run.name}: {all_left_out}.")
             first = (view.queries[:1], sorted(hits.unknown)[:1])
             example = (
                 f" (judged: {first[0][0]!r}, …; in the run: {first[1][0]!r}, …)"

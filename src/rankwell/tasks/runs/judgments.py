@@ -79,13 +79,10 @@ def read_run_judgments(judgments: Any, options: JudgmentOptions) -> RunJudgments
     """
     if options.view == "preferences":
         if options.exclude_self:
-            problem = (
-                f"measures of preferences cannot be combined with {flag('--exclude-self')}, which "
-                "some conventions imply"
-            )
             raise BadUsage(
-                f"{problem}; take the items out of the runs, and ask for these measures under "
-                "another convention."
+                f"measures of preferences cannot be combined with {flag('--exclude-self')}, which "
+                "some conventions imply; take the items out of the runs, and ask for these "
+                "measures under another convention."
             )
         preferences = io.read_preferences(
             judgments, format=options.format, qrels_columns=options.columns

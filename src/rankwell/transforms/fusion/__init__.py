@@ -374,8 +374,10 @@ class Fusion:
             )
         numbers = tuple(float(weight) for weight in weights)
         if len(numbers) != runs:
-            problem = f"{len(numbers)} weight{'s' * (len(numbers) != 1)} for {runs} runs"
-            raise BadUsage(f"{problem}; give one for each run, in their order.")
+            raise BadUsage(
+                f"{len(numbers)} weight{'s' * (len(numbers) != 1)} for {runs} runs; give one for "
+                "each run, in their order."
+            )
         if not all(isfinite(number) and number >= 0 for number in numbers) or not any(numbers):
             raise BadUsage(
                 f"weights {', '.join(f'{number:g}' for number in numbers)}: expected finite "

@@ -97,11 +97,11 @@ class Training:
             raise BadUsage(f"rel={rel!r}: expected a grade above 0, from which items are relevant.")
         rows = self.grade >= rel
         if not rows.any():
-            problem = (
+            raise NothingToEvaluate(
                 f"no run has a relevant item (grade {rel:g} or more) for any of the "
-                f"{self.lengths.shape[1]} training queries"
+                f"{self.lengths.shape[1]} training queries; train on other queries, or on more of "
+                "them."
             )
-            raise NothingToEvaluate(f"{problem}; train on other queries, or on more of them.")
         return replace(
             self,
             run=self.run[rows],

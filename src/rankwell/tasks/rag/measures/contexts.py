@@ -29,11 +29,9 @@ DEFAULT_THRESHOLD = 0.5
 
 def _text(passage: DocumentPassage) -> str:
     if passage.text is None:
-        problem = (
-            f"the text of {passage.document!r} from {passage.start} to {passage.end} is unknown"
-        )
         raise BadUsage(
-            f"{problem}; give it as text, or the text of the document by {flag('--documents')}."
+            f"the text of {passage.document!r} from {passage.start} to {passage.end} is unknown; "
+            f"give it as text, or the text of the document by {flag('--documents')}."
         )
     return passage.text
 

@@ -89,10 +89,9 @@ def _gold_of(view: RetrievedPassages, row: int) -> tuple[list[Span], str]:
     gold = view.gold[row]
     documents = list(view.spans(gold, "characters"))
     if len(documents) > 1:
-        problem = f"question {view.queries[row]!r} has gold passages in {len(documents)} documents"
         raise BadUsage(
-            f"{problem}; chunking_evaluation expects them in one. Leave "
-            "rule='chunking_evaluation' out."
+            f"question {view.queries[row]!r} has gold passages in {len(documents)} documents; "
+            "chunking_evaluation expects them in one. Leave rule='chunking_evaluation' out."
         )
     return [passage.span for passage in gold], documents[0] if documents else ""
 
@@ -109,9 +108,9 @@ def _bearing(
     done where none are known.
     """
     if not view.every_chunk:
-        problem = "chunks that hold gold text are counted among all chunks"
         raise BadUsage(
-            f"{problem}; name their file by {flag('--chunks', name='every_chunk')}{otherwise}."
+            "chunks that hold gold text are counted among all chunks; name their file by "
+            f"{flag('--chunks', name='every_chunk')}{otherwise}."
         )
     chunks_of_document = [chunk for chunk in view.every_chunk if chunk.document == document]
     return [
