@@ -153,8 +153,8 @@ def finite(scores: Any, noun: str = "a similarity") -> Any:
     numbers = np.asarray(scores.detach().cpu() if hasattr(scores, "detach") else scores)
     if not np.isfinite(numbers).all():
         index = tuple(np.argwhere(~np.isfinite(numbers))[0].tolist())
-        where = f"row {index[0]} (from 0)" if len(index) == 1 else f"place {index} (from 0)"
-        raise BadScore(f"{noun} in {where} is {numbers[index]}; expected finite numbers.")
+        location = f"row {index[0]} (from 0)" if len(index) == 1 else f"place {index} (from 0)"
+        raise BadScore(f"{noun} in {location} is {numbers[index]}; expected finite numbers.")
     return numbers
 
 

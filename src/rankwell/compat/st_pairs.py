@@ -357,8 +357,8 @@ class TranslationEvaluator(Evaluator):
                     f"target {row}",
                     f"Source     : {sources[row]}",
                     *(
-                        f"{kind} Target: {targets[at]} {score_texts[at]}"
-                        for kind, at in (("Pred", best), ("True", row))
+                        f"{kind} Target: {targets[target]} {score_texts[target]}"
+                        for kind, target in (("Pred", best), ("True", row))
                     ),
                     *(f"\t {target} {score_texts[target]} {targets[target]}" for target in first),
                 ]

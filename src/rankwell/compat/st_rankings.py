@@ -106,7 +106,9 @@ class RerankingEvaluator(Evaluator):
         }
         truth, run = (
             {
-                str(row): {str(at): float(value) for at, value in enumerate(numbers.tolist())}
+                str(row): {
+                    str(position): float(value) for position, value in enumerate(numbers.tolist())
+                }
                 for row, numbers in columns.items()
             }
             for columns in (labels, scores)
@@ -220,7 +222,8 @@ class InformationRetrievalEvaluator(Evaluator):
             # The lists are in their order already.
             run = {
                 str(row): {
-                    str(document_row): -float(at) for at, document_row in enumerate(document_rows)
+                    str(document_row): -float(rank)
+                    for rank, document_row in enumerate(document_rows)
                 }
                 for row, document_rows in enumerate(rows.tolist())
             }
@@ -312,10 +315,10 @@ def _first(scores: Any, rows: Any, depth: int) -> tuple[Any, Any]:
     depth = min(depth, scores.shape[1])
     least = np.partition(scores, -depth, axis=1)[:, -depth]
     best_rows = np.empty((len(scores), depth), dtype=np.int64)
-    for at, (query_scores, lowest) in enumerate(zip(scores, least, strict=True)):
+    for query, (query_scores, lowest) in enumerate(zip(scores, least, strict=True)):
         candidates = np.flatnonzero(query_scores >= lowest)
-        best_rows[at] = candidates[
-            np.lexsort((rows[at, candidates], -query_scores[candidates]))[:depth]
+        best_rows[query] = candidates[
+            np.lexsort((rows[query, candidates], -query_scores[candidates]))[:depth]
         ]
     return np.take_along_axis(scores, best_rows, axis=1), np.take_along_axis(
         rows, best_rows, axis=1

@@ -64,10 +64,10 @@ def _definitions(options: Options) -> str:
     rows = ["\n"]
     for line in {line.trec.name: line for line in reversed(plan(options))}.values():
         measure = measure_of(line)
-        said = (
+        message = (
             "printed, not measured" if measure is None else measure.entry.definition["definition"]
         )
-        rows.append(f"{line.trec.name:<22} {said}\n")
+        rows.append(f"{line.trec.name:<22} {message}\n")
     return "".join([rows[0], *reversed(rows[1:])])
 
 

@@ -162,11 +162,11 @@ def _relevance_strings(line: Line, view: Any, present: Sequence[bool]) -> list[s
     """
     length = max(0, int(line.numbers[0]))
     letters = [["-"] * min(length, n_retrieved) for n_retrieved in view.retrieved.tolist()]
-    near = view.ranks <= length
+    in_string = view.ranks <= length
     for query, rank, grade in zip(
-        view.query_of_row[near].tolist(),
-        view.ranks[near].tolist(),
-        view.grades[near].tolist(),
+        view.query_of_row[in_string].tolist(),
+        view.ranks[in_string].tolist(),
+        view.grades[in_string].tolist(),
         strict=True,
     ):
         letters[query][rank - 1] = "." if grade < 0 else ">" if grade > 9 else str(int(grade))

@@ -69,11 +69,11 @@ class Convention(NamedTuple):
             options.convention == type(options).convention
         )
 
-    def rules_of(self, task: str, usual: OwnRules) -> OwnRules:
+    def rules_of(self, task: str, defaults: OwnRules) -> OwnRules:
         """A task's own options under this convention, of the type of `usual`; `usual` itself where
         it has none.
         """
-        return type(usual)(**self.tasks[task]) if task in self.tasks else usual
+        return type(defaults)(**self.tasks[task]) if task in self.tasks else defaults
 
 
 def _frozen(value: Any) -> Any:
@@ -138,12 +138,12 @@ class Rules(NamedTuple):
         replaced = {name: value for name, value in choices.items() if value is not None}
         if "ties" in replaced:
             tie_rule(replaced["ties"])
-        usual = {
+        convention_rules = {
             name: getattr(entry, name)
             for name in cls._fields
             if name not in ("convention", *replaced)
         }
-        return cls(convention=entry, **usual, **replaced)
+        return cls(convention=entry, **convention_rules, **replaced)
 
 
 def choose_measures(
@@ -182,8 +182,8 @@ def check_views(measures: Iterable[Measure], *views: type) -> None:
             advice = suggest(
                 measure.name, [name for name in MEASURES if MEASURES[name].view in views]
             )
-            near = f" Or {advice}" if advice.startswith("did") else ""
-            raise BadUsage(f"{measure} needs {measure.entry.needs}.{near}")
+            near_names = f" Or {advice}" if advice.startswith("did") else ""
+            raise BadUsage(f"{measure} needs {measure.entry.needs}.{near_names}")
 
 
 def _is_name(text: str, measure: Measure) -> bool:

@@ -43,11 +43,16 @@ def load(model: Any, settings: ImageSettings) -> ImageEncoder:
     function: Any = encoder
     is_known = callable(getattr(function, "describe", None))
     normalize, batch_size = bool(settings.normalize), settings.batch_size or 16
-    about = {"family": "callable", "model": name, "normalize": normalize, "batch_size": batch_size}
+    description = {
+        "family": "callable",
+        "model": name,
+        "normalize": normalize,
+        "batch_size": batch_size,
+    }
     if code := origin_of(encoder):
-        about["code"] = code
-    if is_known and (description := function.describe()):
-        about["says"] = description
+        description["code"] = code
+    if is_known and (own_description := function.describe()):
+        description["says"] = own_description
     return ImageEncoder(
-        name, lambda paths: function(list(paths)), about, batch_size, normalize, is_known
+        name, lambda paths: function(list(paths)), description, batch_size, normalize, is_known
     )

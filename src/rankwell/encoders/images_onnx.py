@@ -98,7 +98,7 @@ def _load(model: str, settings: ImageSettings, *, preset: str | None = None) -> 
 
     import onnxruntime
 
-    about = {
+    description = {
         "family": name,
         "model": path.name,
         "model_hash": _hash(path),
@@ -109,7 +109,7 @@ def _load(model: str, settings: ImageSettings, *, preset: str | None = None) -> 
         "device": session.get_providers()[0],
         "versions": {"onnxruntime": onnxruntime.__version__},
     }
-    return ImageEncoder(str(path), _encode, about, batch_size, normalize)
+    return ImageEncoder(str(path), _encode, description, batch_size, normalize)
 
 
 image_encoder("onnx")(_load)

@@ -54,7 +54,7 @@ def _encoder(network: Any, name: str, settings: ImageSettings, source: Path | No
         returned = returned[0] if isinstance(returned, (tuple, list)) else returned
         return returned.detach().float().cpu().numpy()
 
-    about = {
+    description = {
         "family": "torch",
         "model": name,
         "code": code,
@@ -68,7 +68,7 @@ def _encoder(network: Any, name: str, settings: ImageSettings, source: Path | No
         "versions": {"torch": torch.__version__},
     }
     return ImageEncoder(
-        name, partial(pixels.through, _run), about, batch_size, normalize, bool(code)
+        name, partial(pixels.through, _run), description, batch_size, normalize, bool(code)
     )
 
 

@@ -106,9 +106,9 @@ def _load(model: str, device: str | None) -> Any:
     try:
         return SentenceTransformer(model, device=device, local_files_only=hub.is_local(model))
     except (OSError, ValueError, ImportError) as error:
-        why = hub.why_not_loaded(model, error)
+        reason = hub.why_not_loaded(model, error)
         raise BadInput(
-            f"{model}: no model of sentence-transformers can be loaded ({why}); name a folder "
+            f"{model}: no model of sentence-transformers can be loaded ({reason}); name a folder "
             "that holds one."
         ) from error
     finally:

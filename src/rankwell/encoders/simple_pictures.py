@@ -124,12 +124,14 @@ def load_colours_and_shapes(model: str, settings: ImageSettings) -> ImageEncoder
     return _simple("colours-and-shapes", lambda image: colours_and_shapes([image])[0], settings)
 
 
-def _simple(name: str, look: Callable[["Image"], Singles], settings: ImageSettings) -> ImageEncoder:
+def _simple(
+    name: str, describe: Callable[["Image"], Singles], settings: ImageSettings
+) -> ImageEncoder:
     """An encoder that needs no model. look: the vector of one picture, the same in any company."""
     from PIL import __version__
 
     settings.allow(name, "batch_size")
-    about = {
+    description = {
         "family": name.partition(":")[0],
         "model": name,
         "longest": _LONGEST,
@@ -137,9 +139,11 @@ def _simple(name: str, look: Callable[["Image"], Singles], settings: ImageSettin
     }
 
     def _encode(paths: Sequence[Path]) -> Singles:
-        return np.stack(in_threads(lambda path: look(read_picture(path, longest=_LONGEST)), paths))
+        return np.stack(
+            in_threads(lambda path: describe(read_picture(path, longest=_LONGEST)), paths)
+        )
 
-    return ImageEncoder(name, _encode, about, settings.batch_size or 16)
+    return ImageEncoder(name, _encode, description, settings.batch_size or 16)
 
 
 def _numbers(form: str, text: str, n: int) -> list[int]:

@@ -286,9 +286,9 @@ def interpolated_precision(
     n_needed = (
         n_whole + (target - n_whole >= 0.5) if rounding == "nearest" else np.floor(target + 0.9)
     )
-    so_far = view.count_so_far(hit)
+    hits_so_far = view.count_so_far(hit)
     return view.max_rows(
-        np.where(hit & (so_far >= n_needed[view.query_of_row]), so_far / view.ranks, 0.0)
+        np.where(hit & (hits_so_far >= n_needed[view.query_of_row]), hits_so_far / view.ranks, 0.0)
     )
 
 

@@ -295,10 +295,10 @@ def information_foraging(
             raise BadUsage(f"{name}={value:g}: IFT takes numbers from 0.")
 
     def _goes_on(ranks: Floats, gains: Floats) -> Floats:
-        so_far = np.cumsum(gains, axis=1)
-        goal = 1 - 1 / (1 + b1 * np.exp(np.minimum((T - so_far) * R1, 700)))
-        rate = 1 / (1 + b2 * np.exp(np.minimum((A - so_far / ranks) * R2, 700)))
-        return {"goal": goal, "rate": rate, "both": goal * rate}[by]
+        gain_so_far = np.cumsum(gains, axis=1)
+        by_goal = 1 - 1 / (1 + b1 * np.exp(np.minimum((T - gain_so_far) * R1, 700)))
+        rate = 1 / (1 + b2 * np.exp(np.minimum((A - gain_so_far / ranks) * R2, 700)))
+        return {"goal": by_goal, "rate": rate, "both": by_goal * rate}[by]
 
     return _gain_per_item(judged, _goes_on, k, min_rel, max_rel)
 

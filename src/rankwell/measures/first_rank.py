@@ -143,10 +143,10 @@ def _mean_of_all(
     total = view.sum_rows(np.where(hit, ranks, 0.0))
     if missing == "skip":
         return np.where(n_found > 0, ratio(total, n_found), np.nan)
-    lost = positives - n_found
+    n_missing = positives - n_found
     # What is not found has a rank only where the number of items is known, and that number matters
     # only where something is lost.
-    mean = ratio(total + np.where(lost > 0, lost * last, 0.0), positives)
+    mean = ratio(total + np.where(n_missing > 0, n_missing * last, 0.0), positives)
     return np.where(positives > 0, mean, last)
 
 

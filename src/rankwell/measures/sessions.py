@@ -56,13 +56,13 @@ def session_dcg(
     grades = np.maximum(flat.grades, 0.0)
     if discount == "one-plus-log":
         gain = grades
-        over = (1 + np.log(flat.ranks) / np.log(b)) * (1 + np.log(session_position) / np.log(bq))
+        divisor = (1 + np.log(flat.ranks) / np.log(b)) * (1 + np.log(session_position) / np.log(bq))
     else:
         gain = np.exp2(grades) - 1
-        over = (
+        divisor = (
             np.log(flat.ranks + b - 1) / np.log(b) * np.log(session_position + bq - 1) / np.log(bq)
         )
-    return flat.sum_rows(np.where(flat.within(k), gain / over, 0.0))
+    return flat.sum_rows(np.where(flat.within(k), gain / divisor, 0.0))
 
 
 @measure(
@@ -108,7 +108,7 @@ def session_rbp(
             f"SessionRBP(max_rel={max_rel:g}): expected the highest grade of the scale, above "
             "0, and no rel beside it."
         )
-    flat, again = sessions.flat, (p - b * p) / (1 - b * p)
+    flat, reformulation = sessions.flat, (p - b * p) / (1 - b * p)
     gain = flat.relevant(rel) if max_rel is None else np.clip(flat.grades / max_rel, 0.0, 1.0)
-    weight = again ** (sessions.position - 1.0) * (b * p) ** (flat.ranks - 1.0)
+    weight = reformulation ** (sessions.position - 1.0) * (b * p) ** (flat.ranks - 1.0)
     return (1 - p) * flat.sum_rows(np.where(flat.within(k), gain * weight, 0.0))

@@ -208,8 +208,10 @@ def _as_rgb(image: "Image") -> "Image":
     if image.mode == "F" or image.mode.startswith("I"):
         return _eight_bits(image).convert("RGB")
     if image.mode in ("RGBA", "LA", "La", "RGBa", "PA") or "transparency" in image.info:
-        over = image.convert("RGBA")
-        return Image.alpha_composite(Image.new("RGBA", over.size, "white"), over).convert("RGB")
+        overlay = image.convert("RGBA")
+        return Image.alpha_composite(Image.new("RGBA", overlay.size, "white"), overlay).convert(
+            "RGB"
+        )
     return image.convert("RGB")
 
 

@@ -387,23 +387,25 @@ def _objects(
 ) -> Iterator[Member]:
     """The functions and classes of a module, or the methods of a class."""
     for name, value in sorted(namespace.items()):
-        thing = value.__func__ if isinstance(value, classmethod | staticmethod) else value
+        function = value.__func__ if isinstance(value, classmethod | staticmethod) else value
         if name.startswith("_"):
             continue
-        is_class = isinstance(thing, type) and not in_class
+        is_class = isinstance(function, type) and not in_class
         if (
-            is_class and (thing.__module__ == "builtins") != of_builtins
+            is_class and (function.__module__ == "builtins") != of_builtins
         ):  # zlib.error is its own, posix.error is OSError
             continue
         if is_class or (
-            inspect.isroutine(thing) if in_class else isinstance(thing, types.BuiltinFunctionType)
+            inspect.isroutine(function)
+            if in_class
+            else isinstance(function, types.BuiltinFunctionType)
         ):
-            doc = inspect.cleandoc(thing.__doc__) if isinstance(thing.__doc__, str) else ""
+            doc = inspect.cleandoc(function.__doc__) if isinstance(function.__doc__, str) else ""
             yield Member(
                 name,
-                _signature(thing),
+                _signature(function),
                 doc,
-                tuple(_objects(vars(thing), in_class=True)) if is_class else (),
+                tuple(_objects(vars(function), in_class=True)) if is_class else (),
             )
 
 

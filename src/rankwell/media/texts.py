@@ -199,15 +199,16 @@ def normalizer(name: str) -> Normalizer:
     return NORMALIZERS[name]
 
 
-def normalize_all(texts: Iterable[str], how: Normalizer) -> dict[str, str]:
+def normalize_all(texts: Iterable[str], normaliser: Normalizer) -> dict[str, str]:
     """Every distinct text with its normal form, which is worked out once."""
     distinct = list(dict.fromkeys(texts))
-    if how.batch is None:
-        return {text: how(text) for text in distinct}
+    if normaliser.batch is None:
+        return {text: normaliser(text) for text in distinct}
     plain = [text.isascii() and text.isprintable() for text in distinct]
-    done = iter(how.batch([*compress(distinct, plain)]) if any(plain) else ())
+    done = iter(normaliser.batch([*compress(distinct, plain)]) if any(plain) else ())
     return {
-        text: next(done) if easy else how(text) for text, easy in zip(distinct, plain, strict=True)
+        text: next(done) if easy else normaliser(text)
+        for text, easy in zip(distinct, plain, strict=True)
     }
 
 

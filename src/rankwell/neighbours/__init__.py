@@ -341,12 +341,12 @@ class SearchTask:
         with blas_threads(workers):
             for number in range(passes):
                 rows = range(n * number // passes, n * (number + 1) // passes)
-                again = self._pass(
+                unfinished = self._pass(
                     space, ranges_of(rows, self.query_block, workers), begin, finish, workers
                 )
-                if again:
+                if unfinished:
                     space = Space(self.queries, self.items, self.metric, double=True)
-                    self._pass(space, again, begin, finish, workers)
+                    self._pass(space, unfinished, begin, finish, workers)
 
     def _pass(
         self,
@@ -442,10 +442,10 @@ class _BestItems(_Findings):
         k-th for this precision.
         """
         space, reach, shortlist, k = self._space, self._block.reach, self._shortlist, self._k
-        for rows, theirs, excluded in self._tiles(start, items):
+        for rows, item_block, excluded in self._tiles(start, items):
             slack = space.slack(reach[rows], items.reach.max())
             cut = _rounded(np.maximum(shortlist.entry[rows] - slack, _LOWEST), space, -np.inf)
-            hits = multiplier.hits(theirs, cut, _rounded(slack, space, np.inf), k, excluded)
+            hits = multiplier.hits(item_block, cut, _rounded(slack, space, np.inf), k, excluded)
             offered = hits.rows + rows.start
             bound = space.slack(reach[offered], items.reach[hits.columns])
             shortlist.offer(offered, hits.columns + start, hits.products.astype(np.float64), bound)
@@ -488,23 +488,30 @@ class _RankCounts(_Findings):
         for this precision.
         """
         space, (scores, above, tied, before) = self._space, self.counts
-        for rows, theirs, excluded in self._tiles(start, items):
+        for rows, item_block, excluded in self._tiles(start, items):
             slack = space.slack(self._block.reach[rows], items.reach.max())[:, None]
             rounded_scores = self._place[rows]
             low = _rounded(rounded_scores - slack, space, -np.inf)
             high = _rounded(rounded_scores + slack, space, np.inf)
-            counted = multiplier.counts(theirs, low, high, excluded)
+            counted = multiplier.counts(item_block, low, high, excluded)
             self._scored += len(counted.rows)
             if self._scored > self._free + self._done * self._doubtful and not space.double:
                 return self._gives_up()
             above[rows] += counted.above
-            at = (counted.rows + rows.start, counted.which)
+            targets = (counted.rows + rows.start, counted.which)
             columns = counted.columns + start
-            near, target_scores = self._task.score(at[0] + self.queries.start, columns), scores[at]
-            np.add.at(above, at, near > target_scores)
-            np.add.at(tied, at, near == target_scores)
+            exact_scores, target_scores = (
+                self._task.score(targets[0] + self.queries.start, columns),
+                scores[targets],
+            )
+            np.add.at(above, targets, exact_scores > target_scores)
+            np.add.at(tied, targets, exact_scores == target_scores)
             order = columns if self._places is None else self._places[columns]
-            np.add.at(before, at, (near == target_scores) & (order < self._wanted.places[at]))
+            np.add.at(
+                before,
+                targets,
+                (exact_scores == target_scores) & (order < self._wanted.places[targets]),
+            )
         return True
 
     def found(self) -> RankCounts:

@@ -53,11 +53,11 @@ def count_pairs(
         return tuple(np.zeros((3, len(wanted.owner)), dtype=np.int64))  # pyright: ignore[reportReturnType]
     level = np.arange(len(wanted.owner)) - np.searchsorted(wanted.owner, wanted.owner)
     shape = queries.n, int(level.max(initial=0)) + 1
-    at = wanted.owner, level
+    cells = wanted.owner, level
     scores, order = np.full(shape, np.nan), np.zeros(shape, dtype=np.int64)
-    scores[at], order[at] = wanted.scores, wanted.places
+    scores[cells], order[cells] = wanted.scores, wanted.places
     counts = counts_among(queries, items, RankTargets(scores, order), places=places, **options)
-    return counts.above[at], counts.tied[at], counts.before[at]
+    return counts.above[cells], counts.tied[cells], counts.before[cells]
 
 
 def count_groups_among(
@@ -93,19 +93,19 @@ def count_groups_among(
             slack = space.slack(block.reach, loaded.reach.max())[:, None] * (1 + 2.0**-20)
             higher, same = products > slack, np.zeros(products.shape, dtype=np.bool_)
             row, column = np.nonzero(np.abs(products) <= slack)
-            near = score_pairs(
+            exact_scores = score_pairs(
                 owners.vectors, grouped_items.vectors, row + top, column + begin, metric
             )
             higher[row, column], same[row, column] = (
-                near > target_scores[row + top],
-                near == target_scores[row + top],
+                exact_scores > target_scores[row + top],
+                exact_scores == target_scores[row + top],
             )
-            above_here = np.logical_or.reduceat(higher, starts, axis=1)
-            tied_here = np.logical_or.reduceat(same, starts, axis=1) & ~above_here
-            above[rows] += np.count_nonzero(above_here, axis=1)
-            tied[rows] += np.count_nonzero(tied_here, axis=1)
+            groups_above = np.logical_or.reduceat(higher, starts, axis=1)
+            groups_tied = np.logical_or.reduceat(same, starts, axis=1) & ~groups_above
+            above[rows] += np.count_nonzero(groups_above, axis=1)
+            tied[rows] += np.count_nonzero(groups_tied, axis=1)
             before[rows] += np.count_nonzero(
-                tied_here & (places[first:last] < wanted.places[rows, None]), axis=1
+                groups_tied & (places[first:last] < wanted.places[rows, None]), axis=1
             )
         if progress is not None:
             progress(rows.stop, owners.n)

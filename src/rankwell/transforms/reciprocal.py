@@ -55,11 +55,11 @@ def reciprocal(
         raise BadUsage(f"weight={weight!r}: expected a number from 0 to 1.")
     references = unit_rows(descriptors.references, "references")
     queries = unit_rows(descriptors.queries, "queries")
-    new = descriptors.same < 0
+    is_new = descriptors.same < 0
     # A query that is among the references is one image, and would be its own nearest neighbour as
     # two.
-    images = np.concatenate([references, queries[new].astype(references.dtype)])
-    rows = np.where(new, len(references) + np.cumsum(new) - 1, descriptors.same)
+    images = np.concatenate([references, queries[is_new].astype(references.dtype)])
+    rows = np.where(is_new, len(references) + np.cumsum(is_new) - 1, descriptors.same)
     nearest = _itself_first(descriptors.nearest(images, images, k=max(k1 + 1, k2)).positions)
     farthest = _farthest(images)
     sets = _Sets.of(
@@ -141,8 +141,8 @@ def _reciprocal_sets(nearest: Ints) -> list[set[int]]:
     sets: list[set[int]] = []
     for start in range(0, len(nearest), BLOCK_ROWS):
         block = nearest[start : start + BLOCK_ROWS]
-        asking = np.arange(start, start + len(block))[:, None, None]
-        mutual = (nearest[block] == asking).any(axis=2) & (block >= 0)
+        image_numbers = np.arange(start, start + len(block))[:, None, None]
+        mutual = (nearest[block] == image_numbers).any(axis=2) & (block >= 0)
         sets += [set(row[is_mutual].tolist()) for row, is_mutual in zip(block, mutual, strict=True)]
     return sets
 
@@ -170,12 +170,13 @@ def _neighbourhoods(
 def _averaged(sets: _Sets, nearest: Ints) -> Iterator[tuple[Ints, Floats]]:
     """The mean set of each image's nearest, the image itself among them."""
     for row in nearest:
-        near = row[row >= 0]
-        entries, _ = gather(sets.offsets, near)
-        members, at = np.unique(sets.members[entries], return_inverse=True)
+        neighbours = row[row >= 0]
+        entries, _ = gather(sets.offsets, neighbours)
+        members, member_rows = np.unique(sets.members[entries], return_inverse=True)
         yield (
             members,
-            np.bincount(at, weights=sets.weights[entries], minlength=len(members)) / len(near),
+            np.bincount(member_rows, weights=sets.weights[entries], minlength=len(members))
+            / len(neighbours),
         )
 
 

@@ -124,7 +124,7 @@ def sheets_of(
     (run, query) -> lines below the title. queries: the (run, query) to draw, None for all.
     """
     rows = _rows(details)
-    several, items = len({run for run, _ in rows}) > 1, set(details["item"])
+    has_several_runs, items = len({run for run, _ in rows}) > 1, set(details["item"])
     for run, query in rows if queries is None else queries:
         query_rows = sorted(
             rows.get((run, query), ()), key=lambda row: (row.rank is None, row.rank or 0)
@@ -135,11 +135,11 @@ def sheets_of(
         tiles = [row.tile(pictures) for row in first_rows]
         right = sum(row.is_right for row in first_rows)
         best = next((row for row in query_rows if row.is_right and row.rank), None)
-        tie_note = where = ""
+        tie_note = first_right_note = ""
         if best is not None:
             tied: Sequence[int] = best.detail.get("ranks") or ()
             tie_note = f", tied for {tied[0]}–{tied[1]}" if tied else ""
-            where = (
+            first_right_note = (
                 " · the first right one at rank "
                 f"{f'{tied[0]}–{tied[1]}, tied' if tied else best.rank}"
             )
@@ -156,10 +156,11 @@ def sheets_of(
         counted = (
             f"{right} of the first {len(first_rows)} right" if first_rows else "nothing retrieved"
         )
-        texts = [*([run] if several else []), *(lines or {}).get((run, query), ())]
+        texts = [*([run] if has_several_runs else []), *(lines or {}).get((run, query), ())]
         texts += [f"asks for {', '.join(required)}"] if required else []
         texts.append(
-            f"{counted} · {sum(row.state == 'relevant' for row in query_rows)} relevant{where}"
+            f"{counted} · {sum(row.state == 'relevant' for row in query_rows)} "
+            f"relevant{first_right_note}"
         )
         is_picture = query in pictures or query in items
         tile = (
@@ -167,7 +168,7 @@ def sheets_of(
             if is_picture
             else None
         )
-        name = f"{run} {query}" if several else query
+        name = f"{run} {query}" if has_several_runs else query
         yield Sheet(name, (titles or {}).get(query, query), tuple(tiles), tuple(texts), tile, score)
 
 

@@ -61,9 +61,9 @@ def _cluster(letter: str) -> tuple[str, str]:
     """The signs that stand for one letter, and the accents on the last of them; an escape where the
     font has nothing like it.
     """
-    instead = _INSTEAD.get(letter, letter)
-    if instead.isprintable() and all(map(_is_known, instead)):
-        return instead, ""
+    replacement = _INSTEAD.get(letter, letter)
+    if replacement.isprintable() and all(map(_is_known, replacement)):
+        return replacement, ""
     base, *marks = unicodedata.normalize("NFD", letter)
     if marks and _is_known(base) and all(mark in _MARKS for mark in marks):
         return base, "".join(marks)

@@ -87,13 +87,13 @@ class DeviceShortlist:
             fits = slot < self.width
             fit_all = bool(fits.all())
             inside = slice(None) if fit_all else fits
-            at = rows[inside], slot[inside]
-            self.position[at], self.upper[at], self.lower[at] = (
+            slots = rows[inside], slot[inside]
+            self.position[slots], self.upper[slots], self.lower[slots] = (
                 positions[inside],
                 upper[inside],
                 lower[inside],
             )
-            self.count.index_add_(0, at[0], torch.ones_like(at[0], dtype=torch.int32))
+            self.count.index_add_(0, slots[0], torch.ones_like(slots[0], dtype=torch.int32))
             if fit_all:
                 return
             left = torch.nonzero(~fits)[:, 0]

@@ -146,7 +146,7 @@ class TorchSearch:
                 raw = moved(
                     self.task.queries.vectors, range(first, stop), self.item_block, self.device
                 )
-                queries = self.vectors.ready(raw, each=True)
+                queries = self.vectors.ready(raw, by_row=True)
                 if self._is_odd(queries):
                     self.space.queries(first, stop)
                 collector = begin(first, queries)
@@ -276,9 +276,9 @@ class _DeviceLists(_DeviceFindings):
         queries = self._queries if rows is self._every else self._queries.part(rows)
         unit, slack = vectors.units(queries, level), vectors.slack(queries, items, level)
         for tile in self._tiles(len(rows), len(items.low)):
-            tile_rows, ours, theirs = rows[tile], unit[tile], slack[tile]
+            tile_rows, tile_unit, tile_slack = rows[tile], unit[tile], slack[tile]
             products = self._products(tile_rows, queries.part(tile), start, items, level)
-            cut = _cut(shortlist.entry[tile_rows] - theirs, ours, products.dtype)
+            cut = _cut(shortlist.entry[tile_rows] - tile_slack, tile_unit, products.dtype)
             groups = products.view(
                 len(tile_rows), _GROUP if products.shape[1] % _GROUP == 0 else 1, -1
             )
@@ -288,12 +288,12 @@ class _DeviceLists(_DeviceFindings):
                     torch.topk(products, min(self._k, products.shape[1]), dim=1)
                     .values[:, -1]
                     .double()
-                    * ours
+                    * tile_unit
                 )
-                cut = torch.maximum(cut, _cut(kth - 2 * theirs, ours, products.dtype))
+                cut = torch.maximum(cut, _cut(kth - 2 * tile_slack, tile_unit, products.dtype))
                 reaches = groups.amax(dim=1) >= cut[:, None]
             row, column = _reaching(groups, reaches, cut)
-            middle, off = products[row, column].double() * ours[row], theirs[row]
+            middle, off = products[row, column].double() * tile_unit[row], tile_slack[row]
             shortlist.offer(tile_rows[row], column + start, middle + off, middle - off)
 
 
@@ -363,14 +363,19 @@ class _DeviceCounts(_DeviceFindings):
             return False
         self._above[tile] += above
         row = row + tile.start
-        near, target_scores = self._score(row, (items.raw, column)), self._scores[row, target]
-        at = (row, target)
+        exact_scores, target_scores = (
+            self._score(row, (items.raw, column)),
+            self._scores[row, target],
+        )
+        cells = (row, target)
         ones = torch.ones_like(row)
-        is_tied, column = near == target_scores, column + start
+        is_tied, column = exact_scores == target_scores, column + start
         order = column if self._order is None else self._order[column]
-        self._above.index_put_(at, ones * (near > target_scores), accumulate=True)
-        self._tied.index_put_(at, ones * is_tied, accumulate=True)
-        self._before.index_put_(at, ones * (is_tied & (order < self._places[at])), accumulate=True)
+        self._above.index_put_(cells, ones * (exact_scores > target_scores), accumulate=True)
+        self._tied.index_put_(cells, ones * is_tied, accumulate=True)
+        self._before.index_put_(
+            cells, ones * (is_tied & (order < self._places[cells])), accumulate=True
+        )
         return True
 
     def found(self) -> RankCounts:

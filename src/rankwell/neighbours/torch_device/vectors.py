@@ -90,14 +90,14 @@ class Vectors:
         self._centre = torch.tensor(space.centre, dtype=torch.float64, device=device)
         self._spaces = {SINGLE: space}
 
-    def ready(self, raw: Tensor, *, each: bool = False) -> Rows:
+    def ready(self, raw: Tensor, *, by_row: bool = False) -> Rows:
         """The rows of (n, d) vectors on the device; in parts, because they are measured in float64.
 
-        each: scaled each by a power of two of its own, as queries are; items are scaled together,
+        by_row: scaled each by a power of two of its own, as queries are; items are scaled together,
         and only if norms are unusual.
         """
         step = max(1, _CELLS // self.dimensions)
-        parts = [self._measured(part, each) for part in raw.split(step)]
+        parts = [self._measured(part, by_row) for part in raw.split(step)]
         rows = (
             parts[0]
             if len(parts) == 1
@@ -111,10 +111,10 @@ class Vectors:
     def _keeps(self, raw: Tensor) -> bool:
         return self.metric != "l2" and str(raw.dtype) in _AS_STORED
 
-    def _measured(self, raw: Tensor, each: bool) -> Rows:
+    def _measured(self, raw: Tensor, by_row: bool) -> Rows:
         exact = self.moved(raw)
         size = torch.linalg.vector_norm(exact, dim=1)
-        norm, scale, lost, low = size, torch.ones_like(size), torch.zeros_like(size), raw
+        norm, scale, rounding, low = size, torch.ones_like(size), torch.zeros_like(size), raw
         if self.metric == "cosine":
             norm = torch.ones_like(size)
             if self._keeps(raw):
@@ -122,19 +122,19 @@ class Vectors:
             else:
                 exact /= size[:, None]
         if not self._keeps(raw):
-            scale = self._scale(norm, each)
+            scale = self._scale(norm, by_row)
             exact /= scale[:, None]
             low = exact.to(torch.float16)
-            lost = torch.linalg.vector_norm(exact.sub_(low), dim=1) * scale
+            rounding = torch.linalg.vector_norm(exact.sub_(low), dim=1) * scale
         # Roundings of the norms and of the residual itself.
-        residual = lost * (1 + 2.0**-20) + norm * (self.dimensions * 2.0**-51)
+        residual = rounding * (1 + 2.0**-20) + norm * (self.dimensions * 2.0**-51)
         return Rows(raw, low, scale, size, norm * (1 + 2.0**-20) + residual, residual)
 
-    def _scale(self, norm: Tensor, each: bool) -> Tensor:
+    def _scale(self, norm: Tensor, by_row: bool) -> Tensor:
         """Powers of two by which norms are divided, so that float16 neither overflows nor loses
         more than it must.
         """
-        largest = norm if each else norm.max().expand_as(norm) if len(norm) else norm
+        largest = norm if by_row else norm.max().expand_as(norm) if len(norm) else norm
         power = torch.exp2(
             torch.nan_to_num(torch.floor(torch.log2(largest)), posinf=0.0, neginf=0.0).clamp(
                 -60, 60

@@ -29,7 +29,10 @@ class RunValues:
 
     @classmethod
     def of(
-        cls, blocks: Iterable[ItemLists], about: ItemAttributes, measures: Sequence[LabelledMeasure]
+        cls,
+        blocks: Iterable[ItemLists],
+        attributes: ItemAttributes,
+        measures: Sequence[LabelledMeasure],
     ) -> "RunValues":
         """Measures the lists of some queries at a time, of which nothing is kept but values and
         counts.
@@ -44,9 +47,9 @@ class RunValues:
             for labelled in measures
             if labelled.measure.entry.view is ListCollections
         ]
-        exposures = ExposureCounts(about, map(_exposure_of, collection_measures))
-        is_retrieved = np.zeros(len(about.items), dtype=np.bool_)
-        queries, parts = _Queries(about), [list[Floats]() for _ in per_list]
+        exposures = ExposureCounts(attributes, map(_exposure_of, collection_measures))
+        is_retrieved = np.zeros(len(attributes.items), dtype=np.bool_)
+        queries, parts = _Queries(attributes), [list[Floats]() for _ in per_list]
         for block in queries.counted(blocks):
             for measure, blocks_of_measure in zip(per_list, parts, strict=True):
                 blocks_of_measure.append(np.array(measure(block), dtype=np.float64))
@@ -63,15 +66,15 @@ class _Queries:
     ids is kept.
     """
 
-    def __init__(self, about: ItemAttributes) -> None:
-        self._about = about
+    def __init__(self, attributes: ItemAttributes) -> None:
+        self._attributes = attributes
         self._names = list[str]()
         self._rows = list[Ints]()
         self.missing = list[str]()
 
     def counted(self, blocks: Iterable[ItemLists]) -> Iterator[ItemLists]:
         """The lists, and behind them those of judged queries that the run lacks."""
-        grades = self._about.grades
+        grades = self._attributes.grades
         if grades is None:
             for block in blocks:
                 self._names += block.queries
@@ -89,12 +92,12 @@ class _Queries:
             yield ItemLists(
                 tuple(self.missing),
                 np.full((len(self.missing), 1), -1, dtype=np.int64),
-                self._about,
+                self._attributes,
             )
 
     def ordered(self) -> tuple[tuple[str, ...], Ints]:
         """The queries in the order of their ids, and the permutation of their values."""
-        if self._about.grades is None:
+        if self._attributes.grades is None:
             order = order_ids(self._names)
             return tuple(map(self._names.__getitem__, order.tolist())), order
         return tuple(self._names), np.argsort(np.concatenate(self._rows))

@@ -69,18 +69,18 @@ def evaluate_beyond(runs: Any, *, options: BeyondOptions) -> Results:
     builder.notes += inputs.notes
     aggregates = list[SummaryRow]()
     undefined = ResultsBuilder(convention)
-    about = inputs.attributes()
+    attributes = inputs.attributes()
     del inputs
     for name, run in run_inputs.items():
-        run_values = _values(builder, name, run, about, measures, options)
+        run_values = _values(builder, name, run, attributes, measures, options)
         aggregates += _keep(builder, undefined, name, run_values, measures)
-    _note_ungrouped(builder, about, measures)
+    _note_ungrouped(builder, attributes, measures)
     inputs_of = {option: getattr(options, option) for option in _PLACES}
     summarised = len(builder.values)
     builder.values += undefined.values
     builder.row_attributes += [{}] * len(undefined.values)
     return builder.results(
-        rules=_rules(builder, convention, measures, options, about),
+        rules=_rules(builder, convention, measures, options, attributes),
         measures=measures,
         aggregates=tuple(aggregates),
         notes=[*convention.notes, *builder.notes],
@@ -145,7 +145,7 @@ def _values(
     builder: ResultsBuilder,
     name: str,
     run: Any,
-    about: ItemAttributes,
+    attributes: ItemAttributes,
     measures: Sequence[LabelledMeasure],
     options: BeyondOptions,
 ) -> RunValues:
@@ -154,10 +154,10 @@ def _values(
     """
     try:
         lists = StreamedRun(name, run, _depth(measures), options)
-        run_values = RunValues.of(lists.blocks(about), about, measures)
+        run_values = RunValues.of(lists.blocks(attributes), attributes, measures)
     except Irregular:
-        lists = ListedRun.of(name, run, about.judged_queries, _depth(measures), options)
-        run_values = RunValues.of(lists.blocks(about), about, measures)
+        lists = ListedRun.of(name, run, attributes.judged_queries, _depth(measures), options)
+        run_values = RunValues.of(lists.blocks(attributes), attributes, measures)
     missing, unknown = run_values.missing, sort_ids(lists.unknown)
     if not run_values.queries:
         raise NothingToEvaluate(f"{name} has no queries.")
@@ -200,14 +200,14 @@ def _keep(
         if labelled.measure.entry.view is ItemLists:
             query_values = values.pop(0)
             builder.keep(name, labelled.measure, labelled.label, queries, query_values)
-            chance = chance_of(labelled.measure, run_values.exposures.about)
+            chance = chance_of(labelled.measure, run_values.exposures.attributes)
             builder.row_attributes.append(
                 {} if chance is None else {"ceiling": None, "chance": chance}
             )
             _note_undefined(builder, f"{name}: {labelled.label}", queries, np.isnan(query_values))
     if any(labelled.measure.name == "Novelty" for labelled in measures):
         _note_unseen(
-            builder, name, run_values.exposures.about, np.flatnonzero(run_values.is_retrieved)
+            builder, name, run_values.exposures.attributes, np.flatnonzero(run_values.is_retrieved)
         )
     aggregates: list[SummaryRow] = []
     for labelled in measures:
@@ -232,19 +232,19 @@ def _keep(
 
 
 def _note_ungrouped(
-    builder: ResultsBuilder, about: ItemAttributes, measures: Sequence[LabelledMeasure]
+    builder: ResultsBuilder, attributes: ItemAttributes, measures: Sequence[LabelledMeasure]
 ) -> None:
     """Notes items of the catalogue without a group, which are in no group's target."""
     aimed = [
         labelled.label for labelled in measures if _takes_groups_of_catalogue(labelled.measure)
     ]
-    if not aimed or about.groups is None or about.in_catalogue is None:
+    if not aimed or attributes.groups is None or attributes.in_catalogue is None:
         return
-    bare = np.flatnonzero(about.in_catalogue & (np.diff(about.groups.offsets)[:-1] == 0))
+    bare = np.flatnonzero(attributes.in_catalogue & (np.diff(attributes.groups.offsets)[:-1] == 0))
     if len(bare):
         builder.notes.append(
-            f"{len(bare)} of {int(about.in_catalogue.sum())} items of the catalogue have no "
-            f"group, for example {about.items[bare[0]]!r}; no group's target has their share "
+            f"{len(bare)} of {int(attributes.in_catalogue.sum())} items of the catalogue have no "
+            f"group, for example {attributes.items[bare[0]]!r}; no group's target has their share "
             f"({', '.join(aimed)})"
         )
 
@@ -269,13 +269,15 @@ def _note_undefined(
         )
 
 
-def _note_unseen(builder: ResultsBuilder, name: str, about: ItemAttributes, items: Ints) -> None:
+def _note_unseen(
+    builder: ResultsBuilder, name: str, attributes: ItemAttributes, items: Ints
+) -> None:
     """Notes retrieved items without interactions, whose self-information is infinite."""
-    unseen = items[about.interactions("Novelty")[items] == 0]
+    unseen = items[attributes.interactions("Novelty")[items] == 0]
     if len(unseen):
         builder.notes.append(
             f"{name}: {len(unseen)} of {len(items)} items have no interactions, for example "
-            f"{about.items[int(unseen[0])]!r}; Novelty counts each as having one"
+            f"{attributes.items[int(unseen[0])]!r}; Novelty counts each as having one"
         )
 
 
@@ -284,14 +286,16 @@ def _rules(
     convention: Convention,
     measures: Sequence[LabelledMeasure],
     options: BeyondOptions,
-    about: ItemAttributes,
+    attributes: ItemAttributes,
 ) -> dict[str, Any]:
     return {
         "convention": convention.name,
         "ties": "id-desc",
         "queries": "run" if options.judgments is None else "truth",
         **(
-            {} if about.in_catalogue is None else {"catalogue_items": int(about.in_catalogue.sum())}
+            {}
+            if attributes.in_catalogue is None
+            else {"catalogue_items": int(attributes.in_catalogue.sum())}
         ),
         "intervals": options.intervals,
         "seed": options.seed,

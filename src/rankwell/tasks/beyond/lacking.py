@@ -15,28 +15,29 @@ class LackingItems:
     others: items without attributes, by the codes behind those of the others.
     """
 
-    def __init__(self, name: str, about: ItemAttributes) -> None:
-        self._name, self._items, self.others = name, about.items, list[str]()
+    def __init__(self, name: str, attributes: ItemAttributes) -> None:
+        self._name, self._items, self.others = name, attributes.items, list[str]()
         categories = flag("--item-categories", name="categories")
         embeddings = flag("--item-embeddings", name="embeddings")
         groups = flag("--item-groups", name="groups")
         add_row = "add a row, with an empty {} for an item without one"
         inputs: dict[str, Bools | None] = {
             "the catalogue lacks; correct the id, or name a file of all items by "
-            f"{flag('--catalogue')}": about.in_catalogue,
-            f"{categories} lacks; {add_row.format('category')}": about.categories
-            and about.categories.in_input,
-            f"{groups} lacks; {add_row.format('group')}": about.groups and about.groups.in_input,
+            f"{flag('--catalogue')}": attributes.in_catalogue,
+            f"{categories} lacks; {add_row.format('category')}": attributes.categories
+            and attributes.categories.in_input,
+            f"{groups} lacks; {add_row.format('group')}": attributes.groups
+            and attributes.groups.in_input,
             f"{embeddings} lacks; add its vector": None
-            if about.vectors is None
-            else ~np.isnan(about.vectors[:, 0]),
+            if attributes.vectors is None
+            else ~np.isnan(attributes.vectors[:, 0]),
         }
         # The last place stands for items without attributes.
         self._inputs = {
             problem: np.append(has, False) for problem, has in inputs.items() if has is not None
         }
         self._good = np.logical_and.reduce(
-            [*self._inputs.values(), np.ones(len(about.items) + 1, dtype=np.bool_)]
+            [*self._inputs.values(), np.ones(len(attributes.items) + 1, dtype=np.bool_)]
         )
 
     def refuse(self, queries: Sequence[str], codes: Ints) -> None:

@@ -29,13 +29,15 @@ class ItemLists:
     command: ClassVar[str] = "beyond"
     queries: tuple[str, ...]
     codes: Ints
-    about: ItemAttributes
+    attributes: ItemAttributes
     cache: dict[Any, Any] = field(default_factory=dict[Any, Any])
 
     def take(self, queries: Ints) -> "ItemLists":
         """The view of some queries only, in the order given by their indices."""
         return ItemLists(
-            tuple(self.queries[row] for row in queries.tolist()), self.codes[queries], self.about
+            tuple(self.queries[row] for row in queries.tolist()),
+            self.codes[queries],
+            self.attributes,
         )
 
     def first(self, k: int | None) -> Ints:
@@ -64,7 +66,7 @@ class ItemLists:
 
     def exposure(self, k: int | None, discount: Discount, p: float) -> Floats:
         """The exposure of each item, as of `ExposureCounts`, in these lists alone."""
-        counts = ExposureCounts(self.about, [(k, discount)])
+        counts = ExposureCounts(self.attributes, [(k, discount)])
         counts.add(self)
         return counts.exposure(k, discount, p)
 
@@ -78,7 +80,7 @@ class ItemLists:
             return
         for start in range(0, len(self.codes), size):
             rows = slice(start, start + size)
-            yield rows, ItemLists(self.queries[rows], self.codes[rows], self.about)
+            yield rows, ItemLists(self.queries[rows], self.codes[rows], self.attributes)
 
 
 class ExposureCounts:
@@ -89,8 +91,10 @@ class ExposureCounts:
     and discounts of the measures.
     """
 
-    def __init__(self, about: ItemAttributes, needs: Iterable[tuple[int | None, Discount]]) -> None:
-        self.about = about
+    def __init__(
+        self, attributes: ItemAttributes, needs: Iterable[tuple[int | None, Discount]]
+    ) -> None:
+        self.attributes = attributes
         self._counts: dict[tuple[int | None, bool], list[Ints]] = {
             (k, name != "none"): [] for k, name in needs
         }
@@ -106,7 +110,7 @@ class ExposureCounts:
             codes = lists.first(k)
             for rank, codes_at_rank in enumerate(codes.T if by_rank else [codes]):
                 item_counts = np.bincount(
-                    codes_at_rank[codes_at_rank >= 0], minlength=len(self.about.items)
+                    codes_at_rank[codes_at_rank >= 0], minlength=len(self.attributes.items)
                 )
                 if rank == len(counts):
                     counts.append(item_counts)
@@ -118,7 +122,10 @@ class ExposureCounts:
         come behind them.
         """
         counts = self._counts[k, discount != "none"]
-        weights, total = rank_weights(len(counts), discount, p), np.zeros(len(self.about.items))
+        weights, total = (
+            rank_weights(len(counts), discount, p),
+            np.zeros(len(self.attributes.items)),
+        )
         for weight, item_counts in zip(weights.tolist(), counts, strict=True):
             total = _sum(total, weight * item_counts)
         return total
@@ -131,9 +138,9 @@ class ExposureCounts:
         """The counts of lists as long that divide their first k places among the items of the
         catalogue as evenly as they can.
         """
-        even = ExposureCounts(self.about, [(k, "none")])
-        catalogue = self.about.catalogue("an even exposure")
-        lengths, counts = self.lengths(k), np.zeros(len(self.about.items), dtype=np.int64)
+        even = ExposureCounts(self.attributes, [(k, "none")])
+        catalogue = self.attributes.catalogue("an even exposure")
+        lengths, counts = self.lengths(k), np.zeros(len(self.attributes.items), dtype=np.int64)
         quotient, remainder = divmod(int(lengths @ np.arange(len(lengths))), len(catalogue))
         counts[catalogue] = quotient + (np.arange(len(catalogue)) < remainder)
         even._counts[k, False].append(counts)
@@ -176,7 +183,7 @@ class ListCollections:
         has in all lists.
         """
         for lists in self.lists:
-            yield lists.about, lists.exposure(k, discount, p)
+            yield lists.attributes, lists.exposure(k, discount, p)
 
 
 def rank_weights(depth: int, discount: Discount, p: float) -> Floats:

@@ -70,8 +70,8 @@ class ListedRun:
         notes = tuple[str, ...]()
         for number in range(len(ranges)):
             lengths_in_range = ranges.hits(number, (_NO_QUERY,), 0).unknown
-            again = sum(query in range_of_query for query in lengths_in_range)
-            if 2 * again > len(lengths_in_range):
+            n_repeated = sum(query in range_of_query for query in lengths_in_range)
+            if 2 * n_repeated > len(lengths_in_range):
                 # Most queries have rows in several ranges.
                 ranges = _Ranges(None, options)
                 range_of_query = dict[str, int]()
@@ -103,39 +103,43 @@ class ListedRun:
             notes or tuple(ranges.notes),
         )
 
-    def blocks(self, about: ItemAttributes) -> Iterator[ItemLists]:
+    def blocks(self, attributes: ItemAttributes) -> Iterator[ItemLists]:
         """The lists of some queries at a time, each query once. Raises BadInput for an item that an
         input lacks.
         """
-        codes, lacking = _Codes(about.index), LackingItems(self.name, about)
+        codes, lacking = _Codes(attributes.index), LackingItems(self.name, attributes)
         for number in range(len(self.ranges)):
             rows = np.flatnonzero(self.range_of_query == number)
             if len(rows):
                 hits = self.ranges.hits(number, self._names(rows), self.depth)
-                yield self._lists(hits.top, about, codes, lacking)
+                yield self._lists(hits.top, attributes, codes, lacking)
         scattered = np.flatnonzero(self.range_of_query == _SCATTERED)
         batch = max(BATCH, PLACES // self.depth)
         for start in range(0, len(scattered), batch):
             found_hits = _hits(
                 self.run, self._names(scattered[start : start + batch]), self.depth, self.options
             )
-            yield self._lists(found_hits.hits.top, about, codes, lacking)
+            yield self._lists(found_hits.hits.top, attributes, codes, lacking)
 
     def _names(self, rows: Ints) -> tuple[str, ...]:
         return tuple(map(self.queries.__getitem__, rows.tolist()))
 
     def _lists(
-        self, top: Ranking | None, about: ItemAttributes, codes: "_Codes", lacking: LackingItems
+        self,
+        top: Ranking | None,
+        attributes: ItemAttributes,
+        codes: "_Codes",
+        lacking: LackingItems,
     ) -> ItemLists:
         if top is None:
             raise ValueError("the first items were not kept")
         sizes = np.diff(top.offsets)
         flat = np.fromiter(map(codes.__getitem__, top.items), dtype=np.int64, count=len(top.items))
-        lacking.others = list(codes)[len(about.items) :]
+        lacking.others = list(codes)[len(attributes.items) :]
         lists = np.full((len(top.queries), int(sizes.max(initial=1))), -1, dtype=np.int64)
         lists[np.repeat(np.arange(len(sizes)), sizes), position_in_segment(top.offsets)] = flat
         lacking.refuse(top.queries, lists)
-        return ItemLists(tuple(top.queries), lists, about)
+        return ItemLists(tuple(top.queries), lists, attributes)
 
 
 class _Codes(dict[str, int]):

@@ -37,22 +37,22 @@ class StreamedRun:
         self._run, self._options = run, options
         self._depth = maxsize if depth is None else depth
 
-    def blocks(self, about: ItemAttributes) -> Iterator[ItemLists]:
+    def blocks(self, attributes: ItemAttributes) -> Iterator[ItemLists]:
         """The lists of some queries at a time, each query once.
 
         Raises Irregular for a run that must be read another way, BadInput for an item that an input
         lacks.
         """
-        lacking = LackingItems(self.name, about)
-        for block in self._read(about):
+        lacking = LackingItems(self.name, attributes)
+        for block in self._read(attributes):
             lacking.others += block.new
             sizes = np.frombuffer(block.sizes, dtype=np.int64)
             codes = np.frombuffer(block.items, dtype=np.int64)
-            judged = None if about.grades is None else about.grades.rows(block.queries)
+            judged = None if attributes.grades is None else attributes.grades.rows(block.queries)
             rows = (
                 np.arange(len(sizes))
                 if judged is None
-                else self._counted(block.queries, judged, about)
+                else self._counted(block.queries, judged, attributes)
             )
             start = 0
             while start < len(rows):
@@ -60,13 +60,13 @@ class StreamedRun:
                 queries = tuple(map(block.queries.__getitem__, rows[start:stop].tolist()))
                 codes_of_lists = _padded(sizes, codes, rows[start:stop])
                 lacking.refuse(queries, codes_of_lists)
-                lists = ItemLists(queries, codes_of_lists, about)
-                if about.grades is not None and judged is not None:
-                    lists.keep_rows(about.grades, judged[rows[start:stop]])
+                lists = ItemLists(queries, codes_of_lists, attributes)
+                if attributes.grades is not None and judged is not None:
+                    lists.keep_rows(attributes.grades, judged[rows[start:stop]])
                 yield lists
                 start = stop
 
-    def _read(self, about: ItemAttributes) -> Iterator[NumberedLists]:
+    def _read(self, attributes: ItemAttributes) -> Iterator[NumberedLists]:
         if not isinstance(self._run, (str, Path)) or self._options.duplicates != "error":
             raise Irregular
         request = Request(
@@ -81,13 +81,13 @@ class StreamedRun:
         if entry.lists is None:
             raise Irregular
         with naming(sources[0].name if len(sources) == 1 else ""):
-            yield from entry.lists(sources, about.items, request)
+            yield from entry.lists(sources, attributes.items, request)
 
-    def _counted(self, queries: list[str], judged: Ints, about: ItemAttributes) -> Ints:
+    def _counted(self, queries: list[str], judged: Ints, attributes: ItemAttributes) -> Ints:
         """The places of the queries that count. judged: their rows among the judged ones, of others
         the one behind all.
         """
-        no_row = len(about.judged_queries or ())
+        no_row = len(attributes.judged_queries or ())
         self.unknown += [queries[row] for row in np.flatnonzero(judged == no_row).tolist()]
         return np.flatnonzero(judged != no_row)
 

@@ -84,11 +84,11 @@ class CopyCeilings:
         """Queries that are the same share one ranking."""
         single = measure.name == "Success" and measure.cutoff == 1
         if self.overlapping and not single:
-            why = (
+            reason = (
                 "the positives of captions that are the same overlap in part, and who comes best "
                 "first is not known"
             )
-            return Ceiling(None, why)
+            return Ceiling(None, reason)
         if self.ties in ("expected", "averaged") and measure.entry.summary not in _MEANS:
             return Ceiling(
                 None, f"under the tie rule {self.ties} a scorer can lower medians by ties"
@@ -187,9 +187,9 @@ def choices_of_collapsed(groups: Positives, first: Ints, order: Ints | None) -> 
     have the same (`groups`).
     """
     pairs = np.unique(np.column_stack([first[groups.items], groups.owner]), axis=0)
-    said, video = pairs[:, 0], pairs[:, 1]
-    size = np.bincount(said, minlength=len(first))[said]
-    return Choices(video, size, np.ones_like(size), _places(said, video, order), lone=True)
+    caption, video = pairs[:, 0], pairs[:, 1]
+    size = np.bincount(caption, minlength=len(first))[caption]
+    return Choices(video, size, np.ones_like(size), _places(caption, video, order), lone=True)
 
 
 def _places(sets: Ints, members: Ints, order: Ints | None) -> Ints:

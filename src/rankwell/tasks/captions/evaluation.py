@@ -226,10 +226,10 @@ def _other_meaning(measure: Measure, direction: Direction) -> str:
     else; else empty.
     """
     try:
-        meant = parse_measure(str(measure), direction.words)
+        word_measure = parse_measure(str(measure), direction.words)
     except BadUsage:
         return ""
-    return "" if meant == measure else str(meant)
+    return "" if word_measure == measure else str(word_measure)
 
 
 def _is_exact(text: str) -> bool:
@@ -336,11 +336,11 @@ class _CaptionEvaluation:
         counted = run.counted(self.no_relevant)
         word = builder.convention.name
         for labelled_measure in measures:
-            if meant := _other_meaning(labelled_measure.measure, direction):
+            if other_measure := _other_meaning(labelled_measure.measure, direction):
                 exact = str(labelled_measure.measure)
                 builder.notes.append(
                     f"{labelled_measure.label} is the measure {exact} itself; as a word of {word}, "
-                    f"{exact} means {meant}"
+                    f"{exact} means {other_measure}"
                 )
         n_shared = int((inputs.positives.counts > 1).sum()) if direction.collapsed else 0
         if n_shared:
@@ -439,10 +439,10 @@ class _CaptionEvaluation:
             labelled_measure for labelled in self.measures.values() for labelled_measure in labelled
         ]
         ties = {direction.name: direction.ties for direction in directions}
-        several = len(set(ties.values())) > 1
+        has_several = len(set(ties.values())) > 1
         rule = (
             ", ".join(f"{name} {rule}" for name, rule in ties.items())
-            if several
+            if has_several
             else directions[0].ties
         )
         definitions = {
@@ -559,8 +559,8 @@ def _rule_notes(
             f"measures and unit are used{tie_note}"
         ]
     for rule, note in _TIE_NOTES.items():
-        where = [direction.name for direction in directions if direction.ties == rule]
-        notes += [f"ties={rule} ({', '.join(where)}): {note}"] if where else []
+        names_with_rule = [direction.name for direction in directions if direction.ties == rule]
+        notes += [f"ties={rule} ({', '.join(names_with_rule)}): {note}"] if names_with_rule else []
     return notes
 
 

@@ -158,9 +158,9 @@ class CaptionInputs:
         """Raises BadScore naming file (or run, where there are several) and place of the first
         score that is NaN or infinite.
         """
-        table_of_run, several = self.runs[run], run if len(self.runs) > 1 else ""
+        table_of_run, run_name = self.runs[run], run if len(self.runs) > 1 else ""
         tables = [
-            (self.sources[run].name if run in self.sources else several, table_of_run, self.rows)
+            (self.sources[run].name if run in self.sources else run_name, table_of_run, self.rows)
         ]
         if self._bank is not None:
             tables.append(
@@ -204,11 +204,11 @@ class CaptionInputs:
                 "or mask it."
             )
         fold, last = of_pair[positives.offsets[:-1]], of_pair[positives.offsets[1:] - 1]
-        if (torn := np.flatnonzero(fold != last)).size:
-            name = self.names[0][int(rows[torn[0]])]
+        if (in_two_folds := np.flatnonzero(fold != last)).size:
+            name = self.names[0][int(rows[in_two_folds[0]])]
             raise BadInput(
-                f"caption {name!r} has positives in folds {fold[torn[0]] + 1} and "
-                f"{last[torn[0]] + 1}; expected one fold."
+                f"caption {name!r} has positives in folds {fold[in_two_folds[0]] + 1} and "
+                f"{last[in_two_folds[0]] + 1}; expected one fold."
             )
         for number in range(n):
             video_range = slice(number * size, (number + 1) * size)
@@ -317,17 +317,25 @@ class CaptionInputs:
             if self._texts is None
             else _first_alike(self._texts, self.rows)
         )
-        for kind, same in (("captions", captions), ("videos", plain.copies(transposed=True))):
-            number = 0 if same is None else int((np.bincount(same)[same] > 1).sum())
-            first[kind] = same if number else None
-            if same is not None and number:
+        for kind, first_copies in (
+            ("captions", captions),
+            ("videos", plain.copies(transposed=True)),
+        ):
+            number = (
+                0
+                if first_copies is None
+                else int((np.bincount(first_copies)[first_copies] > 1).sum())
+            )
+            first[kind] = first_copies if number else None
+            if first_copies is not None and number:
                 scorer = (
                     "no scorer of the texts alone"
                     if kind == "captions" and self._texts is not None
                     else "no scorer"
                 )
                 self.notes.append(
-                    f"{run}: {number} of {len(same)} {kind} are the same as another, so that "
+                    f"{run}: {number} of {len(first_copies)} {kind} are the same as another, so "
+                    "that "
                     f"{scorer} can distinguish them"
                 )
         if self._texts is not None and first["captions"] is not None:
@@ -384,9 +392,9 @@ def _named(scores: Any) -> dict[str, Any]:
             f"scores {number}" if len(matrix_list) > 1 else "scores"
             for number in range(1, len(matrix_list) + 1)
         ]
-        things = [("", matrix) for matrix in matrix_list]
+        named_pairs = [("", matrix) for matrix in matrix_list]
         matrices = named_places(
-            things, otherwise, what="matrices of scores", example="dual=a/scores.npy"
+            named_pairs, otherwise, what="matrices of scores", example="dual=a/scores.npy"
         )
     if not matrices:
         raise BadUsage("no scores are given; name at least one matrix.")

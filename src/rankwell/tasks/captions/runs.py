@@ -247,12 +247,12 @@ class CaptionRun(JudgedRun):
         queries, items = (videos, captions) if self.direction.video_to_text else (captions, videos)
         choices = None
         if items is not None:
-            find, among = (
+            find_choices, candidates = (
                 (choices_among, self.positives)
                 if self.groups is None
                 else (choices_of_collapsed, self.groups)
             )
-            choices = find(among, items, self.positions)
+            choices = find_choices(candidates, items, self.positions)
         return CopyCeilings(
             self.direction.ties, self.judgments, self.hits.retrieved, queries, choices
         )

@@ -159,10 +159,10 @@ def evaluate_pairs(
             "a stratum holds targets of one range, in which correlations are lower than over all"
         )
     if options.convention == PairOptions.convention:
-        usual = [
+        convention_note = [
             "convention rankwell, the default: correlations, errors and calibration over all pairs"
         ]
-        inputs = inputs._replace(notes=usual + inputs.notes)
+        inputs = inputs._replace(notes=convention_note + inputs.notes)
     notes = list(
         dict.fromkeys([*(note for measured in measured_models for note in measured.notes), *notes])
     )

@@ -47,8 +47,8 @@ def read_gold(source: Any, documents: Mapping[str, str]) -> dict[str, QuestionPa
             )
         blank = next(
             (
-                at
-                for at, passage in enumerate(question.passages, 1)
+                number
+                for number, passage in enumerate(question.passages, 1)
                 if passage.text is not None and not passage.text.strip()
             ),
             0,
@@ -76,32 +76,36 @@ def read_passages(source: Any, documents: Mapping[str, str]) -> tuple[DocumentPa
 def _read(
     source: Any, keys: tuple[str, str], documents: Mapping[str, str]
 ) -> dict[str, QuestionPassages]:
-    usual, ragas = keys
+    default_key, ragas_key = keys
     questions: dict[str, QuestionPassages] = {}
     for row, record in enumerate(_records(source)):
-        key = ragas if ragas in record.value and usual not in record.value else usual
+        key = (
+            ragas_key
+            if ragas_key in record.value and default_key not in record.value
+            else default_key
+        )
         # RAGAS' rows have no id; both files list the questions in one order.
-        name = str(row) if key == ragas and "id" not in record.value else record.named()
+        name = str(row) if key == ragas_key and "id" not in record.value else record.named()
         if name in questions:
             raise DuplicateItem(
                 f"{record.place}: the id {name!r} is that of {questions[name].line.place}, too; "
                 "keep one of them."
             )
-        text = record.value.get("user_input" if key == ragas else "question")
+        text = record.value.get("user_input" if key == ragas_key else "question")
         text = text if isinstance(text, str) else None
         passages = tuple(
-            _passage(_member(record, key, at, member), documents)
-            for at, member in enumerate(record.members(key))
+            _passage(_member(record, key, index, member), documents)
+            for index, member in enumerate(record.members(key))
         )
         questions[name] = QuestionPassages(record, text, passages)
     return questions
 
 
-def _member(record: Record, key: str, at: int, member: Any) -> Record:
+def _member(record: Record, key: str, index: int, member: Any) -> Record:
     """A passage in the list of a question; a text alone is one."""
     return record.content.record(
         {"text": member} if isinstance(member, str) else member,
-        (*record.where, key, at),
+        (*record.where, key, index),
         "a passage {document, start, end, text}, or a text",
     )
 

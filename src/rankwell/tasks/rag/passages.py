@@ -52,7 +52,9 @@ class RetrievedPassages:
 
     def take(self, queries: Ints) -> "RetrievedPassages":
         """The view of some questions only, in the order given by their indices."""
-        gold, chunks = ([of[row] for row in queries.tolist()] for of in (self.gold, self.chunks))
+        gold, chunks = (
+            [passages[row] for row in queries.tolist()] for passages in (self.gold, self.chunks)
+        )
         return replace(
             self,
             queries=tuple(self.queries[row] for row in queries),

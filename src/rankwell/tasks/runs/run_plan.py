@@ -239,12 +239,12 @@ def cut_runs(options: Mapping[str, Json], limits: Limits) -> Cut:
     ]
     sizes = [size_of(file) for file in files]
     total, begin = sum(sizes), 0
-    usual = max(1, min(2 * limits.workers, total // _LEAST))
-    wanted = limits.shards or max(-(-total * _GROWTH // limits.memory), usual)
-    parts: list[list[list[int | None]]] = [[] for _ in range(wanted)]
+    default_parts = max(1, min(2 * limits.workers, total // _LEAST))
+    n_parts = limits.shards or max(-(-total * _GROWTH // limits.memory), default_parts)
+    parts: list[list[list[int | None]]] = [[] for _ in range(n_parts)]
     for number, size in enumerate(sizes):
         for part, shard in _shards(
-            files[number], number, range(begin, begin + size), total, wanted
+            files[number], number, range(begin, begin + size), total, n_parts
         ):
             parts[part].append(list(shard))
         begin += size

@@ -45,10 +45,11 @@ def read_sessions(
     table = SessionQueries.from_dict(judged_sessions)
     if not judged_sessions:
         raise NothingToEvaluate(f"no query of {option} is judged; are the ids of queries the same?")
-    if lost := sorted(judged - set(table.items)):
-        more = f" (and {len(lost) - 1} more)" if len(lost) > 1 else ""
+    if without_session := sorted(judged - set(table.items)):
+        more = f" (and {len(without_session) - 1} more)" if len(without_session) > 1 else ""
         raise BadInput(
-            f"query {lost[0]!r}{more} is judged and in no session; add it to {option}, or "
+            f"query {without_session[0]!r}{more} is judged and in no session; add it to "
+            f"{option}, or "
             "remove its judgments."
         )
     n_unjudged_sessions = len(sessions_read) - len(judged_sessions)

@@ -86,10 +86,10 @@ def read_shards(file: Path, judgments: Judgments | None) -> Iterator[StoredShard
     with file.open("rb") as stream:
         while stream.tell() < size:
             header = json.loads(read_npy(stream).tobytes())
-            at, is_present, rows = (read_npy(stream) for _ in range(3))
+            query_rows, is_present, rows = (read_npy(stream) for _ in range(3))
             retrieved = np.zeros(header["queries"], dtype=np.int64)
             present = np.zeros(header["queries"], dtype=np.bool_)
-            retrieved[at], present[at] = rows, is_present
+            retrieved[query_rows], present[query_rows] = rows, is_present
             query, row, score, above, tied, before = (read_npy(stream) for _ in range(6))
             lengths, names, counts = (read_npy(stream) for _ in range(3))
             unknown = dict(zip(_ids(lengths, names), counts.tolist(), strict=True))

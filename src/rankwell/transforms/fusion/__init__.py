@@ -368,9 +368,11 @@ class Fusion:
         if weights is None:
             return replace(self, weights=None)
         if not self.entry.weighted:
-            why = "learns from judgments" if self.entry.learns else "takes one score and adds none"
+            reason = (
+                "learns from judgments" if self.entry.learns else "takes one score and adds none"
+            )
             raise BadUsage(
-                f"{self.entry.name} {why}, so runs have no weights in it; leave them out."
+                f"{self.entry.name} {reason}, so runs have no weights in it; leave them out."
             )
         numbers = tuple(float(weight) for weight in weights)
         if len(numbers) != runs:

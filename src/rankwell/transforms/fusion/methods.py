@@ -262,9 +262,9 @@ def z_score(items: Segments) -> Floats:
     low, high = items.lowest(items.scores), items.highest(items.scores)
     unit = np.where(np.isfinite(high - low), np.where(low < high, min_max(items), 0.0), np.nan)
     size = items.lengths[items.owner]
-    away = unit - items.total(unit) / size
-    sd = np.sqrt(items.total(away * away) / size)
-    return np.where(sd == 0, 0.0, away / np.where(sd == 0, 1.0, sd))
+    deviations = unit - items.total(unit) / size
+    sd = np.sqrt(items.total(deviations * deviations) / size)
+    return np.where(sd == 0, 0.0, deviations / np.where(sd == 0, 1.0, sd))
 
 
 @normalisation("rank")

@@ -41,9 +41,9 @@ def bayesfuse(training: Training, *, rel: float = 1) -> Scoring:
     1000, counts as 0.001, and 1 minus one of 1 likewise.
     """
     share = _share_of_segments(training.relevant(rel), _LEVELS)
-    yes = np.where(share == 0, _RARE, share)
-    no = np.where(share == 1, _RARE, 1 - np.where(share == 0, _RARE, share))
-    odds = np.repeat(np.log(yes / no), np.diff(_LEVELS), axis=1)
+    hit_share = np.where(share == 0, _RARE, share)
+    miss_share = np.where(share == 1, _RARE, 1 - np.where(share == 0, _RARE, share))
+    odds = np.repeat(np.log(hit_share / miss_share), np.diff(_LEVELS), axis=1)
     return lambda votes: votes.sum(
         _at(odds, votes.lists.ranks, elsewhere=float(np.log(_RARE / (1 - _RARE))))
     )

@@ -49,22 +49,32 @@ def attention_weighted_rank_fairness(
     >>> from rankwell.tasks.beyond.attributes import ItemAttributes, ItemLabels
     >>> from rankwell.tasks.beyond.lists import ItemLists
     >>> groups = ItemLabels.of(("a", "b"), {"a": ["new"], "b": ["old"]})
-    >>> about = ItemAttributes(items=("a", "b"), groups=groups, in_catalogue=np.ones(2, dtype=bool))
-    >>> attention_weighted_rank_fairness(ItemLists(("u",), np.array([[0, 1]]), about)).tolist()
+    >>> attributes = ItemAttributes(
+    ...     items=("a", "b"), groups=groups, in_catalogue=np.ones(2, dtype=bool)
+    ... )
+    >>> attention_weighted_rank_fairness(ItemLists(("u",), np.array([[0, 1]]), attributes)).tolist()
     [1.0]
     """
-    groups, n = view.about.labels("groups", "AWRF"), len(view.queries)
-    sizes = view.about.group_sizes("AWRF") if target == "catalogue" else np.ones(len(groups.names))
+    groups, n = view.attributes.labels("groups", "AWRF"), len(view.queries)
+    sizes = (
+        view.attributes.group_sizes("AWRF") if target == "catalogue" else np.ones(len(groups.names))
+    )
     if not sizes.any():
         return np.full(n, math.nan)
     exposures, shares = _of_groups(view, k, groups, discount, p), sizes / sizes.sum()
     total = exposures.by_owner(exposures.values, n)
-    got, wanted = exposures.values / total[exposures.owners], shares[exposures.labels]
-    middle = (got + wanted) / 2
+    exposure_shares, target_shares = (
+        exposures.values / total[exposures.owners],
+        shares[exposures.labels],
+    )
+    middle = (exposure_shares + target_shares) / 2
     # A group without exposure adds ln 2 times the share that it should have.
-    unexposed = np.maximum(shares.sum() - exposures.by_owner(wanted, n), 0) * math.log(2)
+    unexposed = np.maximum(shares.sum() - exposures.by_owner(target_shares, n), 0) * math.log(2)
     divergence = (
-        exposures.by_owner(_divergences(got, middle) + _divergences(wanted, middle), n) + unexposed
+        exposures.by_owner(
+            _divergences(exposure_shares, middle) + _divergences(target_shares, middle), n
+        )
+        + unexposed
     )
     return np.where(total > 0, 1 - divergence / 2, math.nan)
 
@@ -108,13 +118,13 @@ def _exposures(view: ItemLists, k: int | None, p: float, by: By, measure_name: s
     """
     key = "exposures", k, p, by
     if key not in view.cache:
-        new = _of_items if by == "items" else _of_all_groups
-        view.cache[key] = new(view, k, p, measure_name)
+        compute = _of_items if by == "items" else _of_all_groups
+        view.cache[key] = compute(view, k, p, measure_name)
     return view.cache[key]
 
 
 def _of_items(view: ItemLists, k: int | None, p: float, measure_name: str) -> _Exposures:
-    codes, n = view.first(k), len(view.about.catalogue(measure_name))
+    codes, n = view.first(k), len(view.attributes.catalogue(measure_name))
     targets, irrelevant_target = _targets(view, n, p, measure_name)
     squares = np.bincount(
         targets.owners, weights=targets.values * targets.values, minlength=len(codes)
@@ -134,11 +144,11 @@ def _of_all_groups(view: ItemLists, k: int | None, p: float, measure_name: str) 
     """Every group should have the exposure of an irrelevant item for each of its items, and
     relevant ones the difference, too.
     """
-    groups = view.about.labels("groups", measure_name)
-    sizes = view.about.group_sizes(measure_name)
+    groups = view.attributes.labels("groups", measure_name)
+    sizes = view.attributes.group_sizes(measure_name)
     n = len(view.queries)
     targets, irrelevant_target = _targets(
-        view, len(view.about.catalogue(measure_name)), p, measure_name
+        view, len(view.attributes.catalogue(measure_name)), p, measure_name
     )
     exposures = _of_groups(view, k, groups, "geometric", p)
     excess = groups.cells(targets.owners, targets.codes).sums(
@@ -171,7 +181,7 @@ def _targets(view: ItemLists, n: int, p: float, measure_name: str) -> tuple[_Tar
     """The exposures of the relevant items of a catalogue of n, and (queries,) that of every other
     item.
     """
-    grades, in_catalogue = view.about.judged(measure_name), view.about.in_catalogue
+    grades, in_catalogue = view.attributes.judged(measure_name), view.attributes.in_catalogue
     entries, owners = grades.entries(view.rows_of(grades))
     is_relevant = (grades.values[entries] > 0) & (
         True if in_catalogue is None else in_catalogue[grades.codes[entries]]
@@ -226,7 +236,7 @@ def exposure_disparity(
     codes = view.first(k)
     if by == "items":
         return ((codes >= 0) * rank_weights(codes.shape[1], "geometric", p) ** 2).sum(axis=1)
-    exposures = _of_groups(view, k, view.about.labels("groups", "EED"), "geometric", p)
+    exposures = _of_groups(view, k, view.attributes.labels("groups", "EED"), "geometric", p)
     return exposures.by_owner(exposures.values * exposures.values, len(codes))
 
 
@@ -247,8 +257,10 @@ def exposure_relevance(
     >>> from rankwell.tasks.beyond.attributes import ItemAttributes, QueryItems
     >>> from rankwell.tasks.beyond.lists import ItemLists
     >>> judged = QueryItems.of(["u"], np.array([0]), np.array([0]), np.ones(1))
-    >>> about = ItemAttributes(items=("a", "b"), in_catalogue=np.ones(2, dtype=bool), grades=judged)
-    >>> exposure_relevance(ItemLists(("u",), np.array([[0, 1]]), about), by="items").tolist()
+    >>> attributes = ItemAttributes(
+    ...     items=("a", "b"), in_catalogue=np.ones(2, dtype=bool), grades=judged
+    ... )
+    >>> exposure_relevance(ItemLists(("u",), np.array([[0, 1]]), attributes), by="items").tolist()
     [1.25]
     """
     return _exposures(view, k, p, by, "EER").relevance
@@ -273,8 +285,10 @@ def exposure_loss(
     >>> from rankwell.tasks.beyond.attributes import ItemAttributes, QueryItems
     >>> from rankwell.tasks.beyond.lists import ItemLists
     >>> judged = QueryItems.of(["u"], np.array([0]), np.array([0]), np.ones(1))
-    >>> about = ItemAttributes(items=("a", "b"), in_catalogue=np.ones(2, dtype=bool), grades=judged)
-    >>> exposure_loss(ItemLists(("u",), np.array([[1, 0]]), about), by="items").tolist()
+    >>> attributes = ItemAttributes(
+    ...     items=("a", "b"), in_catalogue=np.ones(2, dtype=bool), grades=judged
+    ... )
+    >>> exposure_loss(ItemLists(("u",), np.array([[1, 0]]), attributes), by="items").tolist()
     [0.5]
     """
     disparity, relevance, target = _exposures(view, k, p, by, "EEL")

@@ -41,12 +41,12 @@ def novelty(
     >>> import numpy as np
     >>> from rankwell.tasks.beyond.attributes import ItemAttributes
     >>> from rankwell.tasks.beyond.lists import ItemLists
-    >>> about = ItemAttributes(items=("a", "b"), popularity=np.array([4, 1]), n_users=8)
-    >>> novelty(ItemLists(("u",), np.array([[0, 1]]), about)).tolist()
+    >>> attributes = ItemAttributes(items=("a", "b"), popularity=np.array([4, 1]), n_users=8)
+    >>> novelty(ItemLists(("u",), np.array([[0, 1]]), attributes)).tolist()
     [2.0]
     """
     codes = view.first(k)
-    return _mean(view.about.self_information(of, "Novelty")[codes], codes >= 0)
+    return _mean(view.attributes.self_information(of, "Novelty")[codes], codes >= 0)
 
 
 @measure(
@@ -65,11 +65,11 @@ def popularity(view: ItemLists, *, k: int | None = None) -> Floats:
     >>> import numpy as np
     >>> from rankwell.tasks.beyond.attributes import ItemAttributes
     >>> from rankwell.tasks.beyond.lists import ItemLists
-    >>> about = ItemAttributes(items=("a", "b"), popularity=np.array([4, 1]), n_users=8)
-    >>> popularity(ItemLists(("u",), np.array([[0, 1]]), about)).tolist()
+    >>> attributes = ItemAttributes(items=("a", "b"), popularity=np.array([4, 1]), n_users=8)
+    >>> popularity(ItemLists(("u",), np.array([[0, 1]]), attributes)).tolist()
     [2.5]
     """
-    counts, codes = view.about.interactions("Popularity"), view.first(k)
+    counts, codes = view.attributes.interactions("Popularity"), view.first(k)
     return _mean(counts[codes].astype(np.float64), codes >= 0)
 
 
@@ -91,13 +91,13 @@ def serendipity(view: ItemLists, *, k: int, head: int | None = None, rel: float 
     >>> from rankwell.tasks.beyond.attributes import ItemAttributes, QueryItems
     >>> from rankwell.tasks.beyond.lists import ItemLists
     >>> judged = QueryItems.of(["u"], np.array([0, 0]), np.array([0, 1]), np.ones(2))
-    >>> about = ItemAttributes(items=("a", "b"), popularity=np.array([4, 1]), grades=judged)
-    >>> serendipity(ItemLists(("u",), np.array([[0, 1]]), about), k=2, head=1).tolist()
+    >>> attributes = ItemAttributes(items=("a", "b"), popularity=np.array([4, 1]), grades=judged)
+    >>> serendipity(ItemLists(("u",), np.array([[0, 1]]), attributes), k=2, head=1).tolist()
     [0.5]
     """
     if head is not None and head < 0:
         raise BadUsage(f"head={head}; expected a number of items, 0 or more.")
-    expected = view.about.head(k if head is None else head, "Serendipity")
-    grades, codes = view.about.judged("Serendipity"), view.first(k)
+    expected = view.attributes.head(k if head is None else head, "Serendipity")
+    grades, codes = view.attributes.judged("Serendipity"), view.first(k)
     useful = grades.values_of(view.rows_of(grades), codes) >= rel
     return (useful & (codes >= 0) & ~expected[codes]).sum(axis=1) / k

@@ -109,10 +109,10 @@ def _is_covered(passage: str, chunks: list[str]) -> bool:
     """Whether the chunks that are parts of a passage hold all of it together, blanks aside."""
     covered = bytearray(letter == " " for letter in passage)
     for chunk in filter(None, chunks):
-        at = passage.find(chunk)
-        while at >= 0:
-            covered[at : at + len(chunk)] = b"\1" * len(chunk)
-            at = passage.find(chunk, at + 1)
+        start = passage.find(chunk)
+        while start >= 0:
+            covered[start : start + len(chunk)] = b"\1" * len(chunk)
+            start = passage.find(chunk, start + 1)
     return all(covered)
 
 

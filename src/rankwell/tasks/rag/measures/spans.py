@@ -231,6 +231,6 @@ def span_precision_omega(view: RetrievedPassages, *, rule: Rule = "set") -> Floa
             chunk.span
             for chunk in _bearing(view, gold, document, touching=rule == "chunking_evaluation")
         )
-        either = size(merged([*bearing, *gold]))
-        values.append(shared(merged(gold), bearing) / either if either else 0.0)
+        union_size = size(merged([*bearing, *gold]))
+        values.append(shared(merged(gold), bearing) / union_size if union_size else 0.0)
     return np.array(values, dtype=np.float64)
