@@ -302,10 +302,8 @@ class MeasuringTask(Task):
         if len(missing) == len(queries):
             raise NothingToEvaluate(
                 f"{run}: none of its {len(ids_of_run)} {self.noun.plural} is one of the "
-                f"{len(queries)} "
-                f"with {self.truth} ({next(iter(ids_of_run))!r}, {queries[0]!r}); are ids "
-                "written in "
-                "two ways?"
+                f"{len(queries)} with {self.truth} ({next(iter(ids_of_run))!r}, {queries[0]!r}); "
+                "are ids written in two ways?"
             )
         builder.counts[run] = {
             QUERIES_COUNTED: len(queries),
@@ -321,8 +319,7 @@ class MeasuringTask(Task):
         if unknown:
             builder.notes.append(
                 f"{run}: {len(unknown)} {self.noun.plural} have no {self.truth}, as "
-                f"{unknown[0]!r}, "
-                "and are ignored"
+                f"{unknown[0]!r}, and are ignored"
             )
 
 

@@ -212,22 +212,14 @@ def lines_of(trec: TrecMeasure, options: Options) -> Iterator[Line]:
             name = f"{trec.name}_{cut:d}" if trec.kind == "ranks" else f"{trec.name}_{cut:3.2f}"
             yield Line(name, trec, _arguments(trec, options, ((trec.parameter, cut),)))
         return
-    if trec.kind == "plain" or text is None:
-        yield Line(
-            trec.name,
-            trec,
-            _arguments(trec, options, _named(trec, trec.defaults, options)),
-            numbers=trec.defaults,
-        )
-        return
-    name = f"{trec.name}_{text}"
-    if trec.kind == "pairs":
-        yield Line(name, trec, _arguments(trec, options, _pairs(trec, text)))
-    else:
-        numbers = tuple(number(part) for part in text.split(","))
-        yield Line(
-            name, trec, _arguments(trec, options, _named(trec, numbers, options)), numbers=numbers
-        )
+    name, numbers = trec.name, trec.defaults
+    if trec.kind != "plain" and text is not None:
+        name = f"{trec.name}_{text}"
+        if trec.kind == "pairs":
+            yield Line(name, trec, _arguments(trec, options, _pairs(trec, text)))
+            return
+        numbers = tuple(map(number, text.split(",")))
+    yield Line(name, trec, _arguments(trec, options, _named(trec, numbers, options)), numbers)
 
 
 def _cuts(trec: TrecMeasure, text: str) -> list[float]:

@@ -287,9 +287,8 @@ class Pixels:
         )
         if settings.longest is not None and picture_size is not None:
             raise BadUsage(
-                f"pictures are scaled to {picture_size[0]} x {picture_size[1]}; a longest side "
-                "is for "
-                "those that keep their size."
+                f"pictures are scaled to {picture_size[0]} x {picture_size[1]}; a longest side is "
+                "for those that keep their size."
             )
         channels = settings.channels or "RGB"
         mean, std = (
@@ -374,8 +373,7 @@ def load_image_encoder(model: Any, settings: ImageSettings = ImageSettings()) ->
     if "/" not in model and not Path(model).is_dir():
         # A mistyped name must not go to the network.
         raise UnknownName(
-            f"unknown encoder of images {model!r}; {suggest(model, IMAGE_ENCODERS)} A model "
-            "of sentence-transformers is "
-            f"named by its folder, as owner/name, or as {DEFAULT}:{model}."
+            f"unknown encoder of images {model!r}; {suggest(model, IMAGE_ENCODERS)} A model of "
+            f"sentence-transformers is named by its folder, as owner/name, or as {DEFAULT}:{model}."
         )
     return IMAGE_ENCODERS[DEFAULT](model, settings)

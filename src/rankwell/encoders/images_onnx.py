@@ -135,8 +135,7 @@ class _Input(NamedTuple):
         if len(inputs) != 1:
             raise BadInput(
                 f"{path} takes {', '.join(network_input.name for network_input in inputs)}; "
-                "expected a network "
-                "with one input."
+                "expected a network with one input."
             )
         shape: list[Any] = list(inputs[0].shape)
         sides = [side if isinstance(side, int) and side > 0 else 0 for side in shape]

@@ -108,9 +108,8 @@ def load(model: Any, settings: ImageSettings) -> ImageEncoder:
         )
     if is_bare and next(network.parameters(), None) is not None:
         raise BadUsage(
-            f"{name} is a class, whose weights are random until a file fills them; name it "
-            "with --weights, or a function that "
-            "makes the network with its weights."
+            f"{name} is a class, whose weights are random until a file fills them; name it with "
+            "--weights, or a function that makes the network with its weights."
         )
     name_of_code = code_name(model) if isinstance(model, str) else None
     source = None if name_of_code is None else load_module(name_of_code, name).__file__

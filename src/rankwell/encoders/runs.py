@@ -369,8 +369,7 @@ def mixed_note(path: Path) -> str:
     manifest_name = path.with_suffix(_MANIFEST).name
     return (
         f"{path} has vectors by several kinds of machine, which {manifest_name} lists; no one "
-        "machine "
-        "can make it again"
+        "machine can make it again"
     )
 
 

@@ -137,11 +137,9 @@ def _expected_over_found(view: JudgedRankings, rel: float, k: int, area: Area) -
     "AP",
     source=_SOURCE
     + "; denom='found': torchmetrics; denom='min': sentence-transformers; area='trapezoid': "
-    "compute_ap of the "
-    "Oxford buildings, Philbin and others 2007",
+    "compute_ap of the Oxford buildings, Philbin and others 2007",
     aliases="map map_cut average_precision mean_average_precision "
-    "retrieval_average_precision(denom='found') "
-    "RetrievalMAP(denom='found')",
+    "retrieval_average_precision(denom='found') RetrievalMAP(denom='found')",
     expected="linear",
 )
 def ap(

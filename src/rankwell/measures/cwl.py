@@ -306,8 +306,7 @@ def information_foraging(
 @measure(
     "TBG",
     source="Smucker and Clarke 2012, Time-based calibration of effectiveness measures, as "
-    "normalised "
-    "in cwl_eval 1.0.12",
+    "normalised in cwl_eval 1.0.12",
     aliases="tbg",
 )
 def time_biased_gain(

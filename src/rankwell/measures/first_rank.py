@@ -29,9 +29,8 @@ def _last(view: JudgedRankings, missing: Missing, n_items: int | None) -> Floats
         if (size > n_items).any():
             query = int(np.flatnonzero(size > n_items)[0])
             raise BadUsage(
-                f"n_items={n_items}, and query {view.queries[query]!r} ranks "
-                f"{int(size[query])} items; "
-                "n_items is the size of the whole collection."
+                f"n_items={n_items}, and query {view.queries[query]!r} ranks {int(size[query])} "
+                "items; n_items is the size of the whole collection."
             )
         size = np.full(len(size), n_items, dtype=np.int64)
     return np.where((size > 0) & (missing == "last"), size + 1.0, np.nan)
@@ -211,8 +210,7 @@ def averaged(measure: Measure, view: JudgedRankings) -> Floats:
         )
     raise BadUsage(
         f"{measure} has no value under the tie rule averaged, as Success@k, MedR, MedRLow, "
-        "MedRFloor and MnR have; "
-        "name another tie rule."
+        "MedRFloor and MnR have; name another tie rule."
     )
 
 

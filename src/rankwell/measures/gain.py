@@ -141,8 +141,7 @@ def ideal_gain(
     "nDCG",
     source=_SOURCE,
     aliases="ndcg_cut normalized_dcg retrieval_normalized_dcg RetrievalNormalizedDCG "
-    "ndcg_burges(dcg='exp-log2') "
-    "ndcg_exp(dcg='exp-log2')",
+    "ndcg_burges(dcg='exp-log2') ndcg_exp(dcg='exp-log2')",
     expected="linear",
 )
 def ndcg(
@@ -257,9 +256,8 @@ def ndcg_rel(judged: JudgedRankings, *, gains: Gains = None) -> Floats:
     "G",
     source="trec_eval G, Buckley 2008",
     exempt={
-        "swap for the better": "the discount of an item depends on the gains above it, so that "
-        "one item's rise may "
-        "cost another"
+        "swap for the better": "the discount of an item depends on the gains above it, so that one "
+        "item's rise may cost another"
     },
 )
 def graded_g(judged: JudgedRankings, *, gains: Gains = None) -> Floats:

@@ -62,9 +62,8 @@ def gm_bpref(judged: JudgedRankings, *, rel: float = 1) -> Floats:
     source="Yilmaz and Aslam 2006, Estimating average precision with incomplete and imperfect "
     "judgments",
     exempt={
-        "swap for the better": "an unjudged item of the pool is worth something above a "
-        "relevant one, and nothing "
-        "below it"
+        "swap for the better": "an unjudged item of the pool is worth something above a relevant "
+        "one, and nothing below it"
     },
 )
 def inferred_ap(judged: JudgedRankings, *, rel: float = 1) -> Floats:
@@ -123,9 +122,8 @@ def unjudged_share(judged: JudgedRankings, *, k: int) -> Floats:
     exempt={
         "unjudged tail": "an unjudged item below a relevant one is one more pair in the right "
         "order",
-        "swap for the better": "a relevant item that comes in from below the cut-off brings "
-        "pairs of its own, most "
-        "of them lost",
+        "swap for the better": "a relevant item that comes in from below the cut-off brings pairs "
+        "of its own, most of them lost",
     },
 )
 def pairwise_accuracy(judged: JudgedRankings, *, rel: float = 1, k: int | None = None) -> Floats:

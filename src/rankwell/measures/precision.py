@@ -65,8 +65,7 @@ def _expected_to_last(view: JudgedRankings, rel: float, k: int) -> Floats:
     "P",
     source=_CRANFIELD
     + "; denom='retrieved': torchmetrics adaptive_k, Detlefsen and others 2022; denom='last': "
-    "revisitop, "
-    "Radenović and others 2018",
+    "revisitop, Radenović and others 2018",
     aliases="precision precision_at retrieval_precision RetrievalPrecision",
     expected="linear",
 )
@@ -108,8 +107,7 @@ def precision_at(
     source=_CRANFIELD
     + "; denom='min': trec_eval relative_P, Buckley 2008, and BEIR R_cap, Thakur and others 2021",
     aliases="recall recall_at retrieval_recall RetrievalRecall relative_P(denom='min') "
-    "R_cap(denom='min') "
-    "recall_cap(denom='min') cap_recall(denom='min')",
+    "R_cap(denom='min') recall_cap(denom='min') cap_recall(denom='min')",
     expected="linear",
 )
 def recall(
@@ -160,11 +158,9 @@ def _expected_success(
 @measure(
     "Success",
     source="trec_eval success, Buckley 2008; cmc, the cumulative match characteristic: Gray, "
-    "Brennan "
-    "and Tao 2007 (VIPeR)",
+    "Brennan and Tao 2007 (VIPeR)",
     aliases="hit_rate hitrate hit_rate_at cmc accuracy accuracy_at top_k_accuracy "
-    "retrieval_hit_rate "
-    "RetrievalHitRate",
+    "retrieval_hit_rate RetrievalHitRate",
     expected=_expected_success,
 )
 def success(judged: JudgedRankings, *, k: int, rel: float = 1, judged_only: bool = False) -> Floats:

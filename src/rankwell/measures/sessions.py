@@ -15,11 +15,9 @@ SessionDiscount = Literal["one-plus-log", "shifted-log"]
 @measure(
     "SessionDCG",
     source="Järvelin, Price, Delcambre and Nielsen 2008, Discounted cumulated gain based "
-    "evaluation "
-    "of multiple-query IR "
-    "sessions, as in sDCG.py of the TREC 2017 Dynamic Domain track; shifted-log: Kanoulas, "
-    "Carterette, Clough and Sanderson "
-    "2011, Evaluating multi-query sessions",
+    "evaluation of multiple-query IR sessions, as in sDCG.py of the TREC 2017 Dynamic Domain "
+    "track; shifted-log: Kanoulas, Carterette, Clough and Sanderson 2011, Evaluating multi-query "
+    "sessions",
     scale=Scale((0.0, np.inf), unit="score"),
     aliases="sDCG",
 )
@@ -67,9 +65,8 @@ def session_dcg(
 
 @measure(
     "SessionRBP",
-    source="Lipani, Carterette and Yilmaz 2019, From a user model for query sessions to "
-    "session rank "
-    "biased precision (sRBP)",
+    source="Lipani, Carterette and Yilmaz 2019, From a user model for query sessions to session "
+    "rank biased precision (sRBP)",
     scale=Scale((0.0, 1.0)),
     aliases="sRBP",
 )

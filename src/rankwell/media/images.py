@@ -95,8 +95,7 @@ def read_picture(path: str | Path, *, longest: int | None = None, grey: bool = F
         most = 2 * (Image.MAX_IMAGE_PIXELS or 0)
         raise BadInput(
             f"{path}: more than {most:,} pixels; a small file can unpack to that and fill the "
-            "memory. "
-            "Scale the picture down, or raise PIL.Image.MAX_IMAGE_PIXELS."
+            "memory. Scale the picture down, or raise PIL.Image.MAX_IMAGE_PIXELS."
         ) from error
     except UnidentifiedImageError as error:
         raise BadInput(

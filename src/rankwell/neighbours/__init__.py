@@ -214,9 +214,8 @@ def ranks_of(
     ):
         raise BadInput(
             f"wanted positions of shape {wanted.shape} from {wanted.min(initial=0)} to "
-            f"{wanted.max(initial=-1)}; there is a row "
-            f"for each of {task.queries.n} queries, of positions below {task.items.n}, or -1 "
-            "for none."
+            f"{wanted.max(initial=-1)}; there is a row for each of {task.queries.n} queries, of "
+            f"positions below {task.items.n}, or -1 for none."
         )
 
     def _wanted(part: slice) -> RankTargets:

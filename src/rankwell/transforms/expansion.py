@@ -46,8 +46,7 @@ def query_expansion(descriptors: Descriptors, *, k: int = 10, alpha: float = 3.0
     "database-augmentation",
     transductive="gallery",
     source="Arandjelović and Zisserman 2012, Three things everyone should know to improve object "
-    "retrieval; weights of αQE as in "
-    "Radenović and others 2019",
+    "retrieval; weights of αQE as in Radenović and others 2019",
     works_on="descriptors",
 )
 def database_augmentation(

@@ -47,12 +47,10 @@ _TIES: tuple[MatrixTies, ...] = (*TIE_RULES, "input-desc", "averaged", "multipli
 _TIE_NOTES: dict[MatrixTies, str] = {
     "averaged": (
         "a tied positive has the mean of its places as its rank: R@1 needs exactly 1, R@K for "
-        "larger K a rank below K + 1; "
-        "that is not an expected value"
+        "larger K a rank below K + 1; that is not an expected value"
     ),
-    "multiplied": "a query with a tied positive counts once for each place of the tie: n is "
-    "the number of "
-    "places, not of queries",
+    "multiplied": "a query with a tied positive counts once for each place of the tie: n is the "
+    "number of places, not of queries",
 }
 _SHOWN = 5
 
@@ -346,8 +344,7 @@ class _CaptionEvaluation:
         if n_shared:
             builder.notes.append(
                 f"{direction.name}: {n_shared} captions belong to several videos; captions are "
-                "collapsed for a video each, so that "
-                "such a caption raises all of its videos"
+                "collapsed for a video each, so that such a caption raises all of its videos"
             )
         self._note_beyond(run, measures, counted)
         builder.add(run, measures, counted)
@@ -372,8 +369,7 @@ class _CaptionEvaluation:
         if run.without_positives.all():
             self.builder.notes.append(
                 f"{run.direction.name}: none of the queries has a positive, so that each has the "
-                f"rank {run.n_items + 1}, as in {self.builder.convention.name}; check the "
-                "positives"
+                f"rank {run.n_items + 1}, as in {self.builder.convention.name}; check the positives"
             )
         labels = [
             labelled_measure.label

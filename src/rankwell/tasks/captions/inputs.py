@@ -216,8 +216,7 @@ class CaptionInputs:
             if not caption_rows.size:
                 raise BadInput(
                     f"fold {number + 1} of {n}, videos {video_range.start} to "
-                    f"{video_range.stop - 1}, has no "
-                    "caption."
+                    f"{video_range.stop - 1}, has no caption."
                 )
             part, fold_positives = copy(self), positives.only(caption_rows)
             part.rows = rows[caption_rows]
@@ -335,8 +334,7 @@ class CaptionInputs:
                 )
                 self.notes.append(
                     f"{run}: {number} of {len(first_copies)} {kind} are the same as another, so "
-                    "that "
-                    f"{scorer} can distinguish them"
+                    f"that {scorer} can distinguish them"
                 )
         if self._texts is not None and first["captions"] is not None:
             self._note_differing(run, plain, first["captions"])
@@ -351,10 +349,9 @@ class CaptionInputs:
         differing = sum(not plain.same(row, earlier) for row, earlier in pairs)
         if differing:
             self.notes.append(
-                f"{run}: {differing} captions have the words of an earlier one and other "
-                "scores: the scorer saw more than these "
-                "texts (or rounds), and its figures may pass the ceilings, which are of a "
-                "scorer that sees the texts alone"
+                f"{run}: {differing} captions have the words of an earlier one and other scores: "
+                "the scorer saw more than these texts (or rounds), and its figures may pass the "
+                "ceilings, which are of a scorer that sees the texts alone"
             )
 
 

@@ -80,10 +80,9 @@ class PairOptions:
     intervals: Annotated[
         Intervals,
         Doc(
-            "95 % intervals: `bootstrap-t` (of errors the studentised bootstrap over "
-            "pairs, at least as wide as Student's t; of correlations percentiles), "
-            "`bootstrap` (percentiles), Student's `t` (for correlations Fisher's z), or "
-            "none."
+            "95 % intervals: `bootstrap-t` (of errors the studentised bootstrap over pairs, at "
+            "least as wide as Student's t; of correlations percentiles), `bootstrap` "
+            "(percentiles), Student's `t` (for correlations Fisher's z), or none."
         ),
     ] = "bootstrap-t"
     seed: Annotated[int, Doc("Seed of the sample and of the bootstrap.")] = 0

@@ -28,9 +28,8 @@ class Statement(NamedTuple):
         if citations not in self.entailed:
             cited_documents = ", ".join(sorted(citations)) or "nothing"
             raise BadInput(
-                f"whether {{{cited_documents}}} entails the statement {self.name!r} is not "
-                "judged; add "
-                "a line for it."
+                f"whether {{{cited_documents}}} entails the statement {self.name!r} is not judged; "
+                "add a line for it."
             )
         return self.entailed[citations]
 

@@ -137,8 +137,7 @@ def _passage(record: Record, documents: Mapping[str, str]) -> DocumentPassage:
         if text is not None and text != document_text[start:end]:
             raise BadInput(
                 f"{record.place}: {document!r} has {document_text[start:end][:40]!r} from {start} "
-                f"to {end}, the passage {text[:40]!r}; positions count characters of the same "
-                "text."
+                f"to {end}, the passage {text[:40]!r}; positions count characters of the same text."
             )
         text = document_text[start:end]
     return DocumentPassage(document, start, end, text)

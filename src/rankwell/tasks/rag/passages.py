@@ -72,9 +72,8 @@ class RetrievedPassages:
         for passage in passages:
             if passage.document is None or passage.start < 0:
                 raise BadUsage(
-                    f"a passage without a position ({(passage.text or '')[:40]!r}); give "
-                    "document, start and end, or choose ContextP and ContextR, which compare "
-                    "texts."
+                    f"a passage without a position ({(passage.text or '')[:40]!r}); give document, "
+                    "start and end, or choose ContextP and ContextR, which compare texts."
                 )
             spans_of_document.setdefault(passage.document, []).append(
                 passage.span if unit == "characters" else self._in_words(passage, unit)
@@ -87,9 +86,8 @@ class RetrievedPassages:
             positions = tokenizer_of(unit).positions
             if document not in self.documents:
                 raise BadUsage(
-                    f"unit={unit!r}: the text of the document {document!r} is unknown; name a "
-                    "file with it by "
-                    f"{flag('--documents')}."
+                    f"unit={unit!r}: the text of the document {document!r} is unknown; name a file "
+                    f"with it by {flag('--documents')}."
                 )
             self._words[unit, document] = positions(self.documents[document])
         starts, ends = self._words[unit, document]

@@ -462,8 +462,7 @@ class _RunEvaluation:
                 reason = no_common_query(run_input, self.truth.flat)
             raise NothingToEvaluate(
                 f"{run.name}: no query to evaluate: the run has {n_common + len(hits.unknown)} "
-                "queries, the truth "
-                f"{len(hits.present)}, {n_common} are in both{example}.{reason}"
+                f"queries, the truth {len(hits.present)}, {n_common} are in both{example}.{reason}"
             )
         missing = [
             query
@@ -493,9 +492,8 @@ class _RunEvaluation:
         ):
             raise BadUsage(
                 f"measures that need {kind.needs} are computed with "
-                f"{flag('--unjudged', 'nonrelevant')}, "
-                f"{flag('--queries', 'truth')} or both, and a tie rule "
-                "that names an order; ask for them in a call of their own."
+                f"{flag('--unjudged', 'nonrelevant')}, {flag('--queries', 'truth')} or both, and a "
+                "tie rule that names an order; ask for them in a call of their own."
             )
         keywords: dict[str, Any] = {"flat": self.truth.flat} if _has_aspects(kind) else {}
         view = with_negative_grades(

@@ -48,9 +48,8 @@ def read_sessions(
     if without_session := sorted(judged - set(table.items)):
         more = f" (and {len(without_session) - 1} more)" if len(without_session) > 1 else ""
         raise BadInput(
-            f"query {without_session[0]!r}{more} is judged and in no session; add it to "
-            f"{option}, or "
-            "remove its judgments."
+            f"query {without_session[0]!r}{more} is judged and in no session; add it to {option}, "
+            "or remove its judgments."
         )
     n_unjudged_sessions = len(sessions_read) - len(judged_sessions)
     unjudged = sum(query not in judged for query in table.items)
@@ -66,8 +65,7 @@ def read_sessions(
         )
     scope = (
         f"values are of {len(judged_sessions)} sessions of {len(table.items)} queries, which are "
-        "counted "
-        "and resampled as one"
+        "counted and resampled as one"
     )
     return table, [scope, *notes]
 
@@ -98,7 +96,7 @@ def _listed(source: Any, option: str) -> dict[str, list[str]]:
     positions = (
         io.read_column(f"{path}:{position_column}")
         if comma
-        else [str(row) for row in range(len(queries))]
+        else list(map(str, range(len(queries))))
     )
     rows_of_session: dict[str, list[tuple[int, str]]] = {}
     for row, (query, session, position) in enumerate(

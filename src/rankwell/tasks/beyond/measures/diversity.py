@@ -22,8 +22,7 @@ _TAIL = {"unjudged tail": "every item of a list counts, judged or not"}
 @measure(
     "ILD",
     source="Castells, Hurley and Vargas 2015, Novelty and diversity in recommender systems; "
-    "Ziegler "
-    "and others 2005",
+    "Ziegler and others 2005",
     scale=Scale((0.0, 2.0), "higher", "score", math.nan),
     exempt=_TAIL,
 )

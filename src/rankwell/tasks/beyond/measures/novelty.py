@@ -76,8 +76,7 @@ def popularity(view: ItemLists, *, k: int | None = None) -> Floats:
 @measure(
     "Serendipity",
     source="Ge, Delgado-Battenfeld and Jannach 2010, Beyond accuracy: evaluating recommender "
-    "systems "
-    "by coverage and serendipity",
+    "systems by coverage and serendipity",
 )
 def serendipity(view: ItemLists, *, k: int, head: int | None = None, rel: float = 1) -> Floats:
     """The number of relevant items among the first `k` that are not among the `head` most popular

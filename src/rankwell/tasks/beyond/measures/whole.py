@@ -20,8 +20,7 @@ _NONE = math.nan
 @measure(
     "ItemCoverage",
     source="Ge, Delgado-Battenfeld and Jannach 2010, Beyond accuracy: evaluating recommender "
-    "systems "
-    "by coverage and serendipity",
+    "systems by coverage and serendipity",
     aliases="itemcoverage catalog_coverage",
 )
 def item_coverage(view: ListCollections, *, k: int | None = None) -> Floats:

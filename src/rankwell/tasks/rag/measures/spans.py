@@ -1,6 +1,6 @@
 """Retrieved chunks against gold spans: how much of the gold text they hold, and how much else."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -50,19 +50,10 @@ def _sizes(view: RetrievedPassages, k: int | None, unit: Unit, rule: Rule) -> li
     sizes: list[_Sizes] = []
     for gold, chunks in zip(view.gold, view.chunks, strict=True):
         truth, taken = view.spans(gold, unit), view.spans(chunks[:k], unit)
-        n_shared = _shared(truth, taken)
+        n_shared = sum(shared(spans, taken.get(document, ())) for document, spans in truth.items())
         retrieved, relevant = (sum(map(size, spans.values())) for spans in (taken, truth))
         sizes.append(_Sizes(n_shared, retrieved, relevant, retrieved + relevant - n_shared))
     return sizes
-
-
-def _shared(
-    spans_of_document: Mapping[str, Sequence[Span]], other_spans: Mapping[str, Sequence[Span]]
-) -> int:
-    return sum(
-        shared(spans, other_spans.get(document, ()))
-        for document, spans in spans_of_document.items()
-    )
 
 
 def _published(view: RetrievedPassages, row: int, k: int | None) -> _Sizes:
