@@ -236,7 +236,7 @@ def _tail(source: Source, size: int) -> tuple[bytes, bool]:
     with source.open() as stream:
         while block := stream.read(size):
             tail = (tail + block)[-size:]
-            n_read = n_read + len(block)
+            n_read += len(block)
     return tail, n_read <= size
 
 

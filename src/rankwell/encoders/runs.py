@@ -200,10 +200,8 @@ class _Encoding:
             if len(paths) > 1:
                 return [result for path in paths for result in self._encode([path])]
             error_text = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
-            message, name = (
-                str(error) if isinstance(error, RankwellError) else error_text,
-                str(paths[0]),
-            )
+            message = str(error) if isinstance(error, RankwellError) else error_text
+            name = str(paths[0])
             return [
                 _Made(
                     np.zeros(0, np.float32),

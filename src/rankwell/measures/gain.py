@@ -42,11 +42,11 @@ def _discount(rank: Ints | Floats) -> Floats:
     return np.log2(rank + 1.0)
 
 
-def _discounted(worth: Floats, rank: Ints, counts: Bools) -> Floats:
-    """The gain over its discount where it is shown, else 0; logarithms are taken only where they
+def _discounted(worth: Floats, rank: Ints, is_counted: Bools) -> Floats:
+    """The gain over its discount where it counts, else 0; logarithms are taken only where they
     count.
     """
-    rows = np.flatnonzero(counts & (worth != 0))
+    rows = np.flatnonzero(is_counted & (worth != 0))
     terms = np.zeros(len(worth))
     terms[rows] = worth[rows] / _discount(rank[rows])
     return terms

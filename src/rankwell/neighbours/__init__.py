@@ -497,19 +497,17 @@ class _RankCounts(_Findings):
             if self._scored > self._free + self._done * self._doubtful and not space.double:
                 return self._gives_up()
             above[rows] += counted.above
-            targets = (counted.rows + rows.start, counted.which)
+            cells = (counted.rows + rows.start, counted.which)
             columns = counted.columns + start
-            exact_scores, target_scores = (
-                self._task.score(targets[0] + self.queries.start, columns),
-                scores[targets],
-            )
-            np.add.at(above, targets, exact_scores > target_scores)
-            np.add.at(tied, targets, exact_scores == target_scores)
+            exact_scores = self._task.score(cells[0] + self.queries.start, columns)
+            target_scores = scores[cells]
+            np.add.at(above, cells, exact_scores > target_scores)
+            np.add.at(tied, cells, exact_scores == target_scores)
             order = columns if self._places is None else self._places[columns]
             np.add.at(
                 before,
-                targets,
-                (exact_scores == target_scores) & (order < self._wanted.places[targets]),
+                cells,
+                (exact_scores == target_scores) & (order < self._wanted.places[cells]),
             )
         return True
 

@@ -363,10 +363,8 @@ class _DeviceCounts(_DeviceFindings):
             return False
         self._above[tile] += above
         row = row + tile.start
-        exact_scores, target_scores = (
-            self._score(row, (items.raw, column)),
-            self._scores[row, target],
-        )
+        exact_scores = self._score(row, (items.raw, column))
+        target_scores = self._scores[row, target]
         cells = (row, target)
         ones = torch.ones_like(row)
         is_tied, column = exact_scores == target_scores, column + start

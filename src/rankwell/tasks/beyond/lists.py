@@ -122,10 +122,8 @@ class ExposureCounts:
         come behind them.
         """
         counts = self._counts[k, discount != "none"]
-        weights, total = (
-            rank_weights(len(counts), discount, p),
-            np.zeros(len(self.attributes.items)),
-        )
+        weights = rank_weights(len(counts), discount, p)
+        total = np.zeros(len(self.attributes.items))
         for weight, item_counts in zip(weights.tolist(), counts, strict=True):
             total = _sum(total, weight * item_counts)
         return total

@@ -133,10 +133,8 @@ def _angular_distances(view: ItemLists, k: int | None, pairs: Floats) -> Floats:
     """The sum of 1 less the cosine of all pairs, per query: that of all products is half of |sum|²
     less the number of items.
     """
-    vectors, products = (
-        view.attributes.directions("ILD(by='embeddings')"),
-        np.zeros(len(view.queries)),
-    )
+    vectors = view.attributes.directions("ILD(by='embeddings')")
+    products = np.zeros(len(view.queries))
     for rows, block in view.blocks(view.first(k).shape[1] * vectors.shape[1]):
         codes = block.first(k)
         vector_sums = np.where(codes[..., None] >= 0, vectors[codes], 0).sum(axis=1)

@@ -63,10 +63,8 @@ def attention_weighted_rank_fairness(
         return np.full(n, math.nan)
     exposures, shares = _of_groups(view, k, groups, discount, p), sizes / sizes.sum()
     total = exposures.by_owner(exposures.values, n)
-    exposure_shares, target_shares = (
-        exposures.values / total[exposures.owners],
-        shares[exposures.labels],
-    )
+    exposure_shares = exposures.values / total[exposures.owners]
+    target_shares = shares[exposures.labels]
     middle = (exposure_shares + target_shares) / 2
     # A group without exposure adds ln 2 times the share that it should have.
     unexposed = np.maximum(shares.sum() - exposures.by_owner(target_shares, n), 0) * math.log(2)
