@@ -47,8 +47,8 @@ FOR_PEOPLE = ("table", "md", "latex")
 class Noun(NamedTuple):
     """What the queries of a task are called."""
 
-    one: str
-    many: str
+    singular: str
+    plural: str
 
 
 class TaskInput(NamedTuple):
@@ -70,14 +70,14 @@ class TaskInput(NamedTuple):
 class Views(NamedTuple):
     """The joined inputs.
 
-    runs: run -> the view that measures read. queries: those with a right answer, in order, the
-    same for all runs. listed: run -> the queries that its file has. sources: the files, for the
+    runs: run -> the view that measures read. queries: those with a right answer, in order, the same
+    for all runs. ids_of_runs: run -> the queries that its file has. sources: the files, for the
     manifest. shared: what else the task keeps, for notes, rules and tables.
     """
 
     runs: Mapping[str, Any]
     queries: Sequence[str]
-    listed: Mapping[str, Collection[str]]
+    ids_of_runs: Mapping[str, Collection[str]]
     sources: Mapping[str, Source]
     shared: Any = None
 
@@ -156,8 +156,8 @@ class Task:
     def function(self, module: str) -> Callable[..., Results]:
         """The Python function of a module: the inputs, then the options as keywords."""
 
-        def _evaluate(*values: Any, options: Any, **named: Any) -> Results:
-            bound = declared_signature.bind(*values, options=options, **named)
+        def _evaluate(*values: Any, options: Any, **keywords: Any) -> Results:
+            bound = declared_signature.bind(*values, options=options, **keywords)
             bound.apply_defaults()
             inputs = [bound.arguments.pop(declared.name) for declared in self.inputs]
             outcome = self.evaluate(*inputs, **bound.arguments)
@@ -350,12 +350,12 @@ class MeasuringTask(Task):
         measures = choose_measures(names, convention)
         check_views((labelled.measure for labelled in measures), self.view)
         builder = ResultsBuilder(convention)
-        for place, (run, view) in enumerate(views.runs.items(), 1):
+        for number, (run, view) in enumerate(views.runs.items(), 1):
             self.count(self, views, run, builder)
             builder.measure(run, measures, view)
             builder.notes += self.run_notes(run, view, measures)
             if progress is not None:
-                progress("evaluated", place, len(views.runs))
+                progress("evaluated", number, len(views.runs))
         builder.notes += self.notes(views, measures)
         return builder.results(
             rules={**builder.rules(measures, options), **self.rules(measures)},
@@ -372,14 +372,14 @@ class MeasuringTask(Task):
 
         Raises NothingToEvaluate where it has none of the queries.
         """
-        queries, listed = views.queries, views.listed[run]
-        unknown = sort_ids(set(listed) - set(queries))
-        missing = [query for query in queries if query not in listed]
+        queries, ids_of_run = views.queries, views.ids_of_runs[run]
+        unknown = sort_ids(set(ids_of_run) - set(queries))
+        missing = [query for query in queries if query not in ids_of_run]
         if len(missing) == len(queries):
             raise NothingToEvaluate(
-                f"{run}: none of its {len(listed)} {self.noun.many} is one of the {len(queries)} "
-                f"with {self.truth} ({next(iter(listed))!r}, {queries[0]!r}); are ids written in "
-                "two ways?"
+                f"{run}: none of its {len(ids_of_run)} {self.noun.plural} is one of the "
+                f"{len(queries)} with {self.truth} ({next(iter(ids_of_run))!r}, {queries[0]!r}); "
+                "are ids written in two ways?"
             )
         builder.counts[run] = {
             QUERIES_COUNTED: len(queries),
@@ -387,15 +387,15 @@ class MeasuringTask(Task):
             QUERIES_UNKNOWN: len(unknown),
         }
         if missing:
-            number = count_of(len(missing), f"{self.noun.one} has", f"{self.noun.many} have")
+            number = count_of(len(missing), f"{self.noun.singular} has", f"{self.noun.plural} have")
             pronoun = "it" if len(missing) == 1 else "them"
             builder.notes.append(
                 f"{run}: {number} no line, as {missing[0]!r}; nothing was retrieved for {pronoun}"
             )
         if unknown:
             builder.notes.append(
-                f"{run}: {len(unknown)} {self.noun.many} have no {self.truth}, as {unknown[0]!r}, "
-                "and are ignored"
+                f"{run}: {len(unknown)} {self.noun.plural} have no {self.truth}, as "
+                f"{unknown[0]!r}, and are ignored"
             )
 
 

@@ -18,7 +18,7 @@ from rankwell.core.registry import parse_measure
 from rankwell.core.tables import Judgments, figure
 from rankwell.core.tables.ranking import Ranking, hits_of_ranking
 from rankwell.core.views.judged import JudgedRankings
-from rankwell.evaluation.judged import RunPlace, name_runs, refuse_one_stream
+from rankwell.evaluation.judged import RunInput, name_runs, refuse_one_stream
 from rankwell.evaluation.mistakes import copies, judgment_mistakes, run_mistakes
 from rankwell.evaluation.notations import Gauge
 from rankwell.io import files as io
@@ -189,7 +189,7 @@ def check_places(
         notes += ranking.notes
         findings += _about_run(name, flat, ranking)
         hits = hits_of_ranking(ranking.table, flat)
-        run = RunPlace(
+        run = RunInput(
             name, hits, source, ranking.format, forms.run_format, forms.columns, ranking.table
         )
         mistakes += [(name, mistake) for mistake in run_mistakes(run, flat, gauge=gauge)]

@@ -143,11 +143,11 @@ def _describe_figure(figure: CollectionFigure) -> str:
 
 def _lacks(measure: Measure) -> str:
     """The parameters that a name has to give, and does not."""
-    entry, arguments = measure.entry, dict(measure.given)
+    entry, arguments = measure.entry, dict(measure.arguments)
     required = [
         name
         for name, parameter in entry.parameters.items()
-        if parameter.default is parameter.empty and name != entry.at
+        if parameter.default is parameter.empty and name != entry.cutoff_parameter
     ]
     lacking = [name for name in required if name not in arguments]
     return f"; give {', '.join(lacking)}, as in {measure.name}({lacking[0]}=…)" if lacking else ""

@@ -187,7 +187,7 @@ def _fuse_by_hand(
         for name, rule in fusion.describe().items()
         if name in ("normalise", "absent", "weights")
     ]
-    method = fusion.entry.spelled({**fusion.entry.parameters, **fusion.given})
+    method = fusion.entry.spelled({**fusion.entry.parameters, **fusion.arguments})
     rules += [f"trained on {options.train_judgments}"] if fusion.entry.learns else []
     first = f"fused by {method}: {', '.join(rankings)}" + (f"; {', '.join(rules)}" if rules else "")
     return fused, [first, *fusion_notes(fusion, rankings)]

@@ -95,9 +95,9 @@ def form(entry: MeasureEntry) -> str:
         if parameter.default is parameter.empty
         else f"{parameter.name}={parameter.default!r}"
         for parameter in entry.parameters.values()
-        if parameter.name != entry.at
+        if parameter.name != entry.cutoff_parameter
     )
-    cutoff = None if entry.at is None else entry.parameters[entry.at]
+    cutoff = None if entry.cutoff_parameter is None else entry.parameters[entry.cutoff_parameter]
     end = (
         ""
         if cutoff is None

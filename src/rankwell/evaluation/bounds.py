@@ -48,14 +48,14 @@ def most_possible(measure: Measure, view: JudgedRankings) -> Floats | None:
         # them.
         begins = bare & (view.count_so_far(bare) == view.ranks)
         best_rank = view.sum_rows(begins) + 1
-        return np.where(best_rank <= view.n_shown(k), 1 / best_rank, 0.0)
+        return np.where(best_rank <= view.list_length(k), 1 / best_rank, 0.0)
     linear = LinearMeasure.of(measure)
     if linear is None or k is None:
         return None
     cumulative_weights = np.concatenate([np.zeros(1), np.cumsum(linear.weights)])
     judged_weights = np.where(judged, linear.weights[np.minimum(view.ranks, k) - 1], 0.0)
     return measure(view) + np.maximum(
-        cumulative_weights[view.n_shown(k)] - view.sum_rows(judged_weights), 0.0
+        cumulative_weights[view.list_length(k)] - view.sum_rows(judged_weights), 0.0
     )
 
 
@@ -104,7 +104,7 @@ def _between(label: str, name: str, low: float, high: float, unit: str, measure:
 
 
 def _share(view: JudgedRankings, k: int, counted: Bools) -> str:
-    lengths = view.n_shown(k)[counted]
+    lengths = view.list_length(k)[counted]
     judged = view.sum_rows(view.is_judged & view.within(k))[counted]
     share = 100 * (1 - judged.sum() / lengths.sum())
     return f"{share:.0f} %" if share >= 1 else "less than 1 %"

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from rankwell.core.registry import Measure
-from rankwell.core.tables import Floats, Ints, offsets_of, position_in_segment
+from rankwell.core.tables import Floats, Ints, segment_offsets, position_in_segment
 from rankwell.core.views.judged import JudgedRankings
 from rankwell.errors import BadUsage
 from rankwell.measures.first_rank import reads_best_only
@@ -40,7 +40,7 @@ def multiplied(view: JudgedRankings) -> tuple[JudgedRankings, Ints]:
     n_places = np.ones(len(view.queries), dtype=np.int64)
     n_places[owner] = view.tied[best]
     source = np.repeat(np.arange(len(n_places), dtype=np.int64), n_places)
-    position = position_in_segment(offsets_of(n_places))
+    position = position_in_segment(segment_offsets(n_places))
     row_of = np.full(len(n_places), -1)
     row_of[owner] = best
     has_positive = row_of[source] >= 0
@@ -48,7 +48,7 @@ def multiplied(view: JudgedRankings) -> tuple[JudgedRankings, Ints]:
     ones = np.ones(len(rows), dtype=np.int64)
     expanded = replace(
         view.take(source),
-        offsets=offsets_of(has_positive.astype(np.int64)),
+        offsets=segment_offsets(has_positive.astype(np.int64)),
         items=view.items[rows],
         grades=view.grades[rows],
         scores=view.scores[rows],

@@ -22,7 +22,7 @@ from rankwell.core.tables import (
     Ints,
     Judgments,
     TieRule,
-    offsets_of,
+    segment_offsets,
     position_in_segment,
 )
 from rankwell.core.tables.columns import NOTHING
@@ -160,7 +160,7 @@ class JudgedRun:
                 return MeasuredQueries(
                     measure(self.in_input_order._view_of(measure)), in_input_order=True
                 )
-            return MeasuredQueries(expected(view, **dict(measure.given)))
+            return MeasuredQueries(expected(view, **dict(measure.arguments)))
         return MeasuredQueries(measure(view))
 
     def _view_of(self, measure: Measure) -> Any:
@@ -396,7 +396,7 @@ def ideal(judgments: Judgments, retrieved: Ints) -> JudgedRankings:
     """
     flat, real, owner, counts = _real_rows(judgments, retrieved)
     order = np.lexsort((-flat.grades[real], owner))
-    position = position_in_segment(offsets_of(counts))
+    position = position_in_segment(segment_offsets(counts))
     in_list = position < retrieved[owner]
     return _view(flat, real[order][in_list], position[in_list], retrieved)
 
@@ -417,7 +417,7 @@ def constant(judgments: Judgments, candidates: Ints) -> JudgedRankings:
             f"{int(candidates[query])} candidates; "
             "give the number of all candidates, judged or not."
         )
-    position = position_in_segment(offsets_of(counts))
+    position = position_in_segment(segment_offsets(counts))
     return _view(
         flat,
         real,

@@ -60,25 +60,25 @@ def _outcome(
     from rankwell.report import render, visible
 
     baseline = results.objects.get("baseline") if isinstance(results, Results) else None
-    chosen = with_options(GateOptions(), options).requiring(required, baseline)
+    gate_options = with_options(GateOptions(), options).requiring(required, baseline)
     with folder_of(results) as folder:
-        lines, _ = check_requirements(folder, chosen.required(), chosen)
-        known = read_results(folder)
+        lines, _ = check_requirements(folder, gate_options.required(), gate_options)
+        written = read_results(folder)
         table = (
             str(results)
             if isinstance(results, Results)
-            else render(read_summary(known), None, known.rules, ())
+            else render(read_summary(written), None, written.rules, ())
         )
-    return [visible(each.told) for each in lines if not each.passed], len(lines), table.rstrip("\n")
+    return [visible(line.told) for line in lines if not line.passed], len(lines), table.rstrip("\n")
 
 
-def _called(function: Callable[..., Any], *given: Any, **named: Any) -> Any:
+def _called(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
     """The value of a function. An error of rankwell fails the test with its sentence."""
     __tracebackhide__ = True
     from rankwell.errors import RankwellError, printable
 
     try:
-        return function(*given, **named)
+        return function(*arguments, **keywords)
     except RankwellError as error:
         message = printable(str(error), frozenset("\n"))
     # Outside of the handler: otherwise pytest prints the error of rankwell as well.

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from rankwell.core.kernels.products import Groups
 from rankwell.core.kernels.similarity import Metric, Space, score_pairs
-from rankwell.core.tables import Floats, Ints, offsets_of
+from rankwell.core.tables import Floats, Ints, segment_offsets
 from rankwell.core.tables.arrays import map_npy
 from rankwell.core.tables.matrices import Positions, Positives, row_blocks
 from rankwell.neighbours import RankTargets, search
@@ -345,7 +345,7 @@ class Compared:
                     0,
                 )
             groups = Positives(
-                offsets_of(np.diff(ends, prepend=0)), np.arange(grouped_items.n), grouped_items.n
+                segment_offsets(np.diff(ends, prepend=0)), np.arange(grouped_items.n), grouped_items.n
             )
             order = None if tie_ranks is None else np.asarray(tie_ranks[first : first + len(ends)])
             return lists_of(

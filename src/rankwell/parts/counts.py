@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankwell.core.kernels.products import width
-from rankwell.core.tables import Floats, Ints, offsets_by
+from rankwell.core.tables import Floats, Ints, offsets_from_rows
 from rankwell.core.tables.arrays import map_npy
 from rankwell.core.tables.matrices import Positives
 from rankwell.errors import BadInput
@@ -218,7 +218,7 @@ def _scored_pairs(
 ) -> dict[str, NDArray[Any]]:
     """The pairs to count with their scores, or the scores of groups."""
     owner, items = compared.array(compared.is_of.pairs)
-    positives = Positives(offsets_by(owner, compared.n_queries), items, compared.n_items)
+    positives = Positives(offsets_from_rows(owner, compared.n_queries), items, compared.n_items)
     right, pairs, scores = WantedItems.of(
         positives, scores, transposed=then["transposed"], best=then["best"]
     )

@@ -12,7 +12,7 @@ from rankwell.neighbours import TopK
 from rankwell.parts import Json
 from rankwell.parts.arrays import PartArrays, arrays_of
 from rankwell.parts.comparing import PartComparison
-from rankwell.parts.execution import carry_out, work_folder
+from rankwell.parts.execution import run_in_parts, work_folder
 from rankwell.parts.options import PartOptions, PartOutcome
 from rankwell.tasks.agreement.inputs import KnownNeighbours, Model, Sample
 
@@ -67,7 +67,7 @@ def neighbours_in_parts(
             "first": [comparison.json for comparison in first],
         }
         work = parts if parts.dry_run else replace(parts, work=folder.name)
-        outcome = carry_out("counts", options, work, "rankwell agree", progress)
+        outcome = run_in_parts("counts", options, work, "rankwell agree", progress)
     if outcome.result is None:
         return outcome
     lists = dict(zip(tables, outcome.result, strict=False))

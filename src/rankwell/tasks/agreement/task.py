@@ -22,7 +22,7 @@ class AgreementCommandOptions(AgreementPartOptions):
         InputPlace, Doc("Embeddings by the model whose neighbours are the truth, or a run.")
     ]
     k_values: Annotated[
-        list[str] | None, Option(many=True), Doc("Cut-offs, with blanks between them.")
+        list[str] | None, Option(takes_all=True), Doc("Cut-offs, with blanks between them.")
     ] = None
     all_measures: Annotated[
         bool,

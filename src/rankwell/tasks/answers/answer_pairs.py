@@ -13,7 +13,7 @@ from rankwell.core.tables import (
     Floats,
     Ints,
     gather,
-    offsets_of,
+    segment_offsets,
     order_ids,
     position_in_segment,
     sort_ids,
@@ -228,7 +228,7 @@ def flat(
 ) -> tuple[Ints, Sequence[tuple[Any, ...]]]:
     """The begin of each list in the columns of all rows, and these columns."""
     rows = list(chain.from_iterable(lists))
-    offsets = offsets_of(np.array(list(map(len, lists)), dtype=np.int64))
+    offsets = segment_offsets(np.array(list(map(len, lists)), dtype=np.int64))
     return offsets, [tuple([row[column] for row in rows]) for column in range(width)]
 
 

@@ -141,9 +141,9 @@ class RetrieverRun(JudgedRun):
             texts=texts,
         )
 
-    def measured(self, measure: Measure) -> MeasuredQueries:
+    def evaluate(self, measure: Measure) -> MeasuredQueries:
         """The values of a measure, 1 where there is nothing to find."""
-        measured = super().measured(measure)
+        measured = super().evaluate(measure)
         if self.nothing_to_find is None:
             return measured
         return measured._replace(values=np.where(self.nothing_to_find, 1.0, measured.values))

@@ -73,7 +73,7 @@ def read_annotations(
     if isinstance(place, Mapping):
         return _of_mapping(place, schema)
     content = load(place, "annotations")
-    name, records, columns = content.name, list(content.each()), content.names
+    name, records, columns = content.name, list(content.checked_records()), content.names
     if not records:
         raise BadInput(
             f"{name} annotates no clip; expected a row per clip, such as "
@@ -140,7 +140,7 @@ def find_text_queries(place: Any) -> tuple[list[TextQuery], list[str]]:
     """
     content = _queries(place)
     name, query_of, wordless = content.name, dict[str, TextQuery](), list[str]()
-    for row, record in enumerate(content.each()):
+    for row, record in enumerate(content.checked_records()):
         cells, columns = record.value, list(record.value)
         owner, column = _column(columns, _QUERY_IDS), _column(columns, _TEXTS)
         text = None if column is None else cells[column]

@@ -12,7 +12,7 @@ import numpy as np
 
 from rankwell.core.kernels.products import Groups
 from rankwell.core.kernels.similarity import Metric
-from rankwell.core.tables import Ints, Judgments, RankCounts, TieRule, offsets_of, order_ids
+from rankwell.core.tables import Ints, Judgments, RankCounts, TieRule, segment_offsets, order_ids
 from rankwell.core.tables.matrices import Embeddings
 from rankwell.core.tables.ranking import Hits, Ranking, arrange, hits_of_ranking
 from rankwell.errors import BadInput, flag
@@ -223,7 +223,7 @@ class ClipVectors:
         above, tied, before = (np.zeros(total, dtype=np.int64) for _ in range(3))
         scores = np.zeros(total)
         counts = np.bincount(query, minlength=len(row_of_query)).astype(np.int64)
-        offsets = offsets_of(counts)
+        offsets = segment_offsets(counts)
         with_items = np.flatnonzero(counts)
         step = max(1, _PAIRS_AT_ONCE // max(int(counts.max(initial=1)), 1))
         for start in range(0, len(with_items), step):

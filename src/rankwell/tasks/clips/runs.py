@@ -130,16 +130,16 @@ class ClipRun(JudgedRun):
             else None
         )
 
-    def measured(self, measure: Measure) -> MeasuredQueries:
+    def evaluate(self, measure: Measure) -> MeasuredQueries:
         """The values of a measure; a list that loses its query within the first k has k - 1 clips
         left.
         """
         k = measure.cutoff
         if self.own is None or k is None:
-            return super().measured(measure)
+            return super().evaluate(measure)
         if self.ties == "expected" and (self.has_ties or self.own.is_tied):
             return self.in_input_order.measured(measure)._replace(in_input_order=True)
-        measured, lost = super().measured(measure), (self.own.ranks > 0) & (self.own.ranks <= k)
+        measured, lost = super().evaluate(measure), (self.own.ranks > 0) & (self.own.ranks <= k)
         shorter = measure(self.resolved.cut(k - 1))
         return measured._replace(values=np.where(lost, shorter, measured.values))
 

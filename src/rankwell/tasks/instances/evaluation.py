@@ -356,7 +356,7 @@ class _InstanceEvaluation:
         rules["counts"] = self.builder.counts
         for measure, _ in self.measures:
             # Parameters distinguish a measure from others of its name.
-            parameters = {"parameters": dict(measure.given)} if measure.given else {}
+            parameters = {"parameters": dict(measure.arguments)} if measure.arguments else {}
             rules.setdefault("measures", {})[str(measure)] = {
                 **self.builder.definition(measure),
                 **parameters,

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from rankwell.core.registry import Measure
-from rankwell.core.tables import Bools, Floats, Ints, MatrixTies, offsets_of, tie_order
+from rankwell.core.tables import Bools, Floats, Ints, MatrixTies, segment_offsets, tie_order
 from rankwell.core.tables.matrices import Positives
 from rankwell.core.tables.ranking import Hits, Ranking
 from rankwell.core.views.judged import JudgedRankings
@@ -110,7 +110,7 @@ class InstanceRun(JudgedRun):
         """(queries,) the values of a perfect ranker, which returns as many as the run where a share
         is of these.
         """
-        if self.levels is None or dict(measure.given).get("denom") != "retrieved":
+        if self.levels is None or dict(measure.arguments).get("denom") != "retrieved":
             return super().ceiling(measure, counted)
         lengths, retrieved = self.levels.candidates, self.view.retrieved
         return Ceiling(
@@ -190,7 +190,7 @@ class InstanceRun(JudgedRun):
         present, names = positions >= 0, self.truth.references
         items = [names[item] for item in map(int, positions[present])]
         top = Ranking(
-            tuple(self.truth.queries), offsets_of(present.sum(axis=1)), items, scores[present]
+            tuple(self.truth.queries), segment_offsets(present.sum(axis=1)), items, scores[present]
         )
         view = self.view
         counts = {name: getattr(view, name) for name in ("above", "tied", "before")}

@@ -7,7 +7,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from rankwell.core.tables import Bools, Floats, Ints, gather, offsets_of
+from rankwell.core.tables import Bools, Floats, Ints, gather, segment_offsets
 from rankwell.errors import BadUsage, flag
 
 
@@ -103,7 +103,7 @@ class LoggedRounds:
         queries, counts = np.unique(owners, return_counts=True)
         rows = self.rows.of(is_here)
         names = tuple(self.queries[query] for query in queries.tolist())
-        return LoggedRounds(names, offsets_of(counts), rows, rows, self.sums)
+        return LoggedRounds(names, segment_offsets(counts), rows, rows, self.sums)
 
     @property
     def counts(self) -> Ints:

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from rankwell.core.registry import RANK, Scale, measure
-from rankwell.core.tables import Floats, Ints, offsets_of, position_in_segment
+from rankwell.core.tables import Floats, Ints, segment_offsets, position_in_segment
 from rankwell.core.views.ranking_pairs import RankingPairs
 from rankwell.errors import BadUsage
 
@@ -21,7 +21,7 @@ def _rank_within(owner: Ints, values: Ints, queries: int) -> Ints:
     order = np.lexsort((values, owner))
     ranks = np.empty_like(values)
     ranks[order] = (
-        position_in_segment(offsets_of(np.bincount(owner, minlength=queries).astype(np.int64))) + 1
+        position_in_segment(segment_offsets(np.bincount(owner, minlength=queries).astype(np.int64))) + 1
     )
     return ranks
 
@@ -104,7 +104,7 @@ def spearman_union(pairs: RankingPairs, *, k: int | None = None) -> Floats:
     first, second = pairs.reference, pairs.candidate
     rows = first.within(k)
     # What stands in the reference's first places too is there already.
-    last = first.n_shown(k)[second.query_of_row]
+    last = first.list_length(k)[second.query_of_row]
     second_rows = second.within(k) & ~((second.other_ranks > 0) & (second.other_ranks <= last))
     owner = np.concatenate([first.query_of_row[rows], second.query_of_row[second_rows]])
     ranks = np.concatenate([first.ranks[rows], second.other_ranks[second_rows]])
@@ -163,7 +163,7 @@ def tau_ap(pairs: RankingPairs, *, k: int | None = None) -> Floats:
     owner = side.query_of_row[rows]
     order = np.lexsort((side.other_ranks[rows], owner))
     counts = np.bincount(owner, minlength=len(pairs.queries)).astype(np.int64)
-    offsets = offsets_of(counts)
+    offsets = segment_offsets(counts)
     earlier = np.maximum(position_in_segment(offsets), 1)
     right = _earlier_and_smaller(side.ranks[rows][order], offsets) / earlier
     sums = np.bincount(owner[order], weights=right, minlength=len(counts)).astype(

@@ -21,7 +21,7 @@ def _by_question(rows: EntryRows, kind: str | None) -> Iterator[tuple[str, str, 
     mode = rows.part or "integrated"
     ranked: dict[str, list[tuple[int, Record]]] = {}
     left_out = 0
-    for record in rows.content.each():
+    for record in rows.content.checked_records():
         row = record.value
         if kind is not None and row.get("type") not in (None, "", kind):
             continue
@@ -128,7 +128,7 @@ def read_labels(content: Content, rows: QuestionRows) -> None:
     # Text (blank where it says that there is no answer), document and start of each label, and its
     # place.
     groups: dict[tuple[str, str], list[tuple[str, str | None, int, Where]]] = {}
-    for record in content.each():
+    for record in content.checked_records():
         query = record.text(record.key("query") or "question")
         document, row = _label_document(rows, record), record.value
         if not row.get("is_correct_document", True) or not (
@@ -226,7 +226,7 @@ def read_ragas(content: Content, rows: QuestionRows) -> None:
     """The questions with their references; `evidence` holds each reference context. Source: Es et
     al. 2024, RAGAS.
     """
-    for record in content.each():
+    for record in content.checked_records():
         if rows.add(*_begin(record)):
             key = _key(record, _REFERENCE)
             add_answers(rows, record.value.get(key), (*record.where, key))
@@ -240,7 +240,7 @@ def read_ragas(content: Content, rows: QuestionRows) -> None:
 @answer_format("ragas", "predictions", fits=_RAGAS)
 def read_responses(content: Content, rows: AnswerRows) -> None:
     """The response of each row; an empty one, or none, says that there is no answer."""
-    for record in content.each():
+    for record in content.checked_records():
         rows.begin(*_begin(record))
         rows.answer(record.text(_key(record, _RESPONSE), ""))
 
@@ -252,7 +252,7 @@ def read_ragas_contexts(content: Content, rows: RetrievedRows) -> None:
     """The retrieved contexts of each row, best first; a context goes by its id, else by its
     text.
     """
-    for record in content.each():
+    for record in content.checked_records():
         rows.begin(*_begin(record))
         for name, text in _passages(record, _key(record, _RETRIEVED), "retrieved_context_ids"):
             rows.item(name, text=text)

@@ -42,7 +42,7 @@ def read(content: Content, rows: QuestionRows) -> None:
     are. Other columns are attributes.
     """
     numbered: dict[str, dict[str, str]] = {}
-    for record in content.each():
+    for record in content.checked_records():
         question, answers = record.key(*_QUESTION), record.key(*_ANSWERS)
         text = None if question is None or record.value[question] is None else record.text(question)
         document = _document(rows, record, numbered)
@@ -96,7 +96,7 @@ def read_nq_open(content: Content, rows: QuestionRows) -> None:
 @answer_format("nq-open", "predictions", fits=has("question prediction", sure=0.9))
 def read_nq_predictions(content: Content, rows: AnswerRows) -> None:
     """NQ-open's lines `{question, prediction}`, which belong to questions by their text."""
-    for record in content.each():
+    for record in content.checked_records():
         rows.begin(record.where, record.id(), record.text("question"))
         rows.answer(record.text_or_null("prediction") or "")
 
@@ -106,7 +106,7 @@ def read_hf(content: Content, rows: AnswerRows) -> None:
     """The rows `{id, prediction_text, no_answer_probability}` that Hugging Face's `squad` and
     `squad_v2` are given.
     """
-    for record in content.each():
+    for record in content.checked_records():
         rows.begin(record.where, record.id())
         rows.answer(record.text_or_null("prediction_text") or "")
         if record.value.get("no_answer_probability") is not None:
@@ -123,7 +123,7 @@ def read_dpr_questions(content: Content, rows: QuestionRows) -> None:
             f"{content.name}: {len(content.header)} columns; expected two columns without a "
             "header, the question and a list of answers."
         )
-    lines = [content.header, *(tuple(record.value.values()) for record in content.each())]
+    lines = [content.header, *(tuple(record.value.values()) for record in content.checked_records())]
     for row, (question, cell) in enumerate(lines, HEADER):
         where: Where = (row, content.header[1])
         answers = literal(cell)
@@ -174,7 +174,7 @@ def read_ranked(content: Content, rows: AnswerRows) -> None:
     answers_of: dict[str, list[tuple[int, Record]]] = {}
     first: dict[str, Where] = {}
     odds: dict[str, float] = {}
-    for record in content.each():
+    for record in content.checked_records():
         name, no_answer = record.id(), record.value.get("no_answer")
         if name is None:
             raise record.wrong("the id of a question", "id")

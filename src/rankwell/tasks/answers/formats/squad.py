@@ -41,7 +41,7 @@ def read(content: Content, rows: QuestionRows) -> None:
     if isinstance(content.value, Mapping) and "data" in content.value and not content.prefix:
         raise content.wrong(("data",), content.value["data"], "a list of articles")
     numbered: Counter[str] = Counter()
-    for number, article in enumerate(content.each()):
+    for number, article in enumerate(content.checked_records()):
         title = article.value.get("title", article.value.get("displaytitle"))
         title = (
             str(number)

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from rankwell.core.registry import measure
-from rankwell.core.tables import Bools, Floats, Ints, gather, offsets_of, ratio
+from rankwell.core.tables import Bools, Floats, Ints, gather, segment_offsets, ratio
 from rankwell.errors import BadUsage, flag
 from rankwell.media.texts import NormalizerName
 from rankwell.tasks.answers.answer_pairs import AnswerPairs, NormalForms, is_blank
@@ -152,7 +152,7 @@ def _f1_by(units_of: Callable[[Sequence[str]], tuple[Ints, Ints]]) -> "Compare":
         codes: list[int] = compared.tolist()
         units, lengths = units_of([texts[code] for code in codes])
         rows = (np.searchsorted(compared, column) for column in (answers, right))
-        return _multiset_f1(units, offsets_of(lengths), *rows)
+        return _multiset_f1(units, segment_offsets(lengths), *rows)
 
     return _compare
 

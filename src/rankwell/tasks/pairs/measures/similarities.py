@@ -35,7 +35,7 @@ def _add(
     name: str, text: str, source: str, better: Better = "higher", *, example: str, labels: str = ""
 ) -> CollectionFigure:
     """A figure of pairs. labels: that of sentence-transformers, with `*` for the similarity."""
-    aliases = " ".join(labels.replace("*", each) for each in _SIMILARITIES)
+    aliases = " ".join(labels.replace("*", similarity) for similarity in _SIMILARITIES)
     return add_figure(
         name,
         text,
