@@ -105,7 +105,10 @@ def _program() -> ArgumentParser:
 
 
 def _declare(parser: ArgumentParser, argument: Argument, text: str) -> None:
-    choices_by_name: dict[str, Any] = {"convention": CONVENTIONS.builtin_names, "ties": get_args(TieRule)}
+    choices_by_name: dict[str, Any] = {
+        "convention": CONVENTIONS.builtin_names,
+        "ties": get_args(TieRule),
+    }
     choices_by_name |= dict.fromkeys(("measure", "measures"), MEASURES.builtin_names)
     if parser.prog == "rankwell explain":
         choices_by_name["name"] = MEASURES.builtin_names

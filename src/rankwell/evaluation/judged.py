@@ -22,8 +22,8 @@ from rankwell.core.tables import (
     Ints,
     Judgments,
     TieRule,
-    segment_offsets,
     position_in_segment,
+    segment_offsets,
 )
 from rankwell.core.tables.columns import NOTHING
 from rankwell.core.tables.ranking import Hits, Ranking

@@ -354,7 +354,8 @@ def set_f(
     view = judged.without_unjudged(judged_only)
     n_hits = _found(view, rel, k)
     return ratio(
-        (beta + 1) * n_hits, np.where(n_hits > 0, beta * view.n_relevant(rel) + view.list_length(k), 0)
+        (beta + 1) * n_hits,
+        np.where(n_hits > 0, beta * view.n_relevant(rel) + view.list_length(k), 0),
     )
 
 

@@ -345,7 +345,9 @@ class Compared:
                     0,
                 )
             groups = Positives(
-                segment_offsets(np.diff(ends, prepend=0)), np.arange(grouped_items.n), grouped_items.n
+                segment_offsets(np.diff(ends, prepend=0)),
+                np.arange(grouped_items.n),
+                grouped_items.n,
             )
             order = None if tie_ranks is None else np.asarray(tie_ranks[first : first + len(ends)])
             return lists_of(

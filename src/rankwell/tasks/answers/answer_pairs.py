@@ -13,9 +13,9 @@ from rankwell.core.tables import (
     Floats,
     Ints,
     gather,
-    segment_offsets,
     order_ids,
     position_in_segment,
+    segment_offsets,
     sort_ids,
 )
 from rankwell.errors import BadInput, NothingToEvaluate

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rankwell.core.tables import Ints, gather, segment_offsets, position_in_segment
+from rankwell.core.tables import Ints, gather, position_in_segment, segment_offsets
 from rankwell.core.tables.columns import chosen_columns
 from rankwell.errors import naming
 from rankwell.io.formats import Request, identify

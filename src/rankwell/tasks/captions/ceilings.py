@@ -13,8 +13,8 @@ from rankwell.core.tables import (
     Ints,
     Judgments,
     MatrixTies,
-    segment_offsets,
     position_in_segment,
+    segment_offsets,
 )
 from rankwell.core.tables.matrices import Positives
 from rankwell.core.tables.ranking import Hits
@@ -145,7 +145,9 @@ class CopyCeilings:
             )
         expected = measure.entry.expected
         view = self._view(query, -right / size, nothing, size, right)
-        return Ceiling(measure(view) if expected is None else expected(view, **dict(measure.arguments)))
+        return Ceiling(
+            measure(view) if expected is None else expected(view, **dict(measure.arguments))
+        )
 
     def _view(
         self, query: Ints, cost: Ints | Floats, above: Ints, tied: Ints, rows: Ints

@@ -14,8 +14,8 @@ from rankwell.core.tables import (
     Ints,
     Judgments,
     MatrixTies,
-    segment_offsets,
     order_ids,
+    segment_offsets,
     tie_order,
 )
 from rankwell.core.tables.matrices import Positions, Positives

@@ -12,7 +12,7 @@ import numpy as np
 
 from rankwell.core.kernels.products import Groups
 from rankwell.core.kernels.similarity import Metric
-from rankwell.core.tables import Ints, Judgments, RankCounts, TieRule, segment_offsets, order_ids
+from rankwell.core.tables import Ints, Judgments, RankCounts, TieRule, order_ids, segment_offsets
 from rankwell.core.tables.matrices import Embeddings
 from rankwell.core.tables.ranking import Hits, Ranking, arrange, hits_of_ranking
 from rankwell.errors import BadInput, flag

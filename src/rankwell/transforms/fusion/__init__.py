@@ -15,7 +15,15 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeVar, get_a
 import numpy as np
 
 from rankwell.core.registry import Catalogue, suggest
-from rankwell.core.tables import Bools, Floats, Ints, QueryRows, offsets_from_rows, segment_offsets, sort_ids
+from rankwell.core.tables import (
+    Bools,
+    Floats,
+    Ints,
+    QueryRows,
+    offsets_from_rows,
+    segment_offsets,
+    sort_ids,
+)
 from rankwell.core.tables.ranking import Ranking
 from rankwell.errors import BadScore, BadUsage, DuplicateItem, UnknownName
 from rankwell.transforms import DocumentedFunction, NamedFunction, parse_named
@@ -258,7 +266,10 @@ class Votes:
                 continue
             present = np.flatnonzero(lists.lengths[run])
             lengths = lists.lengths[run, present]
-            starts, owner = segment_offsets(lengths)[:-1], np.repeat(np.arange(len(present)), lengths)
+            starts, owner = (
+                segment_offsets(lengths)[:-1],
+                np.repeat(np.arange(len(present)), lengths),
+            )
             candidates = np.diff(lists.offsets)[present]
             segments = Segments(
                 lists.scores[run, rows], lists.ranks[run, rows], owner, starts, lengths, candidates

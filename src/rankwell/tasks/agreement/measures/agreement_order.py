@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from rankwell.core.registry import RANK, Scale, measure
-from rankwell.core.tables import Floats, Ints, segment_offsets, position_in_segment
+from rankwell.core.tables import Floats, Ints, position_in_segment, segment_offsets
 from rankwell.core.views.ranking_pairs import RankingPairs
 from rankwell.errors import BadUsage
 
@@ -21,7 +21,8 @@ def _rank_within(owner: Ints, values: Ints, queries: int) -> Ints:
     order = np.lexsort((values, owner))
     ranks = np.empty_like(values)
     ranks[order] = (
-        position_in_segment(segment_offsets(np.bincount(owner, minlength=queries).astype(np.int64))) + 1
+        position_in_segment(segment_offsets(np.bincount(owner, minlength=queries).astype(np.int64)))
+        + 1
     )
     return ranks
 

@@ -123,7 +123,10 @@ def read_dpr_questions(content: Content, rows: QuestionRows) -> None:
             f"{content.name}: {len(content.header)} columns; expected two columns without a "
             "header, the question and a list of answers."
         )
-    lines = [content.header, *(tuple(record.value.values()) for record in content.checked_records())]
+    lines = [
+        content.header,
+        *(tuple(record.value.values()) for record in content.checked_records()),
+    ]
     for row, (question, cell) in enumerate(lines, HEADER):
         where: Where = (row, content.header[1])
         answers = literal(cell)

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from rankwell.core.registry import Scale, measure
-from rankwell.core.tables import Floats, Ints, segment_offsets, position_in_segment
+from rankwell.core.tables import Floats, Ints, position_in_segment, segment_offsets
 from rankwell.tasks.beyond.attributes import ItemLabels, LabelSums, listed_values
 from rankwell.tasks.beyond.lists import Discount, ItemLists, rank_weights
 
