@@ -449,7 +449,7 @@ def test_the_bound_in_the_sentence_is_on_the_side_of_the_target_that_the_test_fo
         "No setting reaches a recall of 0.99, the lower bound of s1 is "
         f"{lower_bound(lists[0]):.4f} ("
     )
-    assert some.place == 0
+    assert some.setting == 0
     assert (
         f"is s, its lower bound is {lower_bound(np.ones(120), tests=13):.4f} (Holm)."
         in some.sentence
