@@ -195,7 +195,7 @@ def check_places(
         mistakes += [(name, mistake) for mistake in run_mistakes(run, flat, gauge=gauge)]
     mistakes += [("runs", mistake) for mistake in copies(runs)]
     findings += [
-        Finding(file, mistake.what, mistake.level, mistake.n) for file, mistake in mistakes
+        Finding(file, mistake.kind, mistake.level, mistake.n) for file, mistake in mistakes
     ]
     return Findings(tuple(findings), (*notes, *(mistake.sentence for _, mistake in mistakes)))
 

@@ -105,7 +105,7 @@ def meanings(name: str) -> dict[Measure, list[str]]:
                 parse_measure(at_each_cutoff(plain, [10], words)[0], words), []
             ).append(reading)
         except IncompleteMeasure as error:
-            for measure in (error.measure, *map(parse_measure, error.others)):
+            for measure in (error.measure, *map(parse_measure, error.alternatives)):
                 if measure is not None:
                     readings.setdefault(measure, []).append(reading)
         except BadUsage as error:

@@ -29,7 +29,7 @@ from rankwell.experiments.fusion import (
 from rankwell.experiments.fusion import fuse as fuse_runs
 from rankwell.io import files as io
 from rankwell.report import Row
-from rankwell.report.options import FilePath, Output, Progress, listed
+from rankwell.report.options import FilePath, Output, Progress, option_names
 from rankwell.store import STDIN
 from rankwell.transforms.fusion import parse_fusion
 
@@ -95,7 +95,7 @@ def fuse(
             "/dev/stdout and name it with --to."
         )
     methods = measure_names(options.method) or ["rrf"]
-    normalisations = listed(options.normalise, "--normalise")
+    normalisations = option_names(options.normalise, "--normalise")
     run_paths = name_runs(list(runs)) if runs else {}
     refuse_one_stream([*runs, tuning.tune, options.train_judgments, *(options.train_runs or ())])
     notes = list[str]()
@@ -195,7 +195,7 @@ def _fuse_by_hand(
 
 def _weights(text: str) -> list[float]:
     try:
-        return [float(weight) for weight in listed(text, "--weights")]
+        return [float(weight) for weight in option_names(text, "--weights")]
     except ValueError as error:
         raise BadUsage(
             f"--weights {text!r}: expected numbers separated by commas, one for each run."

@@ -35,7 +35,7 @@ from rankwell.report import Row
 from rankwell.report.charts import difference_label
 from rankwell.report.drafts import holding
 from rankwell.report.options import Progress
-from rankwell.report.page import NAME, PageSource, PlacedFolder
+from rankwell.report.page import NAME, PageFolder, PageSource
 from rankwell.report.page.document import write_page
 
 _MOST_NAMED = 3
@@ -188,8 +188,8 @@ def page_source(
         values=gathered.values,
         row_attributes=gathered.row_attributes,
         rows=findings.rows,
-        places=[
-            PlacedFolder(folder.place, renamed, attributes)
+        folders=[
+            PageFolder(folder.place, renamed, attributes)
             for (_, folder), renamed, attributes in zip(
                 folders, names, gathered.renamed, strict=True
             )

@@ -125,7 +125,7 @@ def _entry(function: Own, name: str, scale: Scale, summary: Summary) -> MeasureE
         if isinstance(view.annotation, type) and view.annotation is not view.empty
         else JudgedRankings,
         parameters=parameters,
-        at="k" if "k" in parameters else None,
+        cutoff_parameter="k" if "k" in parameters else None,
         source=", ".join(filter(None, ["own", origin_of(function)])),
         summary=summary,
         **scale._asdict(),

@@ -248,7 +248,7 @@ def counts_among(
     return _counted(
         task,
         wanted.scores.shape[1],
-        lambda part: RankTargets(wanted.scores[part], wanted.places[part]),
+        lambda part: RankTargets(wanted.scores[part], wanted.tie_places[part]),
         places,
     )
 
@@ -497,7 +497,7 @@ class _RankCounts(_Findings):
             if self._scored > self._free + self._done * self._doubtful and not space.double:
                 return self._gives_up()
             above[rows] += counted.above
-            cells = (counted.rows + rows.start, counted.which)
+            cells = (counted.rows + rows.start, counted.levels)
             columns = counted.columns + start
             exact_scores = self._task.score(cells[0] + self.queries.start, columns)
             target_scores = scores[cells]
@@ -507,7 +507,7 @@ class _RankCounts(_Findings):
             np.add.at(
                 before,
                 cells,
-                (exact_scores == target_scores) & (order < self._wanted.places[cells]),
+                (exact_scores == target_scores) & (order < self._wanted.tie_places[cells]),
             )
         return True
 

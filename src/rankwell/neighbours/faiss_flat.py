@@ -81,7 +81,7 @@ class _FaissMultiplier:
         ):
             counted = tally(products, low[query_rows], high[query_rows], inner, mask)
             above[query_rows] = counted.above
-            parts.append((query_rows[counted.rows], counted.columns, counted.which))
+            parts.append((query_rows[counted.rows], counted.columns, counted.levels))
         return Counted(above, *(np.concatenate(column) for column in zip(*parts, strict=True)))
 
     def _whole(

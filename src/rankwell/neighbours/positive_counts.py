@@ -55,7 +55,7 @@ def count_pairs(
     shape = queries.n, int(level.max(initial=0)) + 1
     cells = wanted.owner, level
     scores, order = np.full(shape, np.nan), np.zeros(shape, dtype=np.int64)
-    scores[cells], order[cells] = wanted.scores, wanted.places
+    scores[cells], order[cells] = wanted.scores, wanted.tie_places
     counts = counts_among(queries, items, RankTargets(scores, order), places=places, **options)
     return counts.above[cells], counts.tied[cells], counts.before[cells]
 
@@ -105,7 +105,7 @@ def count_groups_among(
             above[rows] += np.count_nonzero(groups_above, axis=1)
             tied[rows] += np.count_nonzero(groups_tied, axis=1)
             before[rows] += np.count_nonzero(
-                groups_tied & (places[first:last] < wanted.places[rows, None]), axis=1
+                groups_tied & (places[first:last] < wanted.tie_places[rows, None]), axis=1
             )
         if progress is not None:
             progress(rows.stop, owners.n)

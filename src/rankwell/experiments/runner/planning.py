@@ -114,8 +114,8 @@ def _texts(option: Argument, option_value: OptionValue) -> list[str]:
     if option.kind is bool:
         if not isinstance(value, bool):
             raise BadInput(f"{option_value.where} is {value!r}; expected true or false.")
-        denial = [option.denial] if option.form == "pair" else []
-        return [_flag(option)] if value else denial
+        negative = [option.negative_flag] if option.form == "pair" else []
+        return [_flag(option)] if value else negative
     parts: list[Any] = value if isinstance(value, list) else [value]
     if isinstance(value, list) and option.form == "one":
         # Cut-offs are a list to whoever writes them, columns a table, and both one text to the

@@ -152,8 +152,8 @@ class RetrieverRun(JudgedRun):
     def is_found(self) -> Bools:
         """(questions,) whether what an answer needs is among the first `k` documents."""
         if self.rules.needs_evidence:
-            return self.measured(parse_measure("EvidenceRprec")).values >= 1
-        return self.measured(parse_measure(f"Success@{self.rules.k}")).values > 0
+            return self.evaluate(parse_measure("EvidenceRprec")).values >= 1
+        return self.evaluate(parse_measure(f"Success@{self.rules.k}")).values > 0
 
     @cached_property
     def first_ranks(self) -> list[int | None]:

@@ -138,7 +138,7 @@ class ClipRun(JudgedRun):
         if self.own is None or k is None:
             return super().evaluate(measure)
         if self.ties == "expected" and (self.has_ties or self.own.is_tied):
-            return self.in_input_order.measured(measure)._replace(in_input_order=True)
+            return self.in_input_order.evaluate(measure)._replace(in_input_order=True)
         measured, lost = super().evaluate(measure), (self.own.ranks > 0) & (self.own.ranks <= k)
         shorter = measure(self.resolved.cut(k - 1))
         return measured._replace(values=np.where(lost, shorter, measured.values))

@@ -190,7 +190,7 @@ class InstanceRuns:
             queries.vectors,
             references.vectors,
             search,
-            own=reference_rows,
+            own_references=reference_rows,
             learn=learn,
             learnt_on=_LEARNT,
             labels=labels,

@@ -255,7 +255,7 @@ def _further(
         raise BadUsage(
             f"{flag('--expected')} {unknown}={expected[unknown]}: there is no policy {unknown!r}."
         )
-    return kinds | {table.known(column): FINITE for column in expected.values()}
+    return kinds | {table.existing_column(column): FINITE for column in expected.values()}
 
 
 def is_column(place: Any, names: Collection[str]) -> bool:

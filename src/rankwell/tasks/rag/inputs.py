@@ -85,7 +85,7 @@ def _read(
             else default_key
         )
         # RAGAS' rows have no id; both files list the questions in one order.
-        name = str(row) if key == ragas_key and "id" not in record.value else record.named()
+        name = str(row) if key == ragas_key and "id" not in record.value else record.required_id()
         if name in questions:
             raise DuplicateItem(
                 f"{record.place}: the id {name!r} is that of {questions[name].line.place}, too; "
@@ -119,8 +119,10 @@ def _passage(record: Record, documents: Mapping[str, str]) -> DocumentPassage:
     if "start" not in value and "end" not in value:
         if text is None:
             raise record.wrong("a string, or a position: document, start and end", "text")
-        return DocumentPassage(record.named("document") if "document" in value else None, text=text)
-    document = record.named("document")
+        return DocumentPassage(
+            record.required_id("document") if "document" in value else None, text=text
+        )
+    document = record.required_id("document")
     start, end = (_position(record, key) for key in ("start", "end"))
     if end <= start:
         raise BadInput(
@@ -159,10 +161,10 @@ def read_supports(source: Any) -> CitedStatements:
     judged: dict[str, dict[str, dict[Citations, bool]]] = {}
     first_records: dict[tuple[str, str], Record] = {}
     for record in _records(source):
-        query, statement = record.named(), record.named("statement")
+        query, statement = record.required_id(), record.required_id("statement")
         cited = record.members("citations")
         citations = Citations(
-            record._replace(value={"citations": name}).named("citations") for name in cited
+            record._replace(value={"citations": name}).required_id("citations") for name in cited
         )
         is_entailed = record.truth("entailed")
         if is_entailed and not citations:

@@ -383,7 +383,7 @@ class StudyEstimates:
                 values=values,
                 predictions=np.array([predicted[query] for query in drawn]),
                 folds=self.folds,
-                others=np.array(
+                other_predictions=np.array(
                     [value for query, value in predicted.items() if query not in drawn]
                 ),
                 population=len(self.study.queries),

@@ -81,7 +81,7 @@ def print_forecasts(folder: str, *, options: PlanOptions, format: Format = "tabl
 def _row(
     step: PlannedStep, pair: tuple[str, str], level: float, *, is_last: bool, plain: bool
 ) -> Row:
-    exact = is_last and step.forecast.these[0] == 0
+    exact = is_last and step.forecast.these_queries[0] == 0
     same, like = step.half_widths(level, exact=exact)
     names = {"run": pair[0], "against": pair[1], "more": step.more, "judged": step.judged}
     if plain:

@@ -47,7 +47,10 @@ class PlannedStep(NamedTuple):
         z = 0.0 if exact else NormalDist().inv_cdf((1 + level) / 2)
         same, like = (
             tuple(factor * error for error in errors)
-            for factor, errors in ((z, self.forecast.these), (t, self.forecast.like))
+            for factor, errors in (
+                (z, self.forecast.these_queries),
+                (t, self.forecast.queries_like_these),
+            )
         )
         return (same[0], same[1], same[2]), (like[0], like[1], like[2])
 
@@ -55,7 +58,7 @@ class PlannedStep(NamedTuple):
         """Whether a difference of this size is found with 80 % power. place: 0 for the forecast, 1
         and 2 for its range.
         """
-        sd = self.forecast.like[bound] * math.sqrt(self.queries)
+        sd = self.forecast.queries_like_these[bound] * math.sqrt(self.queries)
         least = minimal_detectable_difference(sd, self.queries, alpha=1 - level, power=POWER)
         return least is not None and least <= difference
 

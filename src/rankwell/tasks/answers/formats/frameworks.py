@@ -27,7 +27,7 @@ def _by_question(rows: EntryRows, kind: str | None) -> Iterator[tuple[str, str, 
             continue
         if row.get("eval_mode") in (None, "", mode):
             key = str(row.get("multilabel_id") or row.get("query") or "")
-            ranked.setdefault(key, []).append((record.whole("rank"), record))
+            ranked.setdefault(key, []).append((record.integer("rank"), record))
         else:
             left_out += 1
     if left_out:
@@ -171,12 +171,12 @@ def _label(record: Record) -> tuple[str, int]:
     """The text and the start of a label."""
     if not isinstance(record.value.get("answer"), Mapping):
         text = "" if record.value.get("no_answer") else record.text("answer", "")
-        return text, record.whole("offset_start_in_doc")
+        return text, record.integer("offset_start_in_doc")
     answer = Record(record.content, record.value["answer"], (*record.where, "answer"))
     span = next(answer.objects("offsets_in_document", "an object with start and end"), None)
     if span is not None and "start" not in span.value:
         raise span.wrong("an integer", "start")
-    return answer.text("answer", ""), -1 if span is None else span.whole("start")
+    return answer.text("answer", ""), -1 if span is None else span.integer("start")
 
 
 _QUESTION = ("user_input", "question")

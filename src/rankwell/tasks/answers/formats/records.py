@@ -60,7 +60,7 @@ def read(content: Content, rows: QuestionRows) -> None:
                 add_answers(rows, value, (*record.where, answers), document)
             elif value:
                 # A single answer may have its position in a column of its own.
-                rows.answer(value, (*record.where, answers), document, record.whole(start))
+                rows.answer(value, (*record.where, answers), document, record.integer(start))
         marked = marked_impossible(record)
         if answers is None and marked is None:
             rows.odd("silent", record.where)
@@ -185,7 +185,7 @@ def read_ranked(content: Content, rows: AnswerRows) -> None:
         first.setdefault(name, record.where)
         if no_answer is not None and no_answer != "":
             odds[name] = record.number("no_answer")
-        rank = record.whole("rank", "a rank, a positive integer")
+        rank = record.integer("rank", "a rank, a positive integer")
         if rank < 1 and record.value.get("rank") not in (None, ""):
             raise record.wrong("a rank, a positive integer", "rank")
         if rank > 0 or not _is_bare(record):

@@ -137,7 +137,7 @@ def _add_one(rows: QuestionRows, value: Any, where: Where, document: str | None)
     answer = rows.content.record(value, where, "an answer, {text, answer_start}")
     key = answer.key("text", "answer")
     text = answer.text("text") if key is None else answer.text(key, "")
-    start = answer.whole(answer.key(*_START) or "answer_start")
+    start = answer.integer(answer.key(*_START) or "answer_start")
     for name in DOCUMENT:
         if answer.value.get(name) is not None:
             document = answer.id(name)
@@ -154,7 +154,7 @@ def _add_columns(rows: QuestionRows, answers: Record, document: str | None) -> N
     for index, (text, start) in enumerate(zip(texts, starts, strict=True)):
         if not isinstance(text, str):
             raise answers.wrong("a string", "text", index)
-        begin = answers.content.whole(start, (*answers.where, "answer_start", index))
+        begin = answers.content.integer(start, (*answers.where, "answer_start", index))
         rows.answer(text, (*answers.where, "text", index), document, begin)
 
 
