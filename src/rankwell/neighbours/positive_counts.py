@@ -55,7 +55,7 @@ def count_pairs(
     shape = queries.n, int(level.max(initial=0)) + 1
     cells = wanted.owner, level
     scores, order = np.full(shape, np.nan), np.zeros(shape, dtype=np.int64)
-    scores[cells], order[cells] = wanted.scores, wanted.tie_places
+    scores[cells], order[cells] = wanted.scores, wanted.places
     counts = counts_among(queries, items, RankTargets(scores, order), places=places, **options)
     return counts.above[cells], counts.tied[cells], counts.before[cells]
 
